@@ -4,20 +4,20 @@ from nexus_tools.sui.errors import (
     NexusError,
     NotAllowedError,
     NotFoundError,
-    NotNowError,
     RefusedOnChainError,
     UnreachableError,
     UsageError,
     ValidationError,
+    WrongStateError,
 )
 
 __all__ = [
     "NexusError",
     "NotAllowedError",
     "NotFoundError",
-    "NotNowError",
     "RefusedOnChainError",
     "UnreachableError",
     "UsageError",
     "ValidationError",
+    "WrongStateError",
 ]

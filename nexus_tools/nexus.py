@@ -19,33 +19,33 @@ from nexus_tools.contracts import (
 )
 from nexus_tools.contracts.move_bindings.leader import Leader as RegisteredLeader
 from nexus_tools.contracts.move_bindings.tool import Tool
-from nexus_tools.errors import NotNowError, UsageError
+from nexus_tools.errors import UsageError, WrongStateError
 from nexus_tools.registry import (
     Asks,
     Executions,
     ExecutionState,
     InvocationFailedError,
     Invocations,
-    LeaderName,
+    LeaderRef,
     LeaderRegistry,
     Schedules,
     ToolRegistry,
     Workflows,
 )
 from nexus_tools.settings.directories import cache_directory
-from nexus_tools.settings.network_selection import Where, Who, select_network
+from nexus_tools.settings.network_selection import NetworkLike, Who, resolve_network_and_key
 from nexus_tools.settings.settings import Settings
 from nexus_tools.sui.client import Cursor, EventRecord, SuiClient, follow_events, request_sui
 from nexus_tools.sui.keystore import KeyPair, Signer
 from nexus_tools.sui.network import Network
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
 from nexus_tools.tool import Answer, Failure, InterfaceValidator, ToolFqn
 
 if TYPE_CHECKING:
     from nexus_tools.leader import Fetch, Leader
-    from nexus_tools.registry.domain_proof import Proof
+    from nexus_tools.registry.domain_proof import DomainProof
 
 Event = TypeVar("Event", bound=RegistryEvent)
 
@@ -54,7 +54,7 @@ _ENOUGH_MIST = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class PackageEvent:
     """An event of the packages with its position on chain; the time is in ms since 1970."""
 
     event: RegistryEvent
@@ -65,7 +65,7 @@ class Happened:
     """The cursor with which to continue after this event."""
 
 
-@checks_arguments
+@validate_arguments
 class Nexus:
     """The tools, workflows, schedules, invocations and leaders of one deployment, for one key.
 
@@ -88,7 +88,7 @@ class Nexus:
     @classmethod
     @asynccontextmanager
     async def at(
-        cls, where: Where = None, key: Who = None, *, deployment: Deployment | None = None
+        cls, where: NetworkLike = None, key: Who = None, *, deployment: Deployment | None = None
     ) -> AsyncIterator[Self]:
         """Open the published deployment on a network; without a key it is read-only.
 
@@ -98,7 +98,7 @@ class Nexus:
         Raises `network_unknown`, `account_unknown`, `package_not_published` and
         `package_incompatible`.
         """
-        network, signer = select_network(where, key)
+        network, signer = resolve_network_and_key(where, key)
         async with SuiClient(network, signer) as client:
             if deployment is None:
                 chain_id = await client.chain_id()
@@ -109,7 +109,7 @@ class Nexus:
     @classmethod
     @asynccontextmanager
     async def publish(
-        cls, where: Where = None, key: Who = None, *, lock: bool = True
+        cls, where: NetworkLike = None, key: Who = None, *, lock: bool = True
     ) -> AsyncIterator[Self]:
         """Publish a new deployment with the key, and open it.
 
@@ -117,7 +117,7 @@ class Nexus:
         propose one, which waits for 14 days. Without `lock` the key receives the `UpgradeCap`. If
         the network is given by name, `at` finds the deployment later.
         """
-        network, signer = select_network(where, key)
+        network, signer = resolve_network_and_key(where, key)
         if signer is None:
             raise UsageError("key_missing", "publishing the packages requires a key")
         async with SuiClient(network, signer) as client:
@@ -137,7 +137,7 @@ class Nexus:
         fqn: ToolFqn | str,
         inputs: Mapping[str, Any],
         *,
-        leaders: Sequence[LeaderName] = (),
+        leaders: Sequence[LeaderRef] = (),
         max_outcome_bytes: int | None = None,
         max_cost_mist: int | None = None,
     ) -> Answer:
@@ -166,7 +166,7 @@ class Nexus:
         )
         try:
             outcome = await self.invocations.wait(invocation)
-        except NotNowError:
+        except WrongStateError:
             await self.invocations.delete(invocation)
             raise
         await self.invocations.delete(invocation)
@@ -194,7 +194,7 @@ class Nexus:
 
     # --- Names
 
-    async def proof(self, tool: Tool | ToolFqn | str, *, fresh: bool = False) -> "Proof":
+    async def proof(self, tool: Tool | ToolFqn | str, *, fresh: bool = False) -> "DomainProof":
         """Query, over HTTPS, whether the domain in a tool's name lists the tool's owner.
 
         The host learns about the query. Its response is cached for a day in the user's cache;
@@ -204,15 +204,17 @@ class Nexus:
         owner = await self.tools.owner(registered)
         return await self.ask_domain(ToolFqn.parse(registered.fqn).domain, owner, fresh=fresh)
 
-    async def ask_domain(self, domain: str, owner: Address, *, fresh: bool = False) -> "Proof":
+    async def ask_domain(
+        self, domain: str, owner: Address, *, fresh: bool = False
+    ) -> "DomainProof":
         """Query whether a domain, as FQNs write it, lists an owner for this registry.
 
         It is otherwise as `proof`.
         """
         # Imported late, because it imports an HTTP client.
-        from nexus_tools.registry.domain_proof import asking_domains  # noqa: PLC0415
+        from nexus_tools.registry.domain_proof import open_domain_prover  # noqa: PLC0415
 
-        async with asking_domains(Settings.load().cache_directory / "domains") as proofs:
+        async with open_domain_prover(Settings.load().cache_directory / "domains") as proofs:
             return await proofs.prove(
                 domain,
                 str(owner),
@@ -225,14 +227,14 @@ class Nexus:
 
     async def events(
         self, *kinds: type[RegistryEvent], after: Cursor | None = None, timestamps: bool = False
-    ) -> AsyncGenerator[Happened, None]:
+    ) -> AsyncGenerator[PackageEvent, None]:
         """Yield events from now on, or from `after` a cursor, in order and without end.
 
         Only these kinds are included, or all of the packages. An outage of the node loses and
         repeats no event. Close the iterator with `contextlib.aclosing` if you leave it early.
 
-        Raises `chain_went_back` if the chain was rolled back before a yielded event or the cursor,
-        for example by a revert of a localnet.
+        Raises `chain_rolled_back` if the chain was rolled back before a yielded event or the
+        cursor, for example by a revert of a localnet.
         """
         kinds_filter = event_filter(self.deployment, *kinds)
         items = follow_events(self.client, kinds_filter, after, timestamps=timestamps)
@@ -240,7 +242,7 @@ class Nexus:
             async for item in items:
                 event = isinstance(item, EventRecord) and parse_event(self.deployment, item.event)
                 if isinstance(item, EventRecord) and event:
-                    yield Happened(
+                    yield PackageEvent(
                         event,
                         item.transaction_digest,
                         item.checkpoint,
@@ -278,7 +280,7 @@ class Nexus:
             LOOPBACK,
             Leader,
             LeaderConfig,
-            urls_and_functions,
+            split_storages,
         )
 
         if allow_loopback:
@@ -287,7 +289,7 @@ class Nexus:
             if journal is None:
                 folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nexus-leader-"))
                 journal = Path(folder) / "journal.sqlite"
-            urls, functions = urls_and_functions(storages or {})
+            urls, functions = split_storages(storages or {})
             settings = LeaderConfig.load({}, journal=journal, storages=urls, **config)
             signer = key or _new_key(self.client.network)
             client = await stack.enter_async_context(SuiClient(self.client.network, signer))

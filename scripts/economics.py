@@ -26,7 +26,7 @@ from gas_costs import PRICE, PRICES, PROTOCOLS, Cost, cost_of
 from nexus_tools.contracts import Deployment, Publisher, load_package, ports_of
 from nexus_tools.contracts.move_bindings.leader_registry import LeaderSettings
 from nexus_tools.registry import (
-    DEFAULT_OUTCOME_BYTES,
+    DEFAULT_MAX_OUTCOME_BYTES,
     Invocations,
     LeaderRegistry,
     Registration,
@@ -159,7 +159,7 @@ class _World:
         inputs = ports_of(asked)
         bytes_ = inputs.size()
         found: list[Address] = []
-        mist = quote_mist(settings, tool, bytes_, DEFAULT_OUTCOME_BYTES, PRICE)
+        mist = quote_mist(settings, tool, bytes_, DEFAULT_MAX_OUTCOME_BYTES, PRICE)
         at_once = 1 if bytes_ > LARGE_BYTES else 16
         for start in range(0, count, at_once):
             builder = TransactionBuilder()
@@ -171,7 +171,7 @@ class _World:
                     tool,
                     [leader],
                     inputs=inputs,
-                    max_outcome_bytes=DEFAULT_OUTCOME_BYTES,
+                    max_outcome_bytes=DEFAULT_MAX_OUTCOME_BYTES,
                     payment_mist=mist,
                 )
             executed = await self.client.execute(builder)

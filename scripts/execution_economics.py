@@ -14,17 +14,17 @@ from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.registry import (
     Executions,
-    Foresight,
     LeaderRegistry,
     PublishedWorkflow,
     Registration,
     Schedules,
     StepCommands,
+    StepPredictor,
     ToolRegistry,
     Workflows,
     add_advance,
     add_outcome,
-    closed_with,
+    execution_outcome,
 )
 from nexus_tools.sui.client import SuiClient, request_sui
 from nexus_tools.sui.keystore import KeyPair
@@ -229,8 +229,8 @@ class _Execution:
         invocation = self._requests[vertex]
         add_outcome(builder, world.deployment, invocation, world.leader, outcome)
         add_advance(builder, world.deployment, self._id, self._workflow.id, invocation)
-        foresight = Foresight(self._workflow.plan)
-        foresight.closed(Run(vertex, ()), 1, closed_with(outcome))
+        foresight = StepPredictor(self._workflow.plan)
+        foresight.closed(Run(vertex, ()), 1, execution_outcome(outcome))
         self._add_steps(builder, foresight if has_steps else None)
         self.look(await world.send(name, builder))
 
@@ -242,13 +242,13 @@ class _Execution:
 
     async def request(self, name: str, vertex: str) -> None:
         """Request a run."""
-        builder, foresight = TransactionBuilder(), Foresight(self._workflow.plan)
-        foresight.closed(Run("first", ()), 1, closed_with(_ANSWER))
+        builder, foresight = TransactionBuilder(), StepPredictor(self._workflow.plan)
+        foresight.closed(Run("first", ()), 1, execution_outcome(_ANSWER))
         assert vertex == "second"
         self._add_steps(builder, foresight)
         self.look(await self._world.send(name, builder))
 
-    def _add_steps(self, builder: TransactionBuilder, foresight: Foresight | None) -> None:
+    def _add_steps(self, builder: TransactionBuilder, foresight: StepPredictor | None) -> None:
         world, workflow = self._world, self._workflow
         commands = StepCommands(world.deployment, workflow.id, workflow.plan)
         for step in foresight.steps() if foresight else ():

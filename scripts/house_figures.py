@@ -22,7 +22,7 @@ from benchmarks.ethereum import InProcess
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = 30
 # Packages that are too large for a single total.
-LARGE = ("bridges", "cli", "lending", "localnet")
+LARGE = ("bridges", "cli", "leader", "registry", "sui")
 
 
 def main() -> None:

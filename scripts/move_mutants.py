@@ -55,7 +55,7 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True)
-class Examined:
+class MutantResult:
     """A mutant, its fate, and the test that detected it."""
 
     mutant: Mutant
@@ -110,7 +110,7 @@ class MutantExaminer:
             for mutant in mutants_of(path, text)
         ]
 
-    def examine(self, mutants: Sequence[Mutant]) -> Iterator[Examined]:
+    def examine(self, mutants: Sequence[Mutant]) -> Iterator[MutantResult]:
         """Yield the result of each mutant; the first mutant of each file comes first."""
         files = [list(group) for _, group in groupby(mutants, lambda mutant: mutant.path)]
         for together in zip_longest(*files):
@@ -137,17 +137,17 @@ class MutantExaminer:
         for mutant in mutants:
             yield mutant, modules[_OWN_ADDRESS, mutant.module]
 
-    def _examined(self, mutant: Mutant, module: bytes | None) -> Examined:
+    def _examined(self, mutant: Mutant, module: bytes | None) -> MutantResult:
         if module is None:
-            return Examined(mutant, Fate.NOT_COMPILING)
+            return MutantResult(mutant, Fate.NOT_COMPILING)
         modules = self._modules | {(_OWN_ADDRESS, mutant.module): module}
         runner = self._runner(replace(self._build, modules=tuple(modules.values())))
         for result in runner.run(self._likeliest_first(mutant)):
             if result.verdict is not Verdict.PASS:
                 self._tests.remove(result.test)
                 self._tests.insert(0, result.test)
-                return Examined(mutant, Fate.KILLED, result.test.title)
-        return Examined(mutant, Fate.SURVIVED)
+                return MutantResult(mutant, Fate.KILLED, result.test.title)
+        return MutantResult(mutant, Fate.SURVIVED)
 
     def _compile(self, changed: Mapping[str, str]) -> tuple[bytes, ...]:
         """Compile the sources, some of them with another text."""
@@ -169,7 +169,7 @@ class MutantExaminer:
                 calls.setdefault(module.path, _Calls()).note(result.test, module)
         if any(result.verdict is not Verdict.PASS for result in results):
             raise ValidationError("move_tests_failed", summary_line(results))
-        quickest = sorted(results, key=lambda each: each.seconds)
+        quickest = sorted(results, key=lambda result: result.seconds)
         return [result.test for result in quickest], calls
 
     def _likeliest_first(self, mutant: Mutant) -> list[MoveTest]:
@@ -190,23 +190,23 @@ def chosen(mutants: Sequence[Mutant], count: int | None, seed: int) -> list[Muta
     return [mutants[place] for place in sorted(places)]
 
 
-def in_words(examined: Sequence[Examined]) -> list[str]:
+def in_words(examined: Sequence[MutantResult]) -> list[str]:
     """Return a table of the fates of each kind of mutant, and the share that survived."""
-    kinds = sorted({each.mutant.kind for each in examined})
-    rows = [(kind, [each for each in examined if each.mutant.kind == kind]) for kind in kinds]
+    kinds = sorted({result.mutant.kind for result in examined})
+    rows = [(kind, [result for result in examined if result.mutant.kind == kind]) for kind in kinds]
     head = f"{'':20}" + "".join(f"{fate:>15}" for fate in Fate)
     table = [f"{kind:20}{_counts(row)}" for kind, row in (*rows, ("all", examined))]
     return [head, *table, f"{survival(examined):.1%} of the mutants that compile survived."]
 
 
-def _counts(examined: Sequence[Examined]) -> str:
-    return "".join(f"{sum(each.fate is fate for each in examined):>15}" for fate in Fate)
+def _counts(examined: Sequence[MutantResult]) -> str:
+    return "".join(f"{sum(result.fate is fate for result in examined):>15}" for fate in Fate)
 
 
-def survival(examined: Sequence[Examined]) -> float:
+def survival(examined: Sequence[MutantResult]) -> float:
     """Return the share of compiling mutants that survived."""
     compiling = [result for result in examined if result.fate is not Fate.NOT_COMPILING]
-    survivors = [each for each in compiling if each.fate is Fate.SURVIVED]
+    survivors = [result for result in compiling if result.fate is Fate.SURVIVED]
     return len(survivors) / len(compiling) if compiling else 0.0
 
 

@@ -30,8 +30,8 @@ from nexus_tools.sui.localnet.move_test import (
     build_dependencies,
     build_marked,
     build_tests,
-    coverage_in_words,
     coverage_lcov,
+    coverage_text_lines,
     failure_lines,
     summary_line,
 )
@@ -173,7 +173,7 @@ def _test(ours: OurPackage, *, covers: bool) -> tuple[bool, MoveTestRunner]:
     for result in failed:
         print("\n".join(failure_lines(result)), end="\n\n")
     if covers:
-        print("\n".join(coverage_in_words(runner.coverage())), end="\n\n")
+        print("\n".join(coverage_text_lines(runner.coverage())), end="\n\n")
     print(f"{ours.name}: {summary_line(results)}")
     return bool(results) and not failed, runner
 

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from hypothesis import settings
 
-from nexus_tools.http.embedded_server import embedded, listening_socket, url_of
+from nexus_tools.http.embedded_server import listening_socket, serve_embedded, url_of
 from nexus_tools.tool import ToolDefinition
 
 ROOT = Path(__file__).parents[1]
@@ -67,7 +67,7 @@ async def serve_app():
         async def serve(app):
             listener = listening_socket("127.0.0.1", 0)
             url = url_of(listener)
-            await stack.enter_async_context(embedded(app, listener))
+            await stack.enter_async_context(serve_embedded(app, listener))
             return url
 
         yield serve
@@ -400,15 +400,15 @@ class Internet:
 
     @asynccontextmanager
     async def asking(self, folder=None, **options):
-        """Replace `asking_domains`."""
+        """Replace `open_domain_prover`."""
         from nexus_tools.http import AddressGuard
         from nexus_tools.http.guarded_client import guarded_client
-        from nexus_tools.registry.domain_proof import DomainProofs
+        from nexus_tools.registry.domain_proof import DomainProver
 
         guard = AddressGuard(networks=(ip_network("127.0.0.0/8"),))
         tls = ssl.create_default_context(cafile=self.folder / "certificate.pem")
         async with guarded_client(guard, self._resolve, max_connections=1, tls=tls) as client:
-            yield DomainProofs(client, folder, port=self.port, **options)
+            yield DomainProver(client, folder, port=self.port, **options)
 
     async def _resolve(self, host):
         if host not in self.pages and host not in self.addresses:

@@ -12,9 +12,9 @@ from nexus_tools.contracts.move_bindings.tool import ToolRegistered
 from nexus_tools.errors import (
     NexusError,
     NotFoundError,
-    NotNowError,
     UsageError,
     ValidationError,
+    WrongStateError,
 )
 from nexus_tools.registry import Registration, domain_proof
 from nexus_tools.registry.domain_proof import ProofState
@@ -70,7 +70,7 @@ async def test_deployment_is_found_by_network_name(localnet, key, home):
 
 
 async def test_proof_names_the_owner_of_a_tool(nexus, key, internet, monkeypatch):
-    monkeypatch.setattr(domain_proof, "asking_domains", internet.asking)
+    monkeypatch.setattr(domain_proof, "open_domain_prover", internet.asking)
     await nexus.tools.register(double.definition(URL))
     unknown = await nexus.proof(DOUBLE)
     assert (unknown.state, unknown.host) == (ProofState.NOT_PROVED, None)
@@ -126,7 +126,7 @@ async def test_invoke_rejects_invalid_inputs_before_payment(nexus, key):
 async def test_low_balance_hint_does_not_name_cli_localnet(localnet, nexus):
     poor = KeyPair.new()
     async with Nexus.at(localnet, poor, deployment=nexus.deployment) as connected:
-        with pytest.raises(NotNowError) as caught:
+        with pytest.raises(WrongStateError) as caught:
             await connected.leaders.register("lee")
     assert caught.value.code == "not_enough_sui"
     assert f"SUI or more to {poor.address}" in caught.value.hint
@@ -277,7 +277,7 @@ async def test_invoke_accepts_leaders_by_name(nexus, resting_leader):
     assert (await nexus.leaders.find("rest")).id == resting_leader
     with pytest.raises(NotFoundError) as caught:
         await nexus.invoke(DOUBLE, {"number": 1}, leaders=["lee"])
-    assert caught.value.code == "unknown_leader"
+    assert caught.value.code == "leader_unknown"
 
 
 async def test_leaders_with_equal_names_need_ids(nexus, resting_leader):

@@ -1,6 +1,6 @@
 """Bridges that serve foreign tools (Unstract, SOS-Toolkit, NORA, Hyperpocket, MCP) unchanged.
 
-Begin reading at `base.py`: it defines what a bridge is. The module of a system is imported when one
+Start reading at `base.py`: it defines what a bridge is. The module of a system is imported when one
 of its names is first used.
 """
 

@@ -1,8 +1,8 @@
 from .base import Bridge as Bridge
 from .base import BridgedTool as BridgedTool
+from .base import BridgeHost as BridgeHost
 from .base import Discovery as Discovery
-from .base import Host as Host
-from .base import Refusal as Refusal
+from .base import RejectedTool as RejectedTool
 from .credentials import Credential as Credential
 from .credentials import CredentialKey as CredentialKey
 from .credentials import CredentialKind as CredentialKind
@@ -19,10 +19,10 @@ from .mcp import Patience as Patience
 from .mcp import Pins as Pins
 from .naming import Naming as Naming
 from .nora import NoraBridge as NoraBridge
-from .sandbox import NAMES_PORT as NAMES_PORT
+from .sandbox import DNS_PORT as DNS_PORT
 from .sandbox import Confinement as Confinement
 from .sandbox import ProcessLimits as ProcessLimits
 from .sandbox import hide_environment as hide_environment
-from .schemas.outcome_size import outcome_room as outcome_room
+from .schemas.outcome_size import declared_outcome_bytes as declared_outcome_bytes
 from .sos import SosBridge as SosBridge
 from .unstract import UnstractBridge as UnstractBridge

@@ -8,12 +8,12 @@ from typing import Any, Protocol, Self
 
 from anyio import to_thread
 
-from nexus_tools.bridges.naming import Naming, collisions, distinct_fqns
+from nexus_tools.bridges.naming import Naming, distinct_fqns, duplicate_fqns
 from nexus_tools.bridges.sandbox import (
-    OWN_PLACES,
+    BRIDGE_PATHS,
     Confinement,
     ProcessLimits,
-    interpreter_places,
+    interpreter_paths,
 )
 from nexus_tools.errors import NexusError, NotFoundError, UnreachableError, UsageError
 from nexus_tools.tool import DEFAULT_TIMEOUT_MS, Answer, FqnPatterns, ToolFqn, protocol
@@ -24,7 +24,7 @@ Lifespan = Callable[[Collection[Tool]], AbstractAsyncContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
+class BridgeHost:
     """The resources of this machine and its operator that bridges may use.
 
     `environment` is the operator's environment. A tool receives only the variables that `shared`
@@ -53,9 +53,9 @@ class Host:
         """Return the confinement of a tool that consists of the paths `own` and runs in `python`.
 
         Raises:
-            UsageError: with code `place_too_wide` if one of the paths contains the operator's home.
+            UsageError: with code `path_too_broad` if one of the paths contains the operator's home.
         """
-        runtime = (*interpreter_places(self.python), *OWN_PLACES)
+        runtime = (*interpreter_paths(self.python), *BRIDGE_PATHS)
         return replace(self.confinement.owning(*own), runtime=runtime)
 
 
@@ -134,7 +134,7 @@ class BridgedTool(Tool):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RejectedTool:
     """A candidate that cannot be served as a tool: its location, and the reason.
 
     `fqn` is the FQN that the tool would have, if that is known.
@@ -149,7 +149,7 @@ class Refusal:
     @classmethod
     def of(
         cls, system: str, source: object, error: NexusError, fqn: ToolFqn | None = None
-    ) -> "Refusal":
+    ) -> "RejectedTool":
         """Return the refusal for an error, including the pointers to the invalid values."""
         failures = [
             f"{failure.get('pointer') or '/'}: {failure.get('message', '')}"
@@ -167,7 +167,7 @@ class Discovery:
     """
 
     tools: tuple[BridgedTool, ...] = ()
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[RejectedTool, ...] = ()
     lifespans: tuple[Lifespan, ...] = ()
     left_out: tuple[ToolFqn, ...] = ()
 
@@ -182,7 +182,7 @@ class Discovery:
         tools = [tool for part in parts for tool in part.tools]
         for tool, fqn in zip(tools, distinct_fqns(t.foreign_name for t in tools), strict=True):
             tool.fqn = fqn
-        counts = collisions(tool.fqn for tool in tools)
+        counts = duplicate_fqns(tool.fqn for tool in tools)
         sources = {fqn: [tool.source for tool in tools if tool.fqn == fqn] for fqn in counts}
         refused = [_collision(tool, sources[tool.fqn]) for tool in tools if tool.fqn in sources]
         return cls(
@@ -220,7 +220,7 @@ class Bridge(Protocol):
         """Return whether the path looks like a tool of this system, without running code."""
         ...
 
-    async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
+    async def discover(self, place: Path, host: BridgeHost, naming: Naming) -> Discovery:
         """Return the tools in a location that this bridge recognises.
 
         Each candidate that cannot be a tool is listed in `refused`. An exception is raised only if
@@ -229,9 +229,9 @@ class Bridge(Protocol):
         ...
 
 
-def _collision(tool: BridgedTool, sources: list[str]) -> Refusal:
+def _collision(tool: BridgedTool, sources: list[str]) -> RejectedTool:
     others = ", ".join(source for source in sources if source != tool.source) or tool.source
-    return Refusal(
+    return RejectedTool(
         tool.system,
         tool.source,
         f"another tool has the same FQN {tool.fqn}: {others}",

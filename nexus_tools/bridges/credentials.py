@@ -18,7 +18,7 @@ from typing import Any
 
 from nexus_tools.errors import NotAllowedError, UsageError, ValidationError
 
-DEFAULT = "default"
+DEFAULT_LABEL = "default"
 """The profile and the thread of callers that do not name one."""
 
 MAX_FILE_BYTES = 4 * 2**20
@@ -77,8 +77,8 @@ class CredentialKey:
     """
 
     provider: str
-    profile: str = DEFAULT
-    thread_id: str = DEFAULT
+    profile: str = DEFAULT_LABEL
+    thread_id: str = DEFAULT_LABEL
 
     def __post_init__(self) -> None:
         if not _PROVIDER.fullmatch(self.provider):
@@ -95,7 +95,7 @@ class CredentialStore:
 
     Raises:
         NotAllowedError: with code `credentials_exposed` if other users may read or write the file.
-        UsageError: with code `credentials_broken` if this class did not write the file.
+        UsageError: with code `credentials_file_invalid` if this class did not write the file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -229,4 +229,6 @@ def _invalid(problem: str) -> ValidationError:
 
 def _file_error(path: Path, problem: str) -> UsageError:
     hint = "Fix the file, or move it away and set the credentials again."
-    return UsageError("credentials_broken", f"the credentials file {path} {problem}", hint=hint)
+    return UsageError(
+        "credentials_file_invalid", f"the credentials file {path} {problem}", hint=hint
+    )

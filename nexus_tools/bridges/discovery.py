@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from nexus_tools.bridges.base import Bridge, Discovery, Host, Refusal
+from nexus_tools.bridges.base import Bridge, BridgeHost, Discovery, RejectedTool
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.errors import NexusError, NotFoundError
 
@@ -14,7 +14,7 @@ _SKIPPED_FOLDERS = {"node_modules", "venv", "dist", "build", "site-packages", "t
 
 
 async def discover(
-    places: Sequence[Path], bridges: Sequence[Bridge], host: Host, naming: Naming
+    places: Sequence[Path], bridges: Sequence[Bridge], host: BridgeHost, naming: Naming
 ) -> Discovery:
     """Return the tools in all locations, found by the bridges that recognise them.
 
@@ -22,7 +22,7 @@ async def discover(
     continues.
 
     Raises:
-        NotFoundError: with code `place_missing` or `system_unknown`.
+        NotFoundError: with code `path_not_found` or `tool_not_recognised`.
     """
     discoveries: list[Discovery] = []
     for place in places:
@@ -30,7 +30,7 @@ async def discover(
             try:
                 discoveries.append(await bridge.discover(folder, host, naming))
             except NexusError as error:
-                refusal = Refusal.of(bridge.system, folder, error)
+                refusal = RejectedTool.of(bridge.system, folder, error)
                 discoveries.append(Discovery(refused=(refusal,)))
     return Discovery.joined(discoveries)
 
@@ -42,12 +42,12 @@ def recognised(place: Path, bridges: Sequence[Bridge]) -> list[tuple[Bridge, Pat
     folders.
     """
     if not place.exists():
-        raise NotFoundError("place_missing", f"{place} does not exist")
+        raise NotFoundError("path_not_found", f"{place} does not exist")
     matches = list(_search(place.resolve(), bridges, MAX_DEPTH))
     if not matches:
         systems = ", ".join(bridge.system for bridge in bridges)
         raise NotFoundError(
-            "system_unknown",
+            "tool_not_recognised",
             f"{place} does not contain a tool of {systems}",
             hint="Pass one tool's folder. docs/guides/bridges.md shows the recognised layouts.",
         )

@@ -94,7 +94,7 @@ def _digits(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
-def collisions(fqns: Iterable[ToolFqn]) -> dict[ToolFqn, int]:
+def duplicate_fqns(fqns: Iterable[ToolFqn]) -> dict[ToolFqn, int]:
     """Return the FQNs that occur more than once, with their counts."""
     counts: defaultdict[ToolFqn, int] = defaultdict(int)
     for fqn in fqns:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nexus_tools.bridges.sandbox import Finished
+from nexus_tools.bridges.sandbox import ProcessResult
 from nexus_tools.bridges.worker import WorkerReply
 
 MARK = "[redacted]"
@@ -47,7 +47,7 @@ class Redaction:
             return {self.text(name): self.value(member) for name, member in value.items()}
         return value
 
-    def finished(self, finished: Finished) -> Finished:
+    def finished(self, finished: ProcessResult) -> ProcessResult:
         """Return a process result without secrets; call it before the log is truncated."""
         return replace(
             finished, stdout=self._bytes(finished.stdout), stderr=self._bytes(finished.stderr)

@@ -10,10 +10,16 @@ from typing import Any, NoReturn, TextIO
 import click
 
 from nexus_tools import __version__
-from nexus_tools.cli.framework import EXTRA_OF, LazyGroup, plain, shared_options_last, usage_message
+from nexus_tools.cli.framework import (
+    EXTRA_BY_MODULE,
+    LazyGroup,
+    plain,
+    shared_options_last,
+    usage_message,
+)
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.settings import environment
-from nexus_tools.sui.support.logs import refuses_colors
+from nexus_tools.sui.support.logs import colors_disabled
 
 GROUPS = {
     "tool": "Create, validate, register, list, and invoke tools.",
@@ -69,8 +75,8 @@ def app() -> None:
     """Register, run and call tools on Sui.
 
     A tool is registered on-chain with collateral. The Leader watches the chain, dispatches
-    invocations to tools, and closes them with the outcomes. To try it, run
-    `nexus-tools localnet start`, which starts a local Sui network.
+    invocations to tools, and closes them with the outcomes. To try it, run `nexus-tools localnet
+    start`, which starts a local Sui network.
     """
 
 
@@ -135,7 +141,7 @@ def _report(error: NexusError) -> int:
 
 def _color() -> bool | None:
     """Return False if the user disabled colors, or None to let click decide."""
-    return False if refuses_colors() else None
+    return False if colors_disabled() else None
 
 
 def _show_help(error: click.exceptions.NoArgsIsHelpError) -> int:
@@ -153,11 +159,11 @@ def _help_hint(error: click.ClickException) -> str:
 
 def _missing(error: ModuleNotFoundError) -> NexusError:
     """Return the error for a library that is not installed, and name the extra that installs it."""
-    extra = EXTRA_OF.get((error.name or "").partition(".")[0])
+    extra = EXTRA_BY_MODULE.get((error.name or "").partition(".")[0])
     if extra is None:
         return _bug(error)
     return UsageError(
-        "extra_missing",
+        "extra_not_installed",
         f"the extra `{extra}` is required: {error.name} is not installed",
         hint=f"Run `pip install 'nexus-tools[{extra}]'`.",
     )
@@ -170,7 +176,7 @@ def _unusable(error: OSError) -> NexusError:
     if error.filename is None:
         return _bug(error)
     return UsageError(
-        "file_unusable",
+        "file_inaccessible",
         f"{error.filename}: {error.strerror}",
         hint="Choose another file or folder, or check its permissions.",
     )

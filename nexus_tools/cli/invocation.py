@@ -26,9 +26,9 @@ _COLUMNS = {
 def command() -> None:
     """List and delete the invocations that you requested.
 
-    To request an invocation, run `nexus-tools tool invoke`. To show one, run
-    `nexus-tools tool outcome`. Invocations that belong to a workflow execution are deleted by
-    `nexus-tools workflow clean`.
+    To request an invocation, run `nexus-tools tool invoke`. To show one, run `nexus-tools tool
+    outcome`. Invocations that belong to a workflow execution are deleted by `nexus-tools workflow
+    clean`.
     """
 
 
@@ -49,8 +49,7 @@ async def list_invocations(session: Session, *, everything: bool, limit: int, pa
     """List the wallet's invocations that are not closed yet, the newest first.
 
     Deleted invocations are not listed; use `nexus-tools tool outcome ID --why` to see their
-    history.
-    The list comes from events, so it only goes back as far as the node keeps them.
+    history. The list comes from events, so it only goes back as far as the node keeps them.
 
     With --json: `invocation`, `fqn`, `state`, `expired`, `requested_at_ms`, `expires_at_ms` and
     `payment_mist`, the prepaid amount of an open invocation.
@@ -79,8 +78,7 @@ async def delete(session: Session, invocation: tuple[str, ...], *, closed: bool)
     """Delete closed or expired invocations and reclaim their storage deposits.
 
     Deletes each INVOCATION, at most 100 in one transaction. An expired invocation that no leader
-    has
-    closed is closed too, and its prepaid amount is refunded.
+    has closed is closed too, and its prepaid amount is refunded.
     """
     from nexus_tools.sui.types.address import Address
 

@@ -11,10 +11,10 @@ from nexus_tools.cli.leader.funds import Shortage, shortages
 from nexus_tools.cli.shared.collateral import (
     Suspension,
     collateral_document,
-    collateral_in_words,
-    suspensions,
+    describe_collateral,
+    find_suspensions,
 )
-from nexus_tools.cli.shared.offer import offers_to
+from nexus_tools.cli.shared.offer import list_offers
 from nexus_tools.errors import NotFoundError
 from nexus_tools.sui.support import units
 
@@ -84,9 +84,8 @@ async def command(session: Session) -> None:
 
     With --json: `network`, `wallet`, `address`, `money` (`balance_mist` in coins and in the address
     balance, `locked_mist` in collateral, `prepaid_mist` in pending invocations), `tools`,
-    `pending`,
-    `closed`, `leaders`, `offers` for you to accept, and `next`, the recommended next step, such as
-    claiming collateral.
+    `pending`, `closed`, `leaders`, `offers` for you to accept, and `next`, the recommended next
+    step, such as claiming collateral.
     """
     warnings: Sequence[Suspension | Shortage] = ()
     document = {"network": session.network().name, "wallet": None, "address": None} | _NOTHING
@@ -106,7 +105,7 @@ async def command(session: Session) -> None:
             if document["wallet"] is not None:
                 balance = await client.balance(session.own_address())
                 document["money"] = document["money"] | {"balance_mist": balance}
-        document["next"] = f"{error.message}: {error.hint}"
+        document["next"] = f"{error.message}. {error.hint}"
     if session.output.as_json:
         session.output.document(document)
     else:
@@ -128,11 +127,11 @@ async def _read(
         nexus.leaders.owned_by(address),
         invocations.mine(address),
         invocations.closings(address, _LAST),
-        offers_to(nexus, address),
+        list_offers(nexus, address),
     )
     tools, slashed, poor = await asyncio.gather(
         _tools(own_tools, now_ms),
-        suspensions(nexus.tools, [*own_tools, *own_leaders]),
+        find_suspensions(nexus.tools, [*own_tools, *own_leaders]),
         shortages(nexus.client, own_leaders),
     )
     leaders = [leader_document(leader, now_ms) for leader in own_leaders]
@@ -233,7 +232,7 @@ def _print(
 def _for_people(row: dict[str, Any], now_ms: int) -> dict[str, Any]:
     words = units.in_words(row)
     if "pending_slash" in row:
-        words |= collateral_in_words(row)
+        words |= describe_collateral(row)
     if "healthy" in row:
         words["health"] = "healthy" if row["healthy"] else row["problem"]
     if "expires_at_ms" in row:

@@ -11,10 +11,10 @@ from nexus_tools.contracts.compiled import (
     CompiledPackage,
     load_package,
     load_workflows,
-    our_packages,
+    shipped_packages,
 )
-from nexus_tools.contracts.deployment import Deployment, Part
-from nexus_tools.contracts.discovery import find_workflows, newest
+from nexus_tools.contracts.deployment import Deployment, PackageKind
+from nexus_tools.contracts.discovery import newest, with_workflows_package
 from nexus_tools.contracts.events import RegistryEvent, event_filter, parse_event
 from nexus_tools.contracts.ids import dag_id, fqn_field_id, leader_id, name_id, tool_id
 from nexus_tools.contracts.ownership import require_admin, require_owner
@@ -28,12 +28,12 @@ from nexus_tools.contracts.publisher import (
 )
 from nexus_tools.contracts.upgrade_lock import (
     LockDeployment,
-    PackageUpgrades,
+    PackageUpgradeState,
     UpgradeChanges,
     UpgradeLocks,
-    Upgrades,
+    UpgradeMode,
 )
-from nexus_tools.contracts.views import LeaderState, RemotePlace, ScheduleState, ToolState
+from nexus_tools.contracts.views import LeaderState, RemoteReference, ScheduleState, ToolState
 
 __all__ = [
     "PACKAGE_NAMES",
@@ -42,26 +42,25 @@ __all__ = [
     "LeaderState",
     "LockDeployment",
     "PackageClient",
-    "PackageUpgrades",
-    "Part",
+    "PackageKind",
+    "PackageUpgradeState",
     "PublishResult",
     "Publisher",
     "RegistryEvent",
-    "RemotePlace",
+    "RemoteReference",
     "ScheduleState",
     "Sent",
     "ToolState",
     "UpgradeChanges",
     "UpgradeLocks",
+    "UpgradeMode",
     "UpgradeResult",
-    "Upgrades",
     "check_compatibility",
     "code_of",
     "dag_id",
     "event_filter",
     "execute_or_simulate",
     "explain_abort",
-    "find_workflows",
     "fqn_field_id",
     "kind_of",
     "leader_id",
@@ -70,11 +69,12 @@ __all__ = [
     "make_ports",
     "name_id",
     "newest",
-    "our_packages",
     "parse_event",
     "ports_of",
     "publish",
     "require_admin",
     "require_owner",
+    "shipped_packages",
     "tool_id",
+    "with_workflows_package",
 ]

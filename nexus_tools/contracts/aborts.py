@@ -11,16 +11,16 @@ from nexus_tools.errors import (
     NexusError,
     NotAllowedError,
     NotFoundError,
-    NotNowError,
     RefusedOnChainError,
     UsageError,
     ValidationError,
+    WrongStateError,
 )
 from nexus_tools.sui.bindings.runtime import MoveError, Package, Types
 from nexus_tools.sui.support.units import utc
 
 KINDS: Mapping[type[NexusError], frozenset[str]] = {
-    NotNowError: frozenset(
+    WrongStateError: frozenset(
         {
             *("EAlreadyUnregistered", "ENotUnregistered", "EDelayNotOver", "EHeldBack"),
             *("ESlashPending", "ENoSlashPending", "ENotDue", "ENotAccepting", "EDelayOver"),

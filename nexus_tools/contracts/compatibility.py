@@ -18,8 +18,8 @@ from nexus_tools.sui.bindings.runtime import Package
 from nexus_tools.sui.bytecode import (
     CompiledModule,
     UpgradePolicy,
-    check_compatible,
     deserialize,
+    incompatibility_reason,
     original_id,
     relocate,
 )
@@ -54,10 +54,10 @@ def _check(deployed: MovePackage, shipped: CompiledPackage, name: str) -> None:
     original = original_id(deployed)
     ours = _modules(relocate(code, original) for code in shipped.modules)
     theirs = _modules(code for _, code in deployed.modules)
-    reason = check_compatible(ours, theirs, UpgradePolicy.COMPATIBLE)
+    reason = incompatibility_reason(ours, theirs, UpgradePolicy.COMPATIBLE)
     if not reason:
         return
-    is_older = not check_compatible(theirs, ours, UpgradePolicy.COMPATIBLE)
+    is_older = not incompatibility_reason(theirs, ours, UpgradePolicy.COMPATIBLE)
     raise ValidationError(
         "package_incompatible",
         f"the package {name} at {deployed.id} is incompatible with nexus-tools {__version__}:"

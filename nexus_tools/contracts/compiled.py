@@ -96,7 +96,7 @@ def load_workflows(tools: Package) -> CompiledPackage:
     return load_package(_WORKFLOWS).linked(nexus_tools=tools)
 
 
-def our_packages() -> tuple[CompiledPackage, CompiledPackage]:
+def shipped_packages() -> tuple[CompiledPackage, CompiledPackage]:
     """Return the packages of tools and of workflows, not yet linked."""
     return load_package(), load_package(_WORKFLOWS)
 

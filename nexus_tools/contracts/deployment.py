@@ -33,7 +33,7 @@ _NOUNS = {
 """Names of the objects whose IDs users have, and the commands that show them."""
 
 
-class Part(StrEnum):
+class PackageKind(StrEnum):
     """The kind of package: tools, or workflows, which depends on tools."""
 
     TOOLS = "tools"
@@ -94,9 +94,11 @@ class Deployment(Struct, frozen=True):
             workflows_upgrade_cap=next(iter(published.created_of("package", "UpgradeCap")), None),
         )
 
-    def at(self, newest_id: Address, part: Part = Part.TOOLS) -> Self:
+    def at(self, newest_id: Address, part: PackageKind = PackageKind.TOOLS) -> Self:
         """Return the deployment with another newest version of one of the packages."""
-        return replace(self, **{"package_id" if part is Part.TOOLS else "workflows_id": newest_id})
+        return replace(
+            self, **{"package_id" if part is PackageKind.TOOLS else "workflows_id": newest_id}
+        )
 
     @classmethod
     def parse(cls, document: object) -> Self:
@@ -140,7 +142,7 @@ class Deployment(Struct, frozen=True):
 
     def package_of(self, bound: object) -> Package:
         """Return the package of a generated class or function. Raises `workflows_unknown`."""
-        return self.workflows if is_of_workflows(bound) else self.package
+        return self.workflows if is_workflows_binding(bound) else self.package
 
     def type_of(self, kind: type[MoveStruct]) -> StructTag:
         """Return the type of a struct of the packages. Raises `workflows_unknown`."""
@@ -187,13 +189,13 @@ class Deployment(Struct, frozen=True):
             raise _workflows_unknown_error()
         return self.dag_registry
 
-    def part(self, part: Part) -> Package:
+    def part(self, part: PackageKind) -> Package:
         """Return one of the packages. Raises `workflows_unknown`."""
-        return self.package if part is Part.TOOLS else self.workflows
+        return self.package if part is PackageKind.TOOLS else self.workflows
 
-    def require_upgrade_cap(self, part: Part = Part.TOOLS) -> Address:
+    def require_upgrade_cap(self, part: PackageKind = PackageKind.TOOLS) -> Address:
         """Return the `UpgradeCap` of one of the packages. Raises `upgrade_cap_unknown`."""
-        name = "upgrade_cap" if part is Part.TOOLS else "workflows_upgrade_cap"
+        name = "upgrade_cap" if part is PackageKind.TOOLS else "workflows_upgrade_cap"
         cap: Address | None = getattr(self, name)
         if cap is None:
             raise NotFoundError(
@@ -204,7 +206,7 @@ class Deployment(Struct, frozen=True):
         return cap
 
 
-def is_of_workflows(bound: object) -> bool:
+def is_workflows_binding(bound: object) -> bool:
     """Return whether a class or function is from the bindings of workflows."""
     return bound.__module__.startswith(f"{workflows.__name__}.")
 

@@ -1,6 +1,6 @@
 """Lookup of newer package versions and of the package of workflows on a chain."""
 
-from nexus_tools.contracts.deployment import Deployment, Part
+from nexus_tools.contracts.deployment import Deployment, PackageKind
 from nexus_tools.contracts.events import event_filter
 from nexus_tools.contracts.move_bindings.permit import PermitGranted
 from nexus_tools.contracts.move_bindings.workflows.dag_registry import DagRegistryCreated
@@ -9,14 +9,14 @@ from nexus_tools.sui.client import SuiClient, past_events
 
 async def newest(client: SuiClient, deployment: Deployment) -> Deployment:
     """Return the deployment with the newest published versions."""
-    for part in Part:
-        if part is Part.TOOLS or deployment.workflows_id is not None:
+    for part in PackageKind:
+        if part is PackageKind.TOOLS or deployment.workflows_id is not None:
             versions = await client.package_versions(deployment.part(part).original_id)
             deployment = deployment.at(versions[-1], part)
     return deployment
 
 
-async def find_workflows(client: SuiClient, deployment: Deployment) -> Deployment:
+async def with_workflows_package(client: SuiClient, deployment: Deployment) -> Deployment:
     """Return the deployment with the package of workflows that received the admin's last permit.
 
     Without a permit the deployment stays the same. Raises as `past_events`.

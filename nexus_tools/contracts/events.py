@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_
 
-from nexus_tools.contracts.deployment import Deployment, is_of_workflows
+from nexus_tools.contracts.deployment import Deployment, is_workflows_binding
 from nexus_tools.contracts.move_bindings import (
     collateral,
     invocation,
@@ -63,8 +63,8 @@ def event_filter(deployment: Deployment, *kinds: type[RegistryEvent]) -> EventFi
     """
     if not kinds:
         return _union(EventFilter(package.original_id) for _, package in deployment.packages)
-    of_tools = [kind for kind in kinds if not is_of_workflows(kind)]
-    of_workflows = [kind for kind in kinds if is_of_workflows(kind)]
+    of_tools = [kind for kind in kinds if not is_workflows_binding(kind)]
+    of_workflows = [kind for kind in kinds if is_workflows_binding(kind)]
     if of_tools and deployment.workflows_id is None:
         of_workflows = []
     return _union(

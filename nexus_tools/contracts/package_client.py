@@ -8,7 +8,7 @@ from nexus_tools.contracts.deployment import Deployment
 from nexus_tools.contracts.events import parse_event
 from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.sui.bindings.runtime import MoveStruct, Package
-from nexus_tools.sui.client import Executed, Simulated, SuiClient, explains_refusal
+from nexus_tools.sui.client import Executed, SimulatedTransaction, SuiClient, explain_refusals
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.object import Object
@@ -18,7 +18,7 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 Kind = TypeVar("Kind", bound=MoveStruct)
 
-Sent = Executed | Simulated
+Sent = Executed | SimulatedTransaction
 """The result of a transaction, simulated in a dry run. Both have `effects`, `events`, `cost`."""
 
 
@@ -29,7 +29,7 @@ async def execute_or_simulate(
     if not dry_run:
         return await client.execute(builder, budget=budget)
     simulated = await client.simulate(builder)
-    async with explains_refusal(client.connection, builder.commands):
+    async with explain_refusals(client.connection, builder.commands):
         simulated.raise_for_status()
     return simulated
 

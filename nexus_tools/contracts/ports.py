@@ -10,7 +10,7 @@ from nexus_tools.sui.bindings.runtime import Package
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.transaction import Argument, Result
 from nexus_tools.sui.types.type_tag import Primitive, VectorTag
-from nexus_tools.tool import encoded_ports
+from nexus_tools.tool import encode_ports
 
 _PART = VectorTag(VectorTag(Primitive.U8))
 
@@ -20,7 +20,7 @@ def ports_of(document: Mapping[str, Any]) -> Ports:
 
     Raises `json_invalid`, `port_name_invalid` or `too_many_ports`.
     """
-    return Ports.bcs.decode(encoded_ports(document))
+    return Ports.bcs.decode(encode_ports(document))
 
 
 def make_ports(builder: TransactionBuilder, package: Package, ports: Ports) -> Result:

@@ -9,9 +9,9 @@ from nexus_tools.contracts.compiled import (
     compiled_modules,
     linked_packages,
     load_workflows,
-    our_packages,
+    shipped_packages,
 )
-from nexus_tools.contracts.deployment import Deployment, Part
+from nexus_tools.contracts.deployment import Deployment, PackageKind
 from nexus_tools.contracts.move_bindings import leader_registry, permit, tool_registry, version
 from nexus_tools.contracts.move_bindings.admin import Admin
 from nexus_tools.contracts.move_bindings.workflows import dag_registry
@@ -20,16 +20,16 @@ from nexus_tools.contracts.package_client import PackageClient, Sent, execute_or
 from nexus_tools.contracts.upgrade_lock import LockDeployment, UpgradeLocks
 from nexus_tools.contracts.upgrade_lock.deployment import load_lock_package
 from nexus_tools.contracts.upgrade_lock.move_bindings import upgrade_lock
-from nexus_tools.errors import NotFoundError, NotNowError, RefusedOnChainError, ValidationError
+from nexus_tools.errors import NotFoundError, RefusedOnChainError, ValidationError, WrongStateError
 from nexus_tools.sui.bcs import u8
 from nexus_tools.sui.bindings.runtime import Package
 from nexus_tools.sui.client import Executed, SuiClient
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.types.object import MAX_MOVE_PACKAGE_SIZE
 
-Migrate = Callable[[TransactionBuilder], None]
+Migration = Callable[[TransactionBuilder], None]
 
 _STORAGE_MIST_PER_BYTE = 7_600
 """76 storage units at 100 MIST: `obj_data_cost_refundable` and `storage_gas_price`."""
@@ -57,11 +57,11 @@ def _check_size(modules: Sequence[bytes]) -> None:
         )
 
 
-def _migrations(deployment: Deployment) -> tuple[Migrate, ...]:
+def _migrations(deployment: Deployment) -> tuple[Migration, ...]:
     """Return the functions that add the migration of each registry."""
     package, admin = deployment.package, deployment.admin
     tools, leaders = deployment.tool_registry, deployment.leader_registry
-    migrations: tuple[Migrate, ...] = (
+    migrations: tuple[Migration, ...] = (
         lambda builder: tool_registry.migrate(builder, package, tools, admin),
         lambda builder: leader_registry.migrate(builder, package, leaders, admin),
     )
@@ -92,7 +92,7 @@ class UpgradeResult:
     version: int
 
 
-@checks_arguments
+@validate_arguments
 class Publisher:
     """Publishes packages and their next versions. With `dry_run`, transactions are simulated.
 
@@ -114,7 +114,7 @@ class Publisher:
         each `UpgradeCap` and can replace the code at any time. If a later step fails, complete the
         publication with `publish_workflows`.
         """
-        tools_package, workflows_package = our_packages()
+        tools_package, workflows_package = shipped_packages()
         await self.check_funds(tools_package.modules, workflows_package.modules)
         tools = await self.publish_tools(tools_package, locks)
         if tools.deployment is None:
@@ -211,7 +211,7 @@ class Publisher:
         deployment: Deployment,
         locks: LockDeployment | None = None,
         *,
-        part: Part = Part.TOOLS,
+        part: PackageKind = PackageKind.TOOLS,
     ) -> UpgradeResult:
         """Publish a package as the next version, unless the newest version has the same modules.
 
@@ -237,7 +237,7 @@ class Publisher:
         return UpgradeResult(sent, newest, len(versions) + 1)
 
     async def _upgrade_unlocked(
-        self, package: CompiledPackage, newest: Deployment, part: Part
+        self, package: CompiledPackage, newest: Deployment, part: PackageKind
     ) -> Sent:
         builder, cap = TransactionBuilder(), newest.require_upgrade_cap(part)
         _upgrade(builder, package, newest.part(part).id, cap)
@@ -298,7 +298,7 @@ class Publisher:
             # The same modules are another package if a dependency has a newer version.
             return set(package.dependencies) <= linked_packages(objects[-1])
         if modules in published:
-            raise NotNowError(
+            raise WrongStateError(
                 "package_outdated",
                 f"version {len(versions)} of the package is published on"
                 f" {self.client.network.name}, and this is version {published.index(modules) + 1}",
@@ -307,7 +307,7 @@ class Publisher:
         return False
 
     async def _needs_migration(
-        self, migrate: Migrate, deployment: Deployment, admin: Address
+        self, migrate: Migration, deployment: Deployment, admin: Address
     ) -> bool:
         """Return whether a registry has an older version than the package.
 

@@ -295,7 +295,7 @@ class ScheduleView:
         return ScheduleState.PAUSED if self.is_paused else ScheduleState.ACTIVE
 
 
-class RemotePlace(NamedTuple):
+class RemoteReference(NamedTuple):
     """The location of an off-chain value: a storage, and the key in it."""
 
     storage: str
@@ -313,16 +313,17 @@ class PortsView:
     values: tuple[tuple[str, Any], ...]
     bcs: ClassVar[Any]
 
-    def remote(self) -> Iterator[tuple[str, RemotePlace]]:
+    def remote(self) -> Iterator[tuple[str, RemoteReference]]:
         """Yield the port and location of each off-chain value, including elements of lists."""
         for name, value in self.values:
             for location in _places(value):
                 yield name, location
 
-    def as_json(self, fetched: Mapping[RemotePlace, Any] | None = None) -> dict[str, Any]:
+    def as_json(self, fetched: Mapping[RemoteReference, Any] | None = None) -> dict[str, Any]:
         """Return the values by port name; `fetched` has the off-chain ones by location.
 
-        Raises `json_invalid`, or `value_remote` for an off-chain value that is not in `fetched`.
+        Raises `json_invalid`, or `remote_value_unavailable` for an off-chain value that is not in
+        `fetched`.
         """
         return {name: _json(name, value, fetched or {}) for name, value in self.values}
 
@@ -346,16 +347,16 @@ def _function(function: Any) -> dict[str, Any]:
     }
 
 
-def _places(value: Any) -> tuple[RemotePlace, ...]:
+def _places(value: Any) -> tuple[RemoteReference, ...]:
     match type(value).__name__:
         case "Remote":
-            return (RemotePlace(value.storage, value.key),)
+            return (RemoteReference(value.storage, value.key),)
         case "RemoteList":
-            return tuple(RemotePlace(value.storage, key) for key in value.keys)
+            return tuple(RemoteReference(value.storage, key) for key in value.keys)
     return ()
 
 
-def _json(name: str, value: Any, fetched: Mapping[RemotePlace, Any]) -> Any:
+def _json(name: str, value: Any, fetched: Mapping[RemoteReference, Any]) -> Any:
     match type(value).__name__:
         case "Inline":
             return parse_json(value.pos0)
@@ -367,7 +368,7 @@ def _json(name: str, value: Any, fetched: Mapping[RemotePlace, Any]) -> Any:
         values = [fetched[location] for location in _places(value)]
     except KeyError:
         raise ValidationError(
-            "value_remote",
+            "remote_value_unavailable",
             f"the value of port {name} is in the storage {value.storage}, not on chain",
             hint="Fetch it from that storage.",
         ) from None

@@ -1,6 +1,6 @@
 """The conversion of tool definitions to documents or programs that other systems read.
 
-Begin reading at `formats.py`.
+Start reading at `formats.py`.
 """
 
 import lazy_loader

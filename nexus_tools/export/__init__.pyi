@@ -1,7 +1,7 @@
 from .exported import Arguments as Arguments
 from .exported import Export as Export
+from .exported import Exportable as Exportable
 from .exported import ExportedTool as ExportedTool
-from .exported import Lendable as Lendable
 from .exported import moved as moved
 from .formats import FORMATS as FORMATS
 from .formats import export_tools as export_tools
@@ -9,6 +9,6 @@ from .formats import mcp_document as mcp_document
 from .names import export_names as export_names
 from .names import mcp_name as mcp_name
 from .openapi import callable_by_http as callable_by_http
-from .safe_text import displayable as displayable
-from .systems import LONGEST_NAMES as LONGEST_NAMES
+from .safe_text import sanitize_definition as sanitize_definition
+from .systems import MAX_NAME_LENGTHS as MAX_NAME_LENGTHS
 from .unstract import write_unstract_tool as write_unstract_tool

@@ -24,7 +24,7 @@ _REFERENCES = frozenset(("$ref", "$dynamicRef"))
 _OF_DOCUMENTS = ("$schema", "$id", ANNOTATIONS)
 
 
-class Lendable(HasSchemas, Protocol):
+class Exportable(HasSchemas, Protocol):
     """An exportable definition: that of a tool, or of a workflow in the form of a tool."""
 
     @property

@@ -13,17 +13,17 @@ from typing import Any
 from nexus_tools.export.exported import (
     Arguments,
     Export,
+    Exportable,
     ExportedTool,
-    Lendable,
     as_arguments,
     completed,
 )
 from nexus_tools.export.gemini import gemini_tool
 from nexus_tools.export.names import export_names
 from nexus_tools.export.openapi import openapi
-from nexus_tools.export.safe_text import split_displayable
+from nexus_tools.export.safe_text import sanitize_definitions
 from nexus_tools.export.strict import NotStrictError, strict_arguments
-from nexus_tools.tool import ANNOTATIONS, ToolDefinition, ToolFqn, annotations_of
+from nexus_tools.tool import ANNOTATIONS, ToolDefinition, ToolFqn, read_annotations
 
 Names = dict[ToolFqn, str]
 
@@ -36,7 +36,7 @@ def export_tools(
     `strict` applies to OpenAI's formats; other formats ignore it.
     """
     ordered = sorted({tool.fqn: tool for tool in definitions}.values(), key=lambda tool: tool.fqn)
-    displayable_tools, skipped = split_displayable(ordered)
+    displayable_tools, skipped = sanitize_definitions(ordered)
     names = export_names((definition.fqn for definition in displayable_tools), system)
     export = FORMATS[system](displayable_tools, names, strict)
     return replace(export, skipped=(*skipped, *export.skipped))
@@ -152,9 +152,9 @@ def mcp_tool(definition: ToolDefinition, name: str) -> ExportedTool:
     return ExportedTool(definition, name, document, Arguments(document["inputSchema"]))
 
 
-def mcp_document(lent: Lendable, name: str) -> dict[str, Any]:
+def mcp_document(lent: Exportable, name: str) -> dict[str, Any]:
     """Return a definition as an entry of `tools/list`; `_meta` holds the FQN, type, and timeout."""
-    annotations = annotations_of(lent.input_schema)
+    annotations = read_annotations(lent.input_schema)
     schema = {key: value for key, value in lent.input_schema.items() if key != ANNOTATIONS}
     title = annotations.get("title")
     return {

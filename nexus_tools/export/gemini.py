@@ -1,9 +1,11 @@
 """Function declarations for Gemini, whose `parameters` are a subset of OpenAPI 3.0 schemas.
 
 Sources: the API references of `FunctionDeclaration` and `Schema` (Gemini API and Vertex AI). The
-service rejects an object without properties, an array without items, a schema without a type, an
-enum of values that are not strings, a string format other than `enum` and `date-time`, an `anyOf`
-beside other fields, and keywords that `Schema` does not have.
+service rejects:
+
+* an object without properties, an array without items, and a schema without a type;
+* an enum of values that are not strings, and a string format other than `enum` and `date-time`;
+* an `anyOf` beside other fields, and keywords that `Schema` does not have.
 """
 
 import json
@@ -11,8 +13,8 @@ import re
 from typing import Any
 
 from nexus_tools.export.exported import ExportedTool, as_arguments
-from nexus_tools.export.requirements import unmet_demand
-from nexus_tools.tool import SchemaDocument, ToolDefinition, pointer_of
+from nexus_tools.export.requirements import unmet_requirement
+from nexus_tools.tool import SchemaDocument, ToolDefinition, json_pointer
 
 Schema = dict[str, Any]
 
@@ -159,11 +161,11 @@ class _Subset:
         invalid = [name for name in properties if not _PROPERTY.fullmatch(name)]
         if invalid:
             raise _not_expressible(place, f"{invalid[0][:80]!r} is not a name that Gemini accepts")
-        unmet = unmet_demand(schema, set(properties))
+        unmet = unmet_requirement(schema, set(properties))
         if unmet:
             raise _not_expressible(place, unmet)
         copies = {
-            name: self._converted(inner, f"{place}/properties{pointer_of((name,))}", within)
+            name: self._converted(inner, f"{place}/properties{json_pointer((name,))}", within)
             for name, inner in properties.items()
         }
         required = [name for name in schema.get("required", ()) if name in copies]

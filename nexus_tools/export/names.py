@@ -4,7 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 
-from nexus_tools.export.systems import LONGEST_NAMES
+from nexus_tools.export.systems import MAX_NAME_LENGTHS
 from nexus_tools.tool import ToolFqn
 
 # Eight digits distinguish names that are similar by accident. More digits are for deliberate
@@ -20,7 +20,7 @@ def export_names(fqns: Iterable[ToolFqn], system: str) -> dict[ToolFqn, str]:
     digits as well. For `mcp` the names are those under which our MCP server lists the tools. To
     find the tool of a name, look the name up in this table, and never parse it.
     """
-    longest = LONGEST_NAMES[system]
+    longest = MAX_NAME_LENGTHS[system]
     unique_fqns = list(dict.fromkeys(fqns))
     names: dict[ToolFqn, str] = {}
     for digits in _DIGITS:
@@ -42,12 +42,12 @@ def _name(fqn: ToolFqn, digits: int, system: str) -> str:
     if not digits:
         return mcp_name(fqn) if system == "mcp" else plain
     digest = hashlib.sha256(str(fqn).encode()).hexdigest()[:digits]
-    return f"{plain[: LONGEST_NAMES[system] - digits - 1]}_{digest}"
+    return f"{plain[: MAX_NAME_LENGTHS[system] - digits - 1]}_{digest}"
 
 
 # --- MCP, which lists tools page by page
 
-MAX_MCP_NAME = LONGEST_NAMES["mcp"]
+MAX_MCP_NAME = MAX_NAME_LENGTHS["mcp"]
 _MCP_DIGITS = 16
 
 

@@ -12,7 +12,7 @@ _IN_PLACE = frozenset(("allOf", "anyOf", "oneOf", "then", "else", "dependentSche
 _REFERENCES = ("$ref", "$dynamicRef")
 
 
-def unmet_demand(schema: Schema, names: set[str]) -> str:
+def unmet_requirement(schema: Schema, names: set[str]) -> str:
     """Return why no object with only these names can satisfy the schema, or an empty string.
 
     A condition such as `dependentRequired` counts as if it always applied.

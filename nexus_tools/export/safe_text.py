@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.export.exported import Lendable
+from nexus_tools.export.exported import Exportable
 from nexus_tools.sui.support.untrusted_text import is_displayable, many_lines
 from nexus_tools.tool import ToolDefinition
 
@@ -18,17 +18,18 @@ MAX_SCHEMA_TEXT = 1_024
 _TEXTS = frozenset(("title", "description", "$comment"))
 _LAYOUT = str.maketrans("", "", "\n\r\t")
 
-T = TypeVar("T", bound=Lendable)
+T = TypeVar("T", bound=Exportable)
 
 
-def displayable(definition: T) -> T:
+def sanitize_definition(definition: T) -> T:
     """Return the definition with texts that are safe to show.
 
     Descriptions and titles lose control and invisible characters, and are shortened. Names and
     values in a schema must not change.
 
     Raises:
-        ValidationError: with code `text_invisible` if a name or value contains such a character.
+        ValidationError: with code `invisible_characters` if a name or value contains such a
+            character.
     """
     any_definition: Any = definition
     return replace(  # type: ignore[no-any-return]
@@ -39,14 +40,14 @@ def displayable(definition: T) -> T:
     )
 
 
-def split_displayable(
+def sanitize_definitions(
     definitions: list[ToolDefinition],
 ) -> tuple[list[ToolDefinition], tuple[str, ...]]:
     """Return the definitions that are safe to show, and a sentence for each other one."""
     shown, skipped = [], []
     for definition in definitions:
         try:
-            shown.append(displayable(definition))
+            shown.append(sanitize_definition(definition))
         except ValidationError as error:
             skipped.append(f"{definition.fqn} is omitted: {error.message}")
     return shown, tuple(skipped)
@@ -69,5 +70,5 @@ def _member(key: str, value: Any) -> Any:
 def _exact(text: str) -> str:
     if not is_displayable(text.translate(_LAYOUT)):
         message = f"{text[:40]!a} in its schemas contains invisible characters"
-        raise ValidationError("text_invisible", message)
+        raise ValidationError("invisible_characters", message)
     return text

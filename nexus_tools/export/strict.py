@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from nexus_tools.export.exported import Arguments, moved
-from nexus_tools.export.requirements import unmet_demand
-from nexus_tools.tool import SchemaDocument, linear_time, pointer_of
+from nexus_tools.export.requirements import unmet_requirement
+from nexus_tools.tool import SchemaDocument, json_pointer, linear_time_options
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -68,10 +68,10 @@ def strict_arguments(arguments: Arguments) -> Arguments:
     """
     original = arguments.schema
     copy = _root(_with_definitions(original))
-    problem = broken_limit(copy)
+    problem = exceeded_limit(copy)
     if problem:
         raise NotStrictError(problem)
-    return Arguments(copy, arguments.wrapped, Fillers(original).taken_away)
+    return Arguments(copy, arguments.wrapped, FillerRemover(original).taken_away)
 
 
 def _with_definitions(schema: Schema) -> Schema:
@@ -110,7 +110,7 @@ def _root(schema: Schema) -> Schema:
     definitions = schema.get("$defs", {})
     if definitions:
         copy["$defs"] = {
-            name: _strict(definition, f"/$defs{pointer_of((name,))}")
+            name: _strict(definition, f"/$defs{json_pointer((name,))}")
             for name, definition in definitions.items()
         }
     return copy
@@ -181,7 +181,7 @@ def _object(schema: Schema, place: str) -> Schema:
     is_open = isinstance(others, dict) or "patternProperties" in schema
     if is_open or (properties is None and others is not False):
         raise _not_strict(place, "it allows properties with arbitrary names")
-    unmet = unmet_demand(schema, set(properties or {}))
+    unmet = unmet_requirement(schema, set(properties or {}))
     if unmet:
         raise _not_strict(place, unmet)
     required = schema.get("required", ())
@@ -198,7 +198,7 @@ def _array(schema: Schema, place: str) -> Schema:
     contained = schema.get("contains")
     if isinstance(contained, dict) and schema.get("minContains", 1):
         items = schema["items"] if isinstance(schema["items"], dict) else {}
-        unmet = unmet_demand(contained, set(items.get("properties", ())))
+        unmet = unmet_requirement(contained, set(items.get("properties", ())))
         if unmet or "$ref" in contained or "$dynamicRef" in contained:
             raise _not_strict(
                 place, f"its `contains` has another form than its items: {unmet or 'it has $ref'}"
@@ -210,7 +210,7 @@ _CONTAINERS: dict[str, Callable[[Schema, str], Schema]] = {"object": _object, "a
 
 
 def _property(schema: Schema, name: str, place: str, *, optional: bool) -> Schema:
-    copy = _strict(schema["properties"][name], f"{place}/properties{pointer_of((name,))}")
+    copy = _strict(schema["properties"][name], f"{place}/properties{json_pointer((name,))}")
     return _nullable(copy) if optional else copy
 
 
@@ -242,7 +242,7 @@ MAX_LONG_ENUM_CHARACTERS = 15_000
 _LONG_ENUM = 250
 
 
-def broken_limit(schema: Schema) -> str:
+def exceeded_limit(schema: Schema) -> str:
     """Return the limit that a strict schema exceeds, or an empty string."""
     enums = list(_enums(schema))
     if sum(map(len, enums)) > MAX_ENUM_VALUES:
@@ -284,7 +284,7 @@ def _characters(values: list[Any]) -> int:
 _WHOLE = "/$defs/whole"
 
 
-class Fillers:
+class FillerRemover:
     """The filler values in arguments, which are removed with the help of the original schema."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
@@ -324,7 +324,7 @@ class Fillers:
 
     def _object(self, value: dict[str, Any], schema: dict[str, Any], place: str) -> dict[str, Any]:
         places = {
-            name: f"{place}/properties{pointer_of((name,))}"
+            name: f"{place}/properties{json_pointer((name,))}"
             for name in schema.get("properties", {})
         }
         optional = places.keys() - set(schema.get("required", ()))
@@ -344,5 +344,5 @@ class Fillers:
 
         target = {"$defs": {"whole": self._whole}, "$ref": f"#{_WHOLE}{quote(place)}"}
         return jsonschema_rs.Draft202012Validator(
-            target, pattern_options=linear_time(), offline=True
+            target, pattern_options=linear_time_options(), offline=True
         )

@@ -1,6 +1,6 @@
 """The systems to which tools are exported."""
 
-LONGEST_NAMES = {
+MAX_NAME_LENGTHS = {
     "openai": 64,
     "openai-responses": 64,
     "anthropic": 64,  # its own API now allows 128, but gateways to it allow 64

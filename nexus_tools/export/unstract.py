@@ -10,7 +10,7 @@ from typing import Any
 
 from nexus_tools.errors import UsageError
 from nexus_tools.export.names import export_names
-from nexus_tools.export.safe_text import displayable
+from nexus_tools.export.safe_text import sanitize_definition
 from nexus_tools.sui.support.untrusted_text import markdown_text
 from nexus_tools.tool import ToolDefinition, ToolType, check_output_schema, protocol
 
@@ -37,9 +37,9 @@ def write_unstract_tool(
     Raises:
         UsageError: with code `not_callable` for an on-chain tool, `timeout_invalid`, or
             `folder_not_empty`.
-        ValidationError: with code `text_invisible`.
+        ValidationError: with code `invisible_characters`.
     """
-    definition = displayable(definition)
+    definition = sanitize_definition(definition)
     if definition.type is not ToolType.OFFCHAIN:
         message = f"{definition.fqn} is an on-chain tool, which a program cannot call by HTTP"
         raise UsageError("not_callable", message)

@@ -1,6 +1,6 @@
 """HTTP: a client that refuses private addresses, and servers that run inside the event loop.
 
-Begin with `guarded_client.py` and `embedded_server.py`.
+Start with `guarded_client.py` and `embedded_server.py`.
 """
 
 import lazy_loader

@@ -20,7 +20,7 @@ _GRACE_S = 10
 
 
 @asynccontextmanager
-async def embedded(
+async def serve_embedded(
     app: Any, listener: socket.socket, **options: Any
 ) -> AsyncIterator["uvicorn.Server"]:
     """Serve `app` on `listener` during the context, and close the listener at the end.
@@ -29,7 +29,7 @@ async def embedded(
     uvicorn's.
 
     Raises:
-        UsageError: `tls_unusable`, or `start_failed` if the lifespan of `app` fails.
+        UsageError: `tls_files_invalid`, or `start_failed` if the lifespan of `app` fails.
     """
     # A late import, because most commands do not need a web server.
     import uvicorn  # noqa: PLC0415
@@ -46,7 +46,7 @@ async def embedded(
         try:
             config.load()
         except (OSError, ValueError) as error:
-            raise UsageError("tls_unusable", f"cannot read the TLS files: {error}") from error
+            raise UsageError("tls_files_invalid", f"cannot read the TLS files: {error}") from error
         server.lifespan = config.lifespan_class(config)
         try:
             await server.startup(sockets=[listener])
@@ -72,7 +72,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
     """Return a socket that listens on an address; port 0 chooses a free one.
 
     Raises:
-        UsageError: `address_unusable`.
+        UsageError: `address_unavailable`.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sets TCP_NODELAY for accepted connections only if the listener names its protocol,
@@ -88,7 +88,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listener.close()
         raise UsageError(
-            "address_unusable",
+            "address_unavailable",
             f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}",
             hint="choose another host or port; port 0 chooses a free one",
         ) from error
@@ -101,7 +101,7 @@ def url_of(listener: socket.socket, scheme: str = "http") -> str:
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
-def host_and_port(text: str) -> tuple[str, int]:
+def parse_host_and_port(text: str) -> tuple[str, int]:
     """Parse `host:port`, `[::1]:port` or `:port`.
 
     Raises:

@@ -265,7 +265,7 @@ def _abort(response: aiohttp.ClientResponse) -> None:
 async def _problem(response: aiohttp.ClientResponse) -> bytes:
     """Return the problem document if the status does not fully explain the response."""
     is_plain = _header(response, "Content-Encoding", "identity").lower() == "identity"
-    if response.status not in protocol.EXPLAINED or not is_plain:
+    if response.status not in protocol.STATUSES_WITH_CODE or not is_plain:
         return b""
     body = bytearray()
     async for chunk in response.content.iter_any():

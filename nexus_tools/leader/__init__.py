@@ -5,14 +5,14 @@ invocation is handled in `carrier`.
 """
 
 from nexus_tools.leader.chain.chain import FoundTool
-from nexus_tools.leader.closing.worker_funding import command_to_send, least_mist, usable_mist
+from nexus_tools.leader.closing.worker_funding import funding_command, least_mist, spendable_mist
 from nexus_tools.leader.config import LOOPBACK, LeaderConfig
-from nexus_tools.leader.dispatch.file_descriptors import make_room
-from nexus_tools.leader.dispatch.interfaces import Interface, Interfaces
+from nexus_tools.leader.dispatch.file_descriptors import raise_file_limit
+from nexus_tools.leader.dispatch.interfaces import Interface, InterfaceCache
 from nexus_tools.leader.dispatch.invoker import Invoker
 from nexus_tools.leader.dispatch.meta_check import MetaCheck
-from nexus_tools.leader.dispatch.remote_values import Fetch, urls_and_functions
-from nexus_tools.leader.dispatch.request_signing import SignedTraffic
+from nexus_tools.leader.dispatch.remote_values import Fetch, split_storages
+from nexus_tools.leader.dispatch.request_signing import RequestSigning
 from nexus_tools.leader.dispatch.response_classifier import MAX_OUTCOME_BYTES, Declined
 from nexus_tools.leader.dispatch.tool_call import ToolCall
 from nexus_tools.leader.health.health_server import not_ready
@@ -27,19 +27,19 @@ __all__ = [
     "Fetch",
     "FoundTool",
     "Interface",
-    "Interfaces",
+    "InterfaceCache",
     "Invoker",
     "Leader",
     "LeaderConfig",
     "LeaderMetrics",
     "MetaCheck",
-    "SignedTraffic",
+    "RequestSigning",
     "ToolCall",
-    "command_to_send",
+    "funding_command",
     "least_mist",
-    "make_room",
     "not_ready",
+    "raise_file_limit",
+    "spendable_mist",
+    "split_storages",
     "stage_of",
-    "urls_and_functions",
-    "usable_mist",
 ]

@@ -10,37 +10,37 @@ from nexus_tools.http.address_guard import AddressGuard
 from nexus_tools.http.guarded_client import Resolve, SystemResolver, guarded_client
 from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.leader.chain.clock import ChainClock
-from nexus_tools.leader.chain.workflow_cache import CarriedWorkflows
+from nexus_tools.leader.chain.workflow_cache import WorkflowCache
 from nexus_tools.leader.closing.closer import Closer
 from nexus_tools.leader.closing.execution_accounts import ExecutionAccounts
 from nexus_tools.leader.closing.transaction_sender import TransactionSender
 from nexus_tools.leader.closing.workers import Workers
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.dispatch.file_descriptors import allowed_calls
+from nexus_tools.leader.dispatch.file_descriptors import max_concurrent_calls
 from nexus_tools.leader.dispatch.http_storage import http_storage
 from nexus_tools.leader.dispatch.invoker import Invoker
 from nexus_tools.leader.dispatch.meta_check import MetaCheck
 from nexus_tools.leader.dispatch.remote_values import Fetch, RemoteValues
-from nexus_tools.leader.dispatch.request_signing import SignedTraffic
+from nexus_tools.leader.dispatch.request_signing import RequestSigning
 from nexus_tools.leader.dispatch.tool_call import ToolCalls
-from nexus_tools.leader.dispatch.validation_turns import CheckTurns
+from nexus_tools.leader.dispatch.validation_turns import ValidationTurns
 from nexus_tools.leader.dispatcher import Carrier
 from nexus_tools.leader.executions.attempts import Attempts
-from nexus_tools.leader.executions.author_accounts import ToolAccounts
+from nexus_tools.leader.executions.author_accounts import AuthorAccounts
 from nexus_tools.leader.executions.execution_reader import ExecutionReader
 from nexus_tools.leader.executions.execution_runner import Executions
 from nexus_tools.leader.executions.on_chain_calls import OnChainCalls
-from nexus_tools.leader.executions.step_executor import Steps
-from nexus_tools.leader.executions.timed_calls import WaitingCalls
-from nexus_tools.leader.intake.closure_log import ClosedInvocations
+from nexus_tools.leader.executions.step_executor import StepExecutor
+from nexus_tools.leader.executions.timed_calls import TimedCalls
+from nexus_tools.leader.intake.closure_log import ClosureLog
 from nexus_tools.leader.intake.event_page import EventPage
 from nexus_tools.leader.intake.watcher import Watcher
 from nexus_tools.leader.journal.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.schedules.schedule_runner import Schedules
-from nexus_tools.leader.schedules.triggers import Triggers
+from nexus_tools.leader.schedules.triggers import TriggerExecutor
 from nexus_tools.leader.workload import Workload
-from nexus_tools.registry import FunctionReader, RunResolver
+from nexus_tools.registry import FunctionReader, RunInputResolver
 from nexus_tools.tool import outcome_bytes
 
 _ALL_NETWORKS = (IPv4Network("0.0.0.0/0"), IPv6Network("::/0"))
@@ -56,7 +56,7 @@ class Basis:
     workers: Workers
     clock: ChainClock
     metrics: LeaderMetrics
-    traffic: SignedTraffic
+    traffic: RequestSigning
     resolve: Resolve | None
     storages: Mapping[str, Fetch]
     accounts: ExecutionAccounts
@@ -89,11 +89,11 @@ async def assemble(dependencies: Basis, stack: AsyncExitStack) -> Parts:
         metrics=metrics,
         accounts=dependencies.accounts,
     )
-    workflows = CarriedWorkflows(dependencies.chain)
+    workflows = WorkflowCache(dependencies.chain)
     calls = await _calls(dependencies, stack, journal, workflows)
     dispatcher = _dispatcher(dependencies, journal, closer, calls)
     group = await stack.enter_async_context(asyncio.TaskGroup())
-    closure_log = ClosedInvocations(metrics, dependencies.clock.now_ms, lines=config.closed_lines)
+    closure_log = ClosureLog(metrics, dependencies.clock.now_ms, lines=config.closed_lines)
     stack.callback(closure_log.end)
     workload = Workload(
         group,
@@ -104,7 +104,7 @@ async def assemble(dependencies: Basis, stack: AsyncExitStack) -> Parts:
         capacity=config.max_pending,
     )
     executions = _executions(dependencies, group, journal, workflows, calls)
-    triggers = Triggers(
+    triggers = TriggerExecutor(
         dependencies.chain,
         workflows,
         dependencies.workers,
@@ -143,7 +143,7 @@ class _Calls:
 
 
 async def _calls(
-    dependencies: Basis, stack: AsyncExitStack, journal: Journal, workflows: CarriedWorkflows
+    dependencies: Basis, stack: AsyncExitStack, journal: Journal, workflows: WorkflowCache
 ) -> _Calls:
     config, chain = dependencies.config, dependencies.chain
     guard = AddressGuard(config.allowed_networks, config.allowed_ports, config.allow_http)
@@ -151,13 +151,13 @@ async def _calls(
     if resolve is None:
         resolve = system = SystemResolver()
         stack.callback(system.close)
-    connections = 2 * allowed_calls(config.max_concurrent)
+    connections = 2 * max_concurrent_calls(config.max_concurrent)
     client = guarded_client(guard, resolve, max_connections=connections)
     await stack.enter_async_context(client)
     lifetime = config.meta_lifetime_ms / 1000
     now = asyncio.get_running_loop().time
     meta = MetaCheck(client, lifetime, now) if config.check_meta else None
-    turns = CheckTurns()
+    turns = ValidationTurns()
     basics = config, client, outcome_bytes, dependencies.metrics
     invoker = Invoker(*basics, traffic=dependencies.traffic, turns=turns)
     storages = await _storages(dependencies, stack, resolve)
@@ -167,9 +167,9 @@ async def _calls(
         turns=turns,
         is_signing=dependencies.traffic.identity is not None,
     )
-    attempts = Attempts(chain, workflows, RunResolver(chain.client, chain.deployment))
+    attempts = Attempts(chain, workflows, RunInputResolver(chain.client, chain.deployment))
     trusted = chain.deployment.original_id
-    authors = ToolAccounts(journal, dependencies.clock, config.max_unpaid_tool_mist, trusted)
+    authors = AuthorAccounts(journal, dependencies.clock, config.max_unpaid_tool_mist, trusted)
     await authors.load()
     on_chain_calls = OnChainCalls(
         chain,
@@ -220,16 +220,16 @@ def _executions(
     dependencies: Basis,
     group: asyncio.TaskGroup,
     journal: Journal,
-    workflows: CarriedWorkflows,
+    workflows: WorkflowCache,
     calls: _Calls,
 ) -> Executions:
     chain, clock = dependencies.chain, dependencies.clock
     reader = ExecutionReader(chain, workflows)
-    steps = Steps(
+    steps = StepExecutor(
         chain,
         workflows,
         reader,
-        WaitingCalls(chain, calls.attempts, calls.tool_calls, calls.on_chain_calls, clock),
+        TimedCalls(chain, calls.attempts, calls.tool_calls, calls.on_chain_calls, clock),
         workers=dependencies.workers,
         sender=TransactionSender(chain.client, dependencies.config.trouble_pause_ms),
         clock=clock,

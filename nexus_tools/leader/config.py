@@ -175,7 +175,7 @@ class LeaderConfig(pydantic.BaseModel):
 
         Raises:
             UsageError: A setting is invalid (`config_invalid`) or does not exist
-            (`variable_unknown`).
+                (`variable_unknown`).
         """
         values = read(LEADER_PREFIX, cls.model_fields, environment)
         try:

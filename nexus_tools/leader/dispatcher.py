@@ -5,7 +5,7 @@ import asyncio
 from nexus_tools.contracts.move_bindings.invocation import Invocation
 from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.chain.assignment import Assignment
-from nexus_tools.leader.chain.chain import Chain, FoundInvocation, FoundTool, closed_of
+from nexus_tools.leader.chain.chain import Chain, FoundTool, InvocationObject, closure_kind_of
 from nexus_tools.leader.chain.clock import ChainClock
 from nexus_tools.leader.chain.closure import Closed, End
 from nexus_tools.leader.closing.closing_batch import closing_of
@@ -20,7 +20,7 @@ from nexus_tools.leader.executions.attempts import Attempts
 from nexus_tools.leader.executions.on_chain_calls import OnChainCalls
 from nexus_tools.leader.journal.journal import Entry, Journal
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.sui.support.logs import get_logger, in_short
+from nexus_tools.sui.support.logs import error_summary, get_logger
 from nexus_tools.tool import Failure, FailureReason, Outcome
 
 _log = get_logger("nexus_tools.leader")
@@ -83,7 +83,9 @@ class Carrier:
 
     def _note_trouble(self, assignment: Assignment, error: Exception) -> None:
         self._metrics.trouble.labels("carrier").inc()
-        _log.error("carried_again", invocation=str(assignment.invocation), error=in_short(error))
+        _log.error(
+            "dispatch_retried", invocation=str(assignment.invocation), error=error_summary(error)
+        )
 
     async def _dispatch(self, entry: Entry) -> End:
         assignment = entry.assignment
@@ -126,7 +128,7 @@ class Carrier:
 
     async def _read(
         self, assignment: Assignment
-    ) -> tuple[FoundInvocation, FoundTool | None] | Closed:
+    ) -> tuple[InvocationObject, FoundTool | None] | Closed:
         """Return the current invocation and tool, or how the invocation was closed."""
         missing = 0
         while self._clock.now_ms() < assignment.expires_at_ms:
@@ -142,7 +144,7 @@ class Carrier:
                 await self._pause()
                 continue
             if invocation is not None:
-                closed = closed_of(invocation.invocation.state, self._chain.leader)
+                closed = closure_kind_of(invocation.invocation.state, self._chain.leader)
                 return closed or (invocation, tool)
             missing += 1
             if missing == _READS_BEFORE_MISSING:
@@ -156,7 +158,7 @@ class Carrier:
     # --- Calling the tool
 
     async def _call_and_decide(
-        self, assignment: Assignment, invocation: FoundInvocation, tool: FoundTool | None
+        self, assignment: Assignment, invocation: InvocationObject, tool: FoundTool | None
     ) -> Outcome | None:
         """Return the outcome of the invocation, or None if it is left to the next leader."""
         # Do not call a tool, which expects payment, while invocations cannot be closed.
@@ -195,7 +197,7 @@ class Carrier:
         return outcome
 
     async def _call_on_chain(
-        self, assignment: Assignment, target: FoundInvocation, tool: FoundTool
+        self, assignment: Assignment, target: InvocationObject, tool: FoundTool
     ) -> End | Failure | Declined:
         """Call the tool's function, which closes the invocation, or return why it fails."""
         run = await self._run_inputs(target.invocation)
@@ -218,7 +220,7 @@ class Carrier:
     async def _call(
         self,
         assignment: Assignment,
-        target: FoundInvocation,
+        target: InvocationObject,
         tool: FoundTool | None,
         seconds: float,
     ) -> Outcome | Declined | None:

@@ -18,14 +18,14 @@ from nexus_tools.leader.closing.worker_balances import Money
 from nexus_tools.leader.closing.workers import Workers
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.dispatch.remote_values import Fetch
-from nexus_tools.leader.dispatch.request_signing import SignedTraffic
+from nexus_tools.leader.dispatch.request_signing import RequestSigning
 from nexus_tools.leader.health.health_server import health_app, serve_health
 from nexus_tools.leader.health.heartbeat import Heartbeat
 from nexus_tools.leader.intake.readiness import Readiness
 from nexus_tools.leader.journal.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.registry import MAX_ITERATIONS, RequestIterations
-from nexus_tools.sui.client import WENT_BACK, Cursor, SuiClient
+from nexus_tools.sui.client import CHAIN_ROLLED_BACK, Cursor, SuiClient
 from nexus_tools.sui.keystore import Signer
 from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.sui.types.address import Address
@@ -43,7 +43,7 @@ class Leader:
 
     `client` reads the chain and sends transactions. `signers`, at least one, are the local keys of
     the leader's workers: they pay gas and earn fees. Tool calls are signed with another key, which
-    the configuration names; `SignedTraffic.load` raises if it cannot be used. `resolve` looks up
+    the configuration names; `RequestSigning.load` raises if it cannot be used. `resolve` looks up
     the hosts of tools and defaults to the system's resolver. `storages` fetch remote values, by
     name; they take precedence over the storages of the configuration.
     """
@@ -63,7 +63,7 @@ class Leader:
         self._config = config
         self._chain = Chain(client, deployment, leader)
         self._workers = Workers(self._chain, signers, self._target_balance_mist)
-        self._traffic = SignedTraffic.load(config, leader)
+        self._traffic = RequestSigning.load(config, leader)
         self._clock = ChainClock(
             client.now_ms, config.clock_interval_ms, self._chain.note_went_back
         )
@@ -100,7 +100,7 @@ class Leader:
         waits for it, also at the start.
 
         Raises:
-            NexusError: The Leader cannot start (`unknown_leader`, `not_a_worker`, `wrong_chain`,
+            NexusError: The Leader cannot start (`leader_unknown`, `not_a_worker`, `wrong_chain`,
                 `journal_locked`, …), or the journal failed later (`journal_failed`).
         """
         try:
@@ -223,7 +223,7 @@ class Leader:
                 last = await journal.closed_last(now_ms, _MAX_CHECKED_CLOSINGS)
                 if await self._chain.still_open(last):
                     error = "closed invocations are open again: the node was rolled back"
-                    _log.warning("watching_interrupted", code=WENT_BACK, error=error)
+                    _log.warning("event_stream_interrupted", code=CHAIN_ROLLED_BACK, error=error)
                     self._chain.note_went_back()
             except UnreachableError:
                 await asyncio.sleep(self._config.trouble_pause_ms / 1000)

@@ -43,7 +43,7 @@ class LeaderMetrics:
         )
         self.closed = counter("invocations_closed", "Invocations closed, by result.", "how")
         self.failed = counter("invocations_failed", "Failures, by reason.", "reason")
-        self.trouble = counter("trouble", "Errors of the Leader itself, by component.", "where")
+        self.trouble = counter("errors", "Errors of the Leader itself, by component.", "where")
         self.open = gauge("invocations_open", "Pending invocations.")
         self.running = gauge("tool_calls_running", "Tool calls in progress.")
         self.node_up = gauge("node_up", "Whether the node responds and has the right chain.")
@@ -65,7 +65,7 @@ class LeaderMetrics:
         self.earned_mist_per_hour = gauge(
             "earned_mist_per_hour", "Fees minus gas of the last hour, or since the start."
         )
-        self.lacking_mist = gauge("lacking_mist", "Shortfall of the workers for the next hour.")
+        self.lacking_mist = gauge("shortfall_mist", "Shortfall of the workers for the next hour.")
         self.fetched = counter(
             "values_fetched", "Remote values fetched, by storage and result.", "storage", "how"
         )

@@ -7,7 +7,7 @@ from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.closure import Closed, End
 from nexus_tools.leader.closing.closing_queue import ClosingQueue
 from nexus_tools.leader.dispatcher import Carrier
-from nexus_tools.leader.intake.closure_log import ClosedInvocations
+from nexus_tools.leader.intake.closure_log import ClosureLog
 from nexus_tools.leader.journal.journal import Entry, Stage
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.support.logs import get_logger
@@ -25,7 +25,7 @@ class Workload:
         carrier: Carrier,
         queue: ClosingQueue,
         *,
-        closed: ClosedInvocations,
+        closed: ClosureLog,
         metrics: LeaderMetrics,
         capacity: int,
     ) -> None:
@@ -76,7 +76,7 @@ class Workload:
             for task in unfinished:
                 task.cancel()
             if unfinished:
-                _log.warning("stopped_with_work", open=len(unfinished))
+                _log.warning("stopped_with_open_invocations", open=len(unfinished))
 
     async def _start(self, entry: Entry) -> None:
         invocation = entry.assignment.invocation

@@ -1,6 +1,6 @@
 """An MCP server for registered tools and workflows, with direct and on-chain calls.
 
-Begin reading at `server.py` and `catalogue.py`.
+Start reading at `server.py` and `catalogue.py`.
 """
 
 import lazy_loader

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nexus_tools.export import Lendable
+from nexus_tools.export import Exportable
 from nexus_tools.tool import ToolFqn
 
 
@@ -46,18 +46,18 @@ class Origin:
 
 OWN = Origin(None, Trust.OWN)
 
-Origins = Callable[[Sequence[Lendable]], Awaitable[Mapping[ToolFqn, Origin]]]
+OriginLookup = Callable[[Sequence[Exportable]], Awaitable[Mapping[ToolFqn, Origin]]]
 """A function that returns the origins of tools. A missing tool has an unknown owner."""
 
 UNKNOWN = Origin(None, Trust.NOT_CHECKED)
 
 
-async def all_own(definitions: Sequence[Lendable]) -> Mapping[ToolFqn, Origin]:
+async def own_origins(definitions: Sequence[Exportable]) -> Mapping[ToolFqn, Origin]:
     """Return the origins for a program that wrote every tool itself."""
     return {definition.fqn: OWN for definition in definitions}
 
 
-def quoted(definition: Lendable, origin: Origin) -> str:
+def quoted(definition: Exportable, origin: Origin) -> str:
     """Return the description; text of another author is introduced and quoted line by line."""
     if origin.trust is Trust.OWN:
         return definition.description

@@ -6,12 +6,12 @@ from typing import Any
 
 import mcp_types as types
 
-from nexus_tools.export import Lendable, displayable, mcp_document, mcp_name
-from nexus_tools.mcp_server.origins import OWN, Origin, Origins, all_own, quoted
+from nexus_tools.export import Exportable, mcp_document, mcp_name, sanitize_definition
+from nexus_tools.mcp_server.origins import OWN, Origin, OriginLookup, own_origins, quoted
 from nexus_tools.sui.support import units
-from nexus_tools.tool import ToolDefinition, ToolFqn, annotations_of
+from nexus_tools.tool import ToolDefinition, ToolFqn, read_annotations
 
-Annotate = Callable[[Lendable], types.ToolAnnotations | None]
+Annotate = Callable[[Exportable], types.ToolAnnotations | None]
 
 OWNER, ORIGIN = "nexus/owner", "nexus/origin"
 PRICE = "nexus/price_mist"
@@ -21,9 +21,9 @@ For a workflow, it is the initial funds of an execution.
 """
 
 
-def declared(definition: Lendable) -> types.ToolAnnotations | None:
+def declared(definition: Exportable) -> types.ToolAnnotations | None:
     """Return the annotations from the tool's author."""
-    annotations = annotations_of(definition.input_schema)
+    annotations = read_annotations(definition.input_schema)
     return types.ToolAnnotations.model_validate(annotations, by_name=False) if annotations else None
 
 
@@ -40,13 +40,13 @@ class Presentation:
     domain: str | None = None
     annotate: Annotate = declared
     is_paid: bool = False
-    origins: Origins = all_own
+    origins: OriginLookup = own_origins
 
     def name(self, fqn: ToolFqn) -> str:
         """Return the name of a tool."""
         return mcp_name(fqn, self.domain)
 
-    def annotations(self, definition: Lendable, origin: Origin) -> types.ToolAnnotations | None:
+    def annotations(self, definition: Exportable, origin: Origin) -> types.ToolAnnotations | None:
         """Return the hints; a paid call is never read-only, because it changes the balance."""
         author_annotations = self.annotate(definition) if origin.is_trusted else None
         if author_annotations is None or not self.is_paid:
@@ -56,7 +56,7 @@ class Presentation:
             changes["destructive_hint"] = False
         return author_annotations.model_copy(update=changes)
 
-    def cost(self, definition: Lendable, price_mist: int | None) -> str:
+    def cost(self, definition: Exportable, price_mist: int | None) -> str:
         """Return the cost of a call as a sentence, or an empty string if it is free or unknown."""
         if not self.is_paid or price_mist is None:
             return ""
@@ -67,14 +67,14 @@ class Presentation:
         return f"A call costs {units.sui(price_mist)}, and gas."
 
     def document(
-        self, definition: Lendable, price_mist: int | None = None, origin: Origin = OWN
+        self, definition: Exportable, price_mist: int | None = None, origin: Origin = OWN
     ) -> types.Tool:
         """Return the entry of a tool in `tools/list`, as it is exported for MCP.
 
         Raises:
-            ValidationError: with code `text_invisible`.
+            ValidationError: with code `invisible_characters`.
         """
-        shown = displayable(definition)
+        shown = sanitize_definition(definition)
         exported = mcp_document(shown, self.name(definition.fqn))
         tool = types.Tool.model_validate(exported, by_name=False)
         meta = {**(tool.meta or {})}

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from nexus_tools.export import Lendable
+from nexus_tools.export import Exportable
 from nexus_tools.mcp_server.catalogue.catalogue import Catalogue
 from nexus_tools.sui.support.logs import get_logger
-from nexus_tools.tool import ToolFqn, annotations_of, variants
+from nexus_tools.tool import ToolFqn, read_annotations, variants
 
 _log = get_logger("nexus_tools.mcp_server.search_index")
 
@@ -35,10 +35,10 @@ _COUNT = "SELECT count(*) FROM tool WHERE tool MATCH ?"
 
 
 @dataclass(frozen=True, slots=True)
-class FoundTools:
+class SearchResults:
     """A page of search results, the best first, and the total number of results."""
 
-    tools: tuple[Lendable, ...]
+    tools: tuple[Exportable, ...]
     total: int
 
 
@@ -50,7 +50,7 @@ class ToolIndex:
 
     def __init__(
         self,
-        definitions: Iterable[Lendable],
+        definitions: Iterable[Exportable],
         prices_mist: Mapping[ToolFqn, int] | None = None,
     ) -> None:
         self.prices_mist = dict(prices_mist or {})
@@ -62,20 +62,20 @@ class ToolIndex:
             [(row, *_texts(tool)) for row, tool in enumerate(self.tools)],
         )
 
-    def find(self, query: str, limit: int, offset: int = 0) -> FoundTools:
+    def find(self, query: str, limit: int, offset: int = 0) -> SearchResults:
         """Return the tools with any word or word prefix of a query; all tools if it has no word."""
         words = _WORD.findall(_spaced(query))[:_MAX_WORDS]
         if not words:
-            return FoundTools(tuple(self.tools[offset : offset + limit]), len(self.tools))
+            return SearchResults(tuple(self.tools[offset : offset + limit]), len(self.tools))
         match = " OR ".join(f'"{word}" OR "{word}"*' for word in words)
         with closing(self._words.cursor()) as cursor:
             [(total,)] = cursor.execute(_COUNT, (match,))
             rows = cursor.execute(_RANKED, (match, limit, offset)).fetchall()
-        return FoundTools(tuple(self.tools[row] for (row,) in rows), total)
+        return SearchResults(tuple(self.tools[row] for (row,) in rows), total)
 
 
-def _texts(definition: Lendable) -> Sequence[str]:
-    title = annotations_of(definition.input_schema).get("title", "")
+def _texts(definition: Exportable) -> Sequence[str]:
+    title = read_annotations(definition.input_schema).get("title", "")
     outputs = variants(definition.output_schema)
     names = [
         name
@@ -129,10 +129,10 @@ class CatalogueIndex:
             self._index, self._read_at = task.result(), time.monotonic()
         else:
             cause = "".join(traceback.format_exception(error))
-            _log.warning("catalogue_unread", cause=cause)
+            _log.warning("catalogue_read_failed", cause=cause)
 
     async def _read(self) -> ToolIndex:
-        definitions: dict[ToolFqn, Lendable] = {}
+        definitions: dict[ToolFqn, Exportable] = {}
         prices_mist: dict[ToolFqn, int] = {}
         cursor: str | None = None
         while True:

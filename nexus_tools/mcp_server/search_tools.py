@@ -9,7 +9,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from nexus_tools.errors import NexusError, NotFoundError
-from nexus_tools.export import Lendable
+from nexus_tools.export import Exportable
 from nexus_tools.mcp_server.catalogue.catalogue import Catalogue, check_arguments
 from nexus_tools.mcp_server.origins import OWN, UNKNOWN, Origin
 from nexus_tools.mcp_server.presentation import PRICE, Presentation
@@ -137,7 +137,7 @@ _TOOLS = [
 ]
 
 
-class SearchDesk:
+class SearchHandler:
     """The request handler of the search mode; it keeps no client state, so all clients share it."""
 
     def __init__(self, catalogue: Catalogue, presentation: Presentation) -> None:
@@ -216,7 +216,7 @@ class SearchDesk:
         check_arguments(definition, ports)
         return call_result(await self._catalogue.call(definition, ports, progress_to(context)))
 
-    async def _definition(self, text: str) -> Lendable:
+    async def _definition(self, text: str) -> Exportable:
         fqn = ToolFqn.parse(text)
         definition = await self._catalogue.find(fqn)
         if definition is None:
@@ -225,7 +225,7 @@ class SearchDesk:
         return definition
 
     def _found(
-        self, definition: Lendable, price_mist: int | None, origin: Origin
+        self, definition: Exportable, price_mist: int | None, origin: Origin
     ) -> dict[str, Any]:
         """Return a tool's summary, from which a model can choose."""
         summary = definition.description.strip().partition("\n")[0]
@@ -243,7 +243,7 @@ class SearchDesk:
         return entry if price_mist is None else entry | {PRICE: price_mist}
 
 
-def _origin(definition: Lendable, origin: Origin) -> dict[str, str]:
+def _origin(definition: Exportable, origin: Origin) -> dict[str, str]:
     """Return the author of the tool, or nothing for a tool of this program."""
     return {} if origin == OWN else {"origin": origin.in_words(definition.fqn)}
 

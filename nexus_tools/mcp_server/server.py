@@ -21,15 +21,15 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 
 from nexus_tools.errors import NexusError, ValidationError
-from nexus_tools.export import Lendable
-from nexus_tools.http.embedded_server import embedded, listening_socket, url_of
+from nexus_tools.export import Exportable
+from nexus_tools.http.embedded_server import listening_socket, serve_embedded, url_of
 from nexus_tools.mcp_server.catalogue.catalogue import Catalogue, ToolNames, check_arguments
-from nexus_tools.mcp_server.catalogue.untrusted import leaves_out
-from nexus_tools.mcp_server.origins import UNKNOWN, Origins, all_own
+from nexus_tools.mcp_server.catalogue.untrusted import skip_on_error
+from nexus_tools.mcp_server.origins import UNKNOWN, OriginLookup, own_origins
 from nexus_tools.mcp_server.presentation import Annotate, Presentation, declared
 from nexus_tools.mcp_server.progress import progress_to
 from nexus_tools.mcp_server.results import call_result, error_result
-from nexus_tools.mcp_server.search_tools import SearchDesk
+from nexus_tools.mcp_server.search_tools import SearchHandler
 from nexus_tools.sui.support.allowed_sources import AllowedSources
 from nexus_tools.sui.support.logs import get_logger
 
@@ -63,7 +63,7 @@ def mcp_server(
     domain: str | None = None,
     annotate: Annotate = declared,
     is_paid: bool = False,
-    origins: Origins = all_own,
+    origins: OriginLookup = own_origins,
 ) -> Server[Any]:
     """Return an MCP server for all tools of a catalogue.
 
@@ -76,8 +76,8 @@ def mcp_server(
     hints are omitted unless their domain is proved.
     """
     presentation = Presentation(domain, annotate, is_paid, origins)
-    desk = (
-        SearchDesk(catalogue, presentation)
+    handler = (
+        SearchHandler(catalogue, presentation)
         if mode == "search"
         else _ListHandler(catalogue, page_size, presentation)
     )
@@ -85,8 +85,8 @@ def mcp_server(
         name,
         version=version,
         instructions=instructions,
-        on_list_tools=_guarded(desk.list_tools),
-        on_call_tool=_guarded(desk.call_tool),
+        on_list_tools=_guarded(handler.list_tools),
+        on_call_tool=_guarded(handler.call_tool),
         # No argument is repeated in a header, so there is nothing to compare.
         get_tool_input_schema=lambda _: None,
     )
@@ -136,12 +136,12 @@ async def serve_http(
     pages that may use it.
 
     Raises:
-        NexusError: with code `address_unusable`.
+        NexusError: with code `address_unavailable`.
     """
     listener = listening_socket(host, port)
     url = url_of(listener)
     app = http_app(server, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins)
-    async with embedded(app, listener, lifespan="on", timeout_graceful_shutdown=_GRACE_S):
+    async with serve_embedded(app, listener, lifespan="on", timeout_graceful_shutdown=_GRACE_S):
         on_ready(url + HTTP_PATH)
         await asyncio.Event().wait()
 
@@ -171,7 +171,7 @@ class _ListHandler:
         tools = []
         for tool in page.definitions:
             price_mist, origin = page.prices_mist.get(tool.fqn), origins.get(tool.fqn, UNKNOWN)
-            with leaves_out(tool.fqn):
+            with skip_on_error(tool.fqn):
                 tools.append(self._presentation.document(tool, price_mist, origin))
         return types.ListToolsResult(tools=tools, next_cursor=_opaque_cursor(page.next_cursor))
 
@@ -188,7 +188,7 @@ class _ListHandler:
             return error_result(error)
         return call_result(outcome)
 
-    async def _definition(self, name: str) -> Lendable:
+    async def _definition(self, name: str) -> Exportable:
         fqn = await self._names.find(name)
         definition = None if fqn is None else await self._catalogue.find(fqn)
         if definition is None:

@@ -5,17 +5,22 @@ Each service (`ToolRegistry`, `LeaderRegistry`, `Invocations`, `Executions`, …
 """
 
 from nexus_tools.registry.administration import Administration
-from nexus_tools.registry.executions.costs import ExecutionCost, VertexCost, execution_cost
+from nexus_tools.registry.executions.costs import ExecutionCost, VertexCost, estimate_execution_cost
 from nexus_tools.registry.executions.executions import (
-    DEFAULT_LASTS_MS,
-    BegunExecution,
-    Cleaned,
+    DEFAULT_DURATION_MS,
+    CleanupResult,
     Executions,
     ListedExecution,
+    StartedExecution,
 )
-from nexus_tools.registry.executions.history import OF_EXECUTIONS, OF_RUNS, Following, RunFailure
+from nexus_tools.registry.executions.history import (
+    OF_EXECUTIONS,
+    RUN_EVENTS,
+    ExecutionEventFilter,
+    RunFailure,
+)
 from nexus_tools.registry.executions.records import ExecutionRecords
-from nexus_tools.registry.executions.run_inputs import RunResolver
+from nexus_tools.registry.executions.run_inputs import RunInputResolver
 from nexus_tools.registry.executions.state import (
     ExecutionResult,
     ExecutionState,
@@ -26,32 +31,32 @@ from nexus_tools.registry.executions.step_commands import (
     MAX_ITERATIONS,
     MAX_STEPS,
     ExecutionStep,
-    Foresight,
-    Gather,
+    GatherRegion,
     RequestIterations,
     RequestRun,
     StepCommands,
+    StepPredictor,
     add_advance,
-    closed_with,
+    execution_outcome,
 )
 from nexus_tools.registry.executions.terms import DEFAULT_STEPS
-from nexus_tools.registry.executions.waits import Wait, WaitsFor
-from nexus_tools.registry.invocations.answer_validation import OutputInvalidError, invalid_answers
+from nexus_tools.registry.executions.waits import Wait, WaitReason
+from nexus_tools.registry.invocations.answer_validation import OutputInvalidError, validate_answers
 from nexus_tools.registry.invocations.commands import (
     add_outcome,
     add_request,
     quote_mist,
 )
-from nexus_tools.registry.invocations.history import History, Step
+from nexus_tools.registry.invocations.history import InvocationHistory, Step
 from nexus_tools.registry.invocations.invocations import (
-    DEFAULT_OUTCOME_BYTES,
+    DEFAULT_MAX_OUTCOME_BYTES,
     InvocationFailedError,
     Invocations,
     outcome_of,
 )
-from nexus_tools.registry.leaders.leader_registry import LeaderName, LeaderRegistry
+from nexus_tools.registry.leaders.leader_registry import LeaderRef, LeaderRegistry
 from nexus_tools.registry.leaders.records import (
-    Histories,
+    LeaderHistories,
     LeaderRecord,
     choose_leaders,
     read_histories,
@@ -59,16 +64,16 @@ from nexus_tools.registry.leaders.records import (
 )
 from nexus_tools.registry.questions import Asks, Question
 from nexus_tools.registry.schedules.cron import cron_times
-from nexus_tools.registry.schedules.overview import ScheduleStanding
-from nexus_tools.registry.schedules.reading import standing_of
+from nexus_tools.registry.schedules.overview import ScheduleOverview
+from nexus_tools.registry.schedules.reading import schedule_overview
 from nexus_tools.registry.schedules.schedules import CreatedSchedule, Schedules
 from nexus_tools.registry.tools.declarations import placed
 from nexus_tools.registry.tools.listing import ToolFilter, ToolPage
 from nexus_tools.registry.tools.on_chain_calls import (
-    AttemptOfRun,
     FunctionReader,
     MoveFunctionCall,
-    add_function,
+    RunAttempt,
+    add_function_call,
     close_call,
     open_call,
 )
@@ -78,35 +83,32 @@ from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow,
 from nexus_tools.registry.workflows.workflows import PublishResult, Workflows, tool_facts
 
 __all__ = [
-    "DEFAULT_LASTS_MS",
-    "DEFAULT_OUTCOME_BYTES",
+    "DEFAULT_DURATION_MS",
+    "DEFAULT_MAX_OUTCOME_BYTES",
     "DEFAULT_STEPS",
     "MAX_ITERATIONS",
     "MAX_STEPS",
     "OF_EXECUTIONS",
-    "OF_RUNS",
+    "RUN_EVENTS",
     "Administration",
     "Asks",
-    "AttemptOfRun",
-    "BegunExecution",
-    "Cleaned",
+    "CleanupResult",
     "CreatedSchedule",
     "ExecutionCost",
+    "ExecutionEventFilter",
     "ExecutionRecords",
     "ExecutionResult",
     "ExecutionState",
     "ExecutionStep",
     "Executions",
-    "Following",
-    "Foresight",
     "FunctionReader",
-    "Gather",
-    "Histories",
-    "History",
+    "GatherRegion",
     "InvocationFailedError",
+    "InvocationHistory",
     "Invocations",
-    "LeaderName",
+    "LeaderHistories",
     "LeaderRecord",
+    "LeaderRef",
     "LeaderRegistry",
     "ListedExecution",
     "MoveFunctionCall",
@@ -119,30 +121,32 @@ __all__ = [
     "Registration",
     "RequestIterations",
     "RequestRun",
+    "RunAttempt",
     "RunFailure",
-    "RunResolver",
+    "RunInputResolver",
     "RunState",
-    "ScheduleStanding",
+    "ScheduleOverview",
     "Schedules",
+    "StartedExecution",
     "Step",
     "StepCommands",
+    "StepPredictor",
     "ToolFilter",
     "ToolPage",
     "ToolRegistry",
     "VertexCost",
     "Wait",
-    "WaitsFor",
+    "WaitReason",
     "Workflows",
     "add_advance",
-    "add_function",
+    "add_function_call",
     "add_outcome",
     "add_request",
     "choose_leaders",
     "close_call",
-    "closed_with",
     "cron_times",
-    "execution_cost",
-    "invalid_answers",
+    "estimate_execution_cost",
+    "execution_outcome",
     "open_call",
     "outcome_of",
     "placed",
@@ -150,7 +154,8 @@ __all__ = [
     "read_histories",
     "read_records",
     "read_workflow",
-    "standing_of",
+    "schedule_overview",
     "status_of",
     "tool_facts",
+    "validate_answers",
 ]

@@ -3,11 +3,11 @@
 from nexus_tools.contracts import PackageClient, Sent, require_admin
 from nexus_tools.contracts.move_bindings import admin as calls
 from nexus_tools.contracts.move_bindings.admin import Admin
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.types.address import Address
 
 
-@checks_arguments
+@validate_arguments
 class Administration(PackageClient):
     """The admin role of a deployment.
 

@@ -8,7 +8,7 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.object import Shared
 
 
-async def beginning_of(package: PackageClient, *objects: Address) -> Cursor | None:
+async def cursor_before_creation(package: PackageClient, *objects: Address) -> Cursor | None:
     """Return a cursor shortly before the first event of shared objects, or None if it is unknown.
 
     It is unknown for deleted objects, and for objects whose first version the node has pruned.

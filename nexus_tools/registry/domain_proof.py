@@ -53,7 +53,7 @@ class ProofState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class DomainProof:
     """The result of a query whether a domain lists an owner, with the reason.
 
     `host` is the host that decided, if one did. `owners` are those that its document lists for the
@@ -71,7 +71,7 @@ class Proof:
         return self.state is ProofState.NOT_PROVED and self.owners is not None
 
 
-class DomainProofs:
+class DomainProver:
     """Queries domains, and caches their responses in a folder, if one is given.
 
     `now` returns the time in s since 1970.
@@ -91,7 +91,7 @@ class DomainProofs:
 
     async def prove(
         self, domain: str, owner: str, chain: str, registry: str, *, fresh: bool = False
-    ) -> Proof:
+    ) -> DomainProof:
         """Query whether `domain`, as FQNs write it, lists an owner in a registry of a chain.
 
         `fresh` bypasses the cache.
@@ -99,12 +99,12 @@ class DomainProofs:
         try:
             hosts = proof_hosts(domain)
         except ValidationError as error:
-            return Proof(ProofState.UNPROVABLE, error.message)
+            return DomainProof(ProofState.UNPROVABLE, error.message)
         return await self._decide(hosts, owner, (chain, registry), fresh=fresh)
 
     async def _decide(
         self, hosts: Sequence[str], owner: str, registry_key: tuple[str, str], *, fresh: bool
-    ) -> Proof:
+    ) -> DomainProof:
         """Return the decision of the nearest host that publishes a document.
 
         An unreachable host decides as well. Otherwise an attacker who blocks a host could make its
@@ -119,12 +119,12 @@ class DomainProofs:
                         return _decision(host, document.owners_in(*registry_key), owner)
         except TimeoutError:
             reason = f"{host} did not respond within {DEADLINE_S} s"
-            return Proof(ProofState.UNREACHABLE, reason, host)
+            return DomainProof(ProofState.UNREACHABLE, reason, host)
         except UnreachableError as error:
-            return Proof(ProofState.UNREACHABLE, error.message, host)
+            return DomainProof(ProofState.UNREACHABLE, error.message, host)
         except NexusError as error:
-            return Proof(ProofState.NOT_PROVED, error.message, host)
-        return Proof(ProofState.NOT_PROVED, f"no document is published at {_urls(hosts)}")
+            return DomainProof(ProofState.NOT_PROVED, error.message, host)
+        return DomainProof(ProofState.NOT_PROVED, f"no document is published at {_urls(hosts)}")
 
     async def _document(self, host: str, *, fresh: bool) -> DomainOwners | None:
         """Return a host's document, or None. Raises `domain_unreachable` or `proof_invalid`."""
@@ -152,7 +152,7 @@ class DomainProofs:
 
 
 @asynccontextmanager
-async def asking_domains(folder: Path | None = None) -> AsyncIterator[DomainProofs]:
+async def open_domain_prover(folder: Path | None = None) -> AsyncIterator[DomainProver]:
     """Open a client that queries domains on the internet and caches responses in a folder."""
     with closing(SystemResolver()) as resolve:
 
@@ -162,13 +162,13 @@ async def asking_domains(folder: Path | None = None) -> AsyncIterator[DomainProo
 
         guard = AddressGuard(ports=frozenset((_PORT,)))
         async with guarded_client(guard, resolve_absolute, max_connections=1) as client:
-            yield DomainProofs(client, folder)
+            yield DomainProver(client, folder)
 
 
-def _decision(host: str, owners: tuple[str, ...], owner: str) -> Proof:
+def _decision(host: str, owners: tuple[str, ...], owner: str) -> DomainProof:
     if owner in owners:
-        return Proof(ProofState.PROVED, f"{host} lists the owner", host, owners)
-    return Proof(ProofState.NOT_PROVED, f"{host} does not list the owner", host, owners)
+        return DomainProof(ProofState.PROVED, f"{host} lists the owner", host, owners)
+    return DomainProof(ProofState.NOT_PROVED, f"{host} does not list the owner", host, owners)
 
 
 def _read(host: str, status: int, body: bytes) -> DomainOwners | None:

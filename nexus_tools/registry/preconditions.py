@@ -9,7 +9,7 @@ from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.contracts.move_bindings.tool_registry import ToolSettings
 from nexus_tools.contracts.move_bindings.workflows.execution import Execution
 from nexus_tools.contracts.move_bindings.workflows.schedule import Schedule
-from nexus_tools.errors import NotAllowedError, NotNowError, ValidationError
+from nexus_tools.errors import NotAllowedError, ValidationError, WrongStateError
 from nexus_tools.sui.support.ed25519 import has_small_order
 from nexus_tools.sui.support.units import duration, sui
 from nexus_tools.sui.types.address import Address
@@ -21,7 +21,7 @@ def check_owner(owned: Name | Leader, wallet: Address) -> None:
     require_owner(wallet, owned.owner.owner, owned.name, "not_owner", hint)
 
 
-def check_orderer(ordered: Execution | Schedule, wallet: Address) -> None:
+def check_execution_owner(ordered: Execution | Schedule, wallet: Address) -> None:
     """Raise `not_owner` unless the wallet owns the execution or the schedule."""
     label = f"the {type(ordered).__name__.lower()} {ordered.id}"
     hint = f"Sign with the wallet of {ordered.owner}."
@@ -39,7 +39,7 @@ def check_operator(tool: Tool, name: Name, wallet: Address) -> None:
         )
 
 
-def check_terms(
+def check_registration_terms(
     settings: ToolSettings | LeaderSettings, locked_mist: int, delay_ms: int, name: str
 ) -> None:
     """Check the collateral and the unregister delay of a registration against the settings.
@@ -47,7 +47,7 @@ def check_terms(
     Raises `not_accepting`, `collateral_too_small` or `delay_too_long`.
     """
     if not settings.accepting:
-        raise NotNowError(
+        raise WrongStateError(
             "not_accepting",
             "the registry does not accept new registrations at present",
             hint="Try again later.",
@@ -60,7 +60,7 @@ def check_terms(
             hint=f"Lock at least {sui(settings.collateral_mist)}, the default of --collateral.",
         )
     if settings.unregister_delay_ms > delay_ms:
-        raise NotNowError(
+        raise WrongStateError(
             "delay_too_long",
             f"the unregister delay of {name} would be {duration(settings.unregister_delay_ms)},"
             f" longer than the accepted {duration(delay_ms)}",
@@ -68,10 +68,10 @@ def check_terms(
         )
 
 
-def check_locked(collateral: Collateral, name: str) -> None:
+def check_not_claimed(collateral: Collateral, name: str) -> None:
     """Raise `claimed` if all of the collateral was claimed."""
     if collateral.is_claimed:
-        raise NotNowError(
+        raise WrongStateError(
             "claimed",
             f"the collateral of {name} was claimed",
             hint="Re-register it with new collateral.",
@@ -80,9 +80,9 @@ def check_locked(collateral: Collateral, name: str) -> None:
 
 def check_shortfall(collateral: Collateral, name: str) -> int:
     """Return the missing collateral in MIST. Raises `claimed` or `nothing_to_top_up`."""
-    check_locked(collateral, name)
+    check_not_claimed(collateral, name)
     if collateral.is_whole:
-        raise NotNowError(
+        raise WrongStateError(
             "nothing_to_top_up",
             f"the collateral of {name} is complete: {sui(collateral.balance_mist)}",
         )
@@ -91,7 +91,7 @@ def check_shortfall(collateral: Collateral, name: str) -> int:
 
 def check_slash(collateral: Collateral, name: str, amount_mist: int) -> None:
     """Raise `claimed`, or `slash_too_large` if slashes exceed half of the locked collateral."""
-    check_locked(collateral, name)
+    check_not_claimed(collateral, name)
     if collateral.slashable_mist < amount_mist <= collateral.balance_mist:
         raise ValidationError(
             "slash_too_large",

@@ -11,22 +11,22 @@ from nexus_tools.errors import (
     NexusError,
     NotAllowedError,
     NotFoundError,
-    NotNowError,
     UnreachableError,
     ValidationError,
+    WrongStateError,
 )
 from nexus_tools.registry.executions.records import ExecutionRecords
-from nexus_tools.registry.executions.run_inputs import RunResolver
+from nexus_tools.registry.executions.run_inputs import RunInputResolver
 from nexus_tools.registry.executions.step_commands import add_advance
-from nexus_tools.registry.tools.on_chain_calls import AttemptOfRun, close_call, open_call
+from nexus_tools.registry.tools.on_chain_calls import RunAttempt, close_call, open_call
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.registry.workflows.workflows import Workflows
 from nexus_tools.sui.client import past_events
 from nexus_tools.sui.support import units
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
-from nexus_tools.tool import ASK, Answer, asks_until_ms, outcome_bytes
+from nexus_tools.tool import ASK, Answer, ask_deadline_ms, outcome_bytes
 from nexus_tools.workflow import Run, Status
 
 
@@ -56,10 +56,10 @@ class _OpenQuestion:
 
     question: Question
     invocation: Invocation
-    attempt: AttemptOfRun | None
+    attempt: RunAttempt | None
 
 
-@checks_arguments
+@validate_arguments
 class Asks(PackageClient):
     """The questions of a deployment. Every method raises as `SuiClient` does."""
 
@@ -92,7 +92,7 @@ class Asks(PackageClient):
                 hint="Sign with the wallet that the question is for.",
             )
         if await self.client.now_ms() >= entry.invocation.expires_at_ms:
-            raise NotNowError("closed", f"the deadline of the question {invocation} has passed")
+            raise WrongStateError("closed", f"the deadline of the question {invocation} has passed")
         add_answer = waiting.approve if approve else waiting.reject
         _check_note(entry, "approved" if approve else "rejected", note)
         builder = TransactionBuilder()
@@ -142,11 +142,11 @@ class Asks(PackageClient):
             published = await Workflows(self.client, self.deployment).by_id(execution.dag)
             names = tuple(published.plan.vertices)
             run = Run(names[attempt.run.vertex], tuple(attempt.run.path))
-            resolver = RunResolver(self.client, self.deployment)
+            resolver = RunInputResolver(self.client, self.deployment)
             inputs = (await resolver.inputs(execution, published, run)).as_json()
             sources = await resolver.sources(execution, published, run)
             workflow, ending = str(published.fqn), await self._decided_status(execution, published)
-            run_attempt = AttemptOfRun(execution.id, execution.dag, sources)
+            run_attempt = RunAttempt(execution.id, execution.dag, sources)
         question = Question(
             invocation.id,
             Address.parse(inputs["who"]),
@@ -155,7 +155,7 @@ class Asks(PackageClient):
             attempt.execution if attempt else None,
             workflow,
             invocation.requested_at_ms,
-            asks_until_ms(inputs, invocation.requested_at_ms, invocation.expires_at_ms),
+            ask_deadline_ms(inputs, invocation.requested_at_ms, invocation.expires_at_ms),
             ending,
         )
         return _OpenQuestion(question, invocation, run_attempt)

@@ -34,19 +34,19 @@ from nexus_tools.tool_server import (
     NotAuthorizedError,
     NotReadyError,
     SignatureMode,
-    Signatures,
+    SignaturePolicy,
 )
 
-READ_AGAIN_S = 60.0
+REREAD_INTERVAL_S = 60.0
 """The interval of complete reads without a known change."""
 
-PAUSE_S = 0.5
+MIN_READ_INTERVAL_S = 0.5
 """The minimum pause between two reads, which limits the load on the node."""
 
 PATIENCE_S = 5.0
 """How long a request waits for a read that may find its key."""
 
-MAX_WAITING = 256
+MAX_WAITING_REQUESTS = 256
 """The most requests that wait for a read; others must retry."""
 
 MAX_LEADERS = 1_024
@@ -55,7 +55,7 @@ MAX_LEADERS = 1_024
 MAX_INVOCATIONS = 10_000
 """The most invocations that are cached from events; others are read when they are called."""
 
-MAX_PENDING = 1_000
+MAX_PENDING_ANSWERS = 1_000
 """The most pending answers whose outcomes are read, for which no event was received."""
 
 _log = get_logger("nexus_tools.registry.tool_access")
@@ -72,7 +72,7 @@ class _OpenCall:
     """The keys, one of which must sign the answer; empty if no signature is needed."""
 
 
-class ServedTools:
+class ToolAccess:
     """The on-chain state of a server's tools by FQN, registered or not.
 
     `signatures` is the server's configuration; the property of the same name adds what the chain
@@ -84,7 +84,7 @@ class ServedTools:
         client: SuiClient,
         deployment: Deployment,
         fqns: Sequence[ToolFqn | str],
-        signatures: Signatures,
+        signatures: SignaturePolicy,
     ) -> None:
         registry = deployment.tool_registry
         self._client = client
@@ -103,7 +103,7 @@ class ServedTools:
     # --- Queries of the server
 
     @property
-    def signatures(self) -> Signatures:
+    def signatures(self) -> SignaturePolicy:
         """The server's configuration, with the leaders that each tool currently accepts.
 
         If signatures are required, the server accepts only calls for open invocations.
@@ -142,7 +142,7 @@ class ServedTools:
         `NotReadyError` if the node is unreachable or slow, or if too many requests wait. The chain
         said nothing about the key in these cases, so the caller should retry.
         """
-        if len(self._waiting) >= MAX_WAITING:
+        if len(self._waiting) >= MAX_WAITING_REQUESTS:
             raise NotReadyError("too many requests wait for keys to be read from the chain")
         result = asyncio.get_running_loop().create_future()
         self._waiting.append((signer, result))
@@ -261,7 +261,7 @@ class ServedTools:
 
         The outcomes of deleted invocations stay unknown.
         """
-        pending = map(_address, self._signatures.answers.pending(MAX_PENDING))
+        pending = map(_address, self._signatures.answers.pending(MAX_PENDING_ANSWERS))
         for value in await self._client.objects([address for address in pending if address]):
             with suppress(ValidationError):  # untrusted: the ID may not be an invocation
                 current = value and self._deployment.decode(value, Invocation)
@@ -320,7 +320,7 @@ class ServedTools:
         while True:
             everything = False
             try:
-                async with asyncio.timeout(READ_AGAIN_S):
+                async with asyncio.timeout(REREAD_INTERVAL_S):
                     await self._read_requested.wait()
             except TimeoutError:
                 everything = True
@@ -334,10 +334,10 @@ class ServedTools:
             except UsageError as error:
                 _log.error(error.code, error=error.message, hint=error.hint)
             except NexusError as error:
-                _log.warning("tools_not_read", code=error.code, error=error.message)
+                _log.warning("tool_read_failed", code=error.code, error=error.message)
                 if everything:
                     self._request_full_read()
-            await asyncio.sleep(PAUSE_S)
+            await asyncio.sleep(MIN_READ_INTERVAL_S)
 
     async def _listen(self) -> None:
         kinds = event_filter(self._deployment)
@@ -352,8 +352,8 @@ class ServedTools:
                         if isinstance(item, EventRecord):
                             self._handle_event(parse_event(self._deployment, item.event))
             except NexusError as error:
-                _log.warning("listening_interrupted", code=error.code, error=error.message)
-                await asyncio.sleep(PAUSE_S)
+                _log.warning("event_stream_interrupted", code=error.code, error=error.message)
+                await asyncio.sleep(MIN_READ_INTERVAL_S)
 
     def _handle_event(self, event: object) -> None:
         names = ("tool", "leader", "object")

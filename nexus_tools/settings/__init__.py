@@ -1,4 +1,4 @@
 """Settings of this machine: configuration file, environment, networks, keys, deployments.
 
-Begin with `settings.py`.
+Start with `settings.py`.
 """

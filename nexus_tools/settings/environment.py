@@ -1,8 +1,8 @@
 """Settings in environment variables, and detection of misspelled names.
 
 A misspelled variable such as `NEXUS_TOOLS_NETWROK` would be ignored silently, and a command would
-work on another network. So this module knows all names with our prefixes; the Leader knows its
-own. Variables that click reads for an option have their full names here.
+work on another network. So this module knows all names with our prefixes; the Leader knows its own.
+Variables that click reads for an option have their full names here.
 """
 
 import os
@@ -23,7 +23,7 @@ LEADER_PREFIX = "NEXUS_TOOLS_LEADER_"
 """The prefix of the Leader's settings. The Leader knows their names."""
 
 TOOL_PREFIX = "NEXUS_TOOL_"
-TOOL_NAMES = (
+TOOL_VARIABLES = (
     *("authorization", "tls_cert_path", "tls_key_path", "tls_root_pem_path", "url"),
     *("leaders_path", "signatures", "signing_key_path", "state_path"),
 )
@@ -53,7 +53,7 @@ def home_directory() -> Path:
 
 def user_variables() -> dict[str, str]:
     """Return the variables that the user has set, by `NAMES`. Raises `variable_unknown`."""
-    read(TOOL_PREFIX, TOOL_NAMES)
+    read(TOOL_PREFIX, TOOL_VARIABLES)
     return read(PREFIX, NAMES, elsewhere=LEADER_PREFIX)
 
 

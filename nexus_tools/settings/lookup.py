@@ -19,7 +19,9 @@ class Found(Generic[T]):
     file: Path | None = None
 
 
-def nearest(places: Iterable[Iterable[Found[T]]], is_wanted: Callable[[T], bool]) -> list[Found[T]]:
+def first_matches(
+    places: Iterable[Iterable[Found[T]]], is_wanted: Callable[[T], bool]
+) -> list[Found[T]]:
     """Return the matching items of the first source that has any."""
     for place in places:
         found = [item for item in place if is_wanted(item.what)]
@@ -28,7 +30,7 @@ def nearest(places: Iterable[Iterable[Found[T]]], is_wanted: Callable[[T], bool]
     return []
 
 
-def require_one(
+def check_unambiguous(
     found: Sequence[Found[T]], kind: str, name: str, identity: Callable[[T], object]
 ) -> None:
     """Raise an error if a name means different things in the Sui CLI and in pysui.

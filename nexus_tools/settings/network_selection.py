@@ -17,7 +17,7 @@ class HasUrl(Protocol):
         """The URL of its node."""
 
 
-Where = str | Network | HasUrl | None
+NetworkLike = str | Network | HasUrl | None
 """A network: its name, a `Network`, a localnet, a `pysui.PysuiConfiguration`, or None for the
 network of the settings."""
 
@@ -25,7 +25,7 @@ Who = str | Address | Signer | None
 """A key: a signer, or its alias or address in the keystore of this machine."""
 
 
-def select_network(where: Any, who: Who) -> tuple[Network, Signer | None]:
+def resolve_network_and_key(where: Any, who: Who) -> tuple[Network, Signer | None]:
     """Resolve a network and a key. Raises `argument_invalid`."""
     if isinstance(where, Network):
         network = where

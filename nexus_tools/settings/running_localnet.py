@@ -13,10 +13,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from nexus_tools.errors import NotFoundError, NotNowError, UsageError
+from nexus_tools.errors import NotFoundError, UsageError, WrongStateError
 from nexus_tools.settings.directories import data_directory
 
-USUAL_NAME = "localnet"
+DEFAULT_NAME = "localnet"
 USUAL_PORT = 9000
 
 _START = "nexus-tools localnet start --detach"
@@ -44,7 +44,7 @@ class RunningLocalnet:
     wanted_version: int | None = None
     protocol_version: int | None = None
     framework: dict[str, str] = field(default_factory=dict)
-    name: str = USUAL_NAME
+    name: str = DEFAULT_NAME
     allowed_hosts: Sequence[str] = ()
     allowed_origins: Sequence[str] = ()
 
@@ -60,7 +60,7 @@ def check_name(name: str, networks: Collection[str]) -> str:
     Raises:
         UsageError: `localnet_name_invalid`.
     """
-    reserved = sorted({*_RESERVED, *networks} - {USUAL_NAME})
+    reserved = sorted({*_RESERVED, *networks} - {DEFAULT_NAME})
     if not _NAME.fullmatch(name) or name in reserved:
         raise UsageError(
             "localnet_name_invalid",
@@ -71,12 +71,12 @@ def check_name(name: str, networks: Collection[str]) -> str:
     return name
 
 
-def running_localnet(name: str = USUAL_NAME) -> RunningLocalnet | None:
+def running_localnet(name: str = DEFAULT_NAME) -> RunningLocalnet | None:
     """Return the localnet with a name if it is running, or None."""
     return last_localnet(name) if _is_alive(name) else None
 
 
-def last_localnet(name: str = USUAL_NAME) -> RunningLocalnet | None:
+def last_localnet(name: str = DEFAULT_NAME) -> RunningLocalnet | None:
     """Return the last localnet with a name, running or not, or None."""
     try:
         return RunningLocalnet(**json.loads(_record_file(name).read_text(encoding="utf-8")))
@@ -87,13 +87,13 @@ def last_localnet(name: str = USUAL_NAME) -> RunningLocalnet | None:
 def running_localnets() -> Iterator[RunningLocalnet]:
     """Yield all running localnets, starting with the default one."""
     names = sorted(path.stem for path in _record_file("*").parent.glob("*.json"))
-    for name in (USUAL_NAME, *names):
+    for name in (DEFAULT_NAME, *names):
         running = running_localnet(name)
         if running is not None:
             yield running
 
 
-def require_localnet(name: str = USUAL_NAME) -> RunningLocalnet:
+def require_localnet(name: str = DEFAULT_NAME) -> RunningLocalnet:
     """Return the running localnet with a name.
 
     Raises:
@@ -104,16 +104,16 @@ def require_localnet(name: str = USUAL_NAME) -> RunningLocalnet:
         raise NotFoundError(
             "localnet_not_running",
             "your localnet is not running"
-            if name == USUAL_NAME
+            if name == DEFAULT_NAME
             else f"your localnet {name} is not running",
             hint=f"start it with `{start_command(name=name)}`",
         )
     return running
 
 
-def start_command(port: int | None = None, name: str = USUAL_NAME) -> str:
+def start_command(port: int | None = None, name: str = DEFAULT_NAME) -> str:
     """Return the command that starts a localnet, on a free port if `port` is in use."""
-    if name != USUAL_NAME:
+    if name != DEFAULT_NAME:
         return f"{_START} --name {name}"
     return f"{_START} --port 0" if port is not None and _is_port_in_use(port) else _START
 
@@ -125,11 +125,11 @@ def restart_hint(name: str) -> str:
     return f"your localnet {name} is not running: start it with `{start_command(name=name)}`"
 
 
-def become_the_localnet(name: str = USUAL_NAME) -> None:
+def lock_localnet_name(name: str = DEFAULT_NAME) -> None:
     """Lock a localnet's name until this process ends.
 
     Raises:
-        NotNowError: `localnet_running` if another process has the lock.
+        WrongStateError: `localnet_running` if another process has the lock.
     """
     _lock_file(name).parent.mkdir(parents=True, exist_ok=True)
     running = running_localnet(name)
@@ -137,7 +137,7 @@ def become_the_localnet(name: str = USUAL_NAME) -> None:
     lock = os.open(_lock_file(name), os.O_RDWR | os.O_CREAT, 0o600)
     if running is not None or not _try_lock(lock):
         where = f" at {running.url} (pid {running.pid})" if running else ""
-        raise NotNowError(
+        raise WrongStateError(
             "localnet_running",
             f"your localnet {name} is already running{where}",
             hint=f"use it, stop it with `nexus-tools localnet stop -n {name}`, or start another"
@@ -145,7 +145,7 @@ def become_the_localnet(name: str = USUAL_NAME) -> None:
         )
 
 
-def announce_localnet(running: RunningLocalnet) -> None:
+def publish_localnet(running: RunningLocalnet) -> None:
     """Publish this process's localnet to other commands."""
     path = _record_file(running.name)
     new = path.with_suffix(f".{os.getpid()}.tmp")
@@ -153,14 +153,14 @@ def announce_localnet(running: RunningLocalnet) -> None:
     new.replace(path)
 
 
-def log_file(name: str = USUAL_NAME) -> Path:
+def log_file(name: str = DEFAULT_NAME) -> Path:
     """Return the log file of a localnet in the background."""
     return _record_file(name).with_suffix(".log")
 
 
 def _record_file(name: str) -> Path:
     folder = data_directory()
-    return (folder if name == USUAL_NAME else folder / "localnets") / f"{name}.json"
+    return (folder if name == DEFAULT_NAME else folder / "localnets") / f"{name}.json"
 
 
 def _lock_file(name: str) -> Path:

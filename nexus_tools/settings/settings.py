@@ -21,20 +21,20 @@ from nexus_tools.settings.directories import (
     sui_config_directory,
 )
 from nexus_tools.settings.environment import user_variables
-from nexus_tools.settings.lookup import Found, nearest, require_one
+from nexus_tools.settings.lookup import Found, check_unambiguous, first_matches
 from nexus_tools.settings.passphrase import Passphrase
 from nexus_tools.settings.running_localnet import restart_hint, running_localnet, running_localnets
-from nexus_tools.settings.settings_file import KEYS, TABLES, change_document, read_document
+from nexus_tools.settings.settings_file import KEYS, TABLES, merge_document, read_document
 from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.sui.support.units import parse_gas_price, parse_timeout
 
 if TYPE_CHECKING:
     from nexus_tools.contracts import Deployment, LockDeployment
-    from nexus_tools.sui.keystore import Account, KeyPair, PysuiFiles, SuiFiles, Wallet
+    from nexus_tools.sui.keystore import Account, KeyPair, PysuiConfigFile, SuiCliConfig, Wallet
     from nexus_tools.sui.network import Network
     from nexus_tools.sui.types.address import Address
 
-    Files = SuiFiles | PysuiFiles
+    Files = SuiCliConfig | PysuiConfigFile
 
 T = TypeVar("T")
 Report = Callable[[NexusError], None]
@@ -50,7 +50,7 @@ _HOW_TO_ADD_A_KEY = (
 )
 
 OURS = "nexus-tools"
-WELL_KNOWN = "well-known"
+WELL_KNOWN_SOURCE = "well-known"
 
 
 @dataclass
@@ -138,7 +138,7 @@ class Settings:
     def save(self) -> None:
         """Write the changes, and keep changes that other processes have made to the file since."""
         now = self.values | {table: getattr(self, table) for table in TABLES}
-        self._was = change_document(self.config_file, self._was, now)
+        self._was = merge_document(self.config_file, self._was, now)
         self._take(self._was)
 
     def _take(self, document: Mapping[str, Any]) -> None:
@@ -159,14 +159,14 @@ class Settings:
     def locate_network(self, name: str | None = None) -> "Found[Network]":
         """Return the same as `find_network`, with the source of the network."""
         name = name or self.network
-        found = nearest(self._network_places(), lambda network: network.name == name)
+        found = first_matches(self._network_places(), lambda network: network.name == name)
         if not found:
             self._pysui.check_protocol(name)
             names = [item.what.name for item in self.all_networks(lambda _: None)]
             likely = suggestion(name, names, otherwise=_HOW_TO_ADD_A_NETWORK)
             hint = restart_hint(name) or likely
             raise NotFoundError("network_unknown", f"unknown network {name[:80]!r}", hint=hint)
-        require_one(found, "network", name, lambda network: network.url)
+        check_unambiguous(found, "network", name, lambda network: network.url)
         return found[0]
 
     def all_networks(self, report: Report) -> "list[Found[Network]]":
@@ -214,7 +214,7 @@ class Settings:
         url = LOCALNET.url if port in (None, "0") else f"http://127.0.0.1:{port}"
         local = Network("localnet", url, url, has_profile=True)
         for network in (NETWORKS | {"localnet": local}).values():
-            yield Found(network, WELL_KNOWN)
+            yield Found(network, WELL_KNOWN_SOURCE)
 
     def lacks_localnet(self, network: str) -> bool:
         """Return whether a network is a localnet that the user has to start first."""
@@ -245,7 +245,7 @@ class Settings:
         which = which or self.wallet
         if which is None:
             return self._active_account()
-        found = nearest(self._account_places(), lambda account: account.is_named(which))
+        found = first_matches(self._account_places(), lambda account: account.is_named(which))
         if not found:
             aliases = [each.what.alias for each in self.all_accounts(lambda _: None)]
             raise NotFoundError(
@@ -253,7 +253,7 @@ class Settings:
                 f"no key named {which!s:.80} in {self.keystore}, the Sui CLI keystore, or pysui",
                 hint=suggestion(str(which), aliases, otherwise=_HOW_TO_ADD_A_KEY),
             )
-        require_one(found, "account", str(which), lambda account: account.address)
+        check_unambiguous(found, "account", str(which), lambda account: account.address)
         return found[0]
 
     def all_accounts(self, report: Report) -> "list[Found[Account]]":
@@ -333,17 +333,17 @@ class Settings:
         return {"sui": self.sui_files, "pysui": self._pysui}
 
     @cached_property
-    def sui_files(self) -> "SuiFiles":
+    def sui_files(self) -> "SuiCliConfig":
         """The networks and keys of the Sui CLI."""
-        from nexus_tools.sui.keystore import SuiFiles
+        from nexus_tools.sui.keystore import SuiCliConfig
 
-        return SuiFiles(sui_config_directory())
+        return SuiCliConfig(sui_config_directory())
 
     @cached_property
-    def _pysui(self) -> "PysuiFiles":
-        from nexus_tools.sui.keystore import PysuiFiles
+    def _pysui(self) -> "PysuiConfigFile":
+        from nexus_tools.sui.keystore import PysuiConfigFile
 
-        return PysuiFiles(pysui_directory())
+        return PysuiConfigFile(pysui_directory())
 
     # --- Deployments
 

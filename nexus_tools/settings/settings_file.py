@@ -48,7 +48,7 @@ def read_document(path: Path) -> dict[str, Any]:
     return document | tables
 
 
-def change_document(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+def merge_document(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """Apply the difference between two documents to the file; return the new content.
 
     The file is written atomically and is readable only by its owner. Raises `config_invalid`.

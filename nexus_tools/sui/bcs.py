@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from nexus_tools.sui.errors import ValidationError
-from nexus_tools.sui.support.uleb128 import encoded_uleb128, write_uleb128
+from nexus_tools.sui.support.uleb128 import encode_uleb128, write_uleb128
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)
@@ -301,7 +301,7 @@ def _choice_functions(
 ) -> tuple[Reader[Any], Writer[Any]]:
     readers = [codec.read for _, codec in variants]
     writers = {
-        cls: (encoded_uleb128(number), codec.write) for number, (cls, codec) in enumerate(variants)
+        cls: (encode_uleb128(number), codec.write) for number, (cls, codec) in enumerate(variants)
     }
 
     def read(data: bytes, position: int) -> tuple[Any, int]:
@@ -322,7 +322,7 @@ def _choice_functions(
 def unit_enum(cls: type[E]) -> Codec[E]:
     """Return a codec of an `Enum` whose members have no data, numbered in order of definition."""
     members = list(cls)
-    numbers = {member: encoded_uleb128(number) for number, member in enumerate(members)}
+    numbers = {member: encode_uleb128(number) for number, member in enumerate(members)}
 
     def read(data: bytes, position: int) -> tuple[E, int]:
         number = data[position]

@@ -108,34 +108,34 @@ class TransactionBuilder:
         """Return an object input; `mutable` matters if it is shared, also when passed by value."""
         if object_id == CLOCK:
             return self.resolved(clock_input(mutable=False))
-        place = self._objects.get(object_id)
-        if place is None:
+        index = self._objects.get(object_id)
+        if index is None:
             argument = self._append(UnresolvedObject(object_id, mutable))
             self._objects[object_id] = argument.index
             return argument
-        self._make_mutable(place, mutable=mutable)
-        return InputArgument(place)
+        self._make_mutable(index, mutable=mutable)
+        return InputArgument(index)
 
     def resolved(self, argument: ObjectArgument) -> InputArgument:
         """Return an input for an object whose owner and version are known."""
         object_id = _object_id(argument)
-        place = self._objects.get(object_id)
-        if place is None:
+        index = self._objects.get(object_id)
+        if index is None:
             self._objects[object_id] = len(self._inputs)
             return self._append(argument)
-        self._make_mutable(place, mutable=isinstance(argument, SharedObject) and argument.mutable)
-        return InputArgument(place)
+        self._make_mutable(index, mutable=isinstance(argument, SharedObject) and argument.mutable)
+        return InputArgument(index)
 
     def _append(self, value: Input | UnresolvedObject) -> InputArgument:
         self._inputs.append(value)
         return InputArgument(len(self._inputs) - 1)
 
     def _make_mutable(self, place: int, *, mutable: bool) -> None:
-        known = self._inputs[place]
-        if mutable and isinstance(known, UnresolvedObject):
-            self._inputs[place] = UnresolvedObject(known.object_id, mutable=True)
-        elif mutable and isinstance(known, SharedObject):
-            self._inputs[place] = SharedObject(known.object_id, known.initial_version, mutable=True)
+        value = self._inputs[place]
+        if mutable and isinstance(value, UnresolvedObject):
+            self._inputs[place] = UnresolvedObject(value.object_id, mutable=True)
+        elif mutable and isinstance(value, SharedObject):
+            self._inputs[place] = SharedObject(value.object_id, value.initial_version, mutable=True)
 
     # --- Commands
 
@@ -165,7 +165,7 @@ class TransactionBuilder:
     def split_coins(self, coin: Argument, amounts: Sequence[int]) -> tuple[NestedResult, ...]:
         """Split one new coin for each amount (MIST for SUI) off a coin."""
         result = self.command(SplitCoins(coin, tuple(self.u64(amount) for amount in amounts)))
-        return tuple(result[place] for place in range(len(amounts)))
+        return tuple(result[index] for index in range(len(amounts)))
 
     def merge_coins(self, destination: Argument, sources: Sequence[Argument]) -> None:
         """Merge coins into a coin."""
@@ -213,13 +213,13 @@ class TransactionBuilder:
         self, objects: Mapping[Address, ObjectArgument] | None = None
     ) -> ProgrammableTransaction:
         """Return the transaction with `objects` for the IDs. Raises `object_unresolved`."""
-        known = objects or {}
+        arguments = objects or {}
         inputs: list[Input] = []
         for value in self._inputs:
             if not isinstance(value, UnresolvedObject):
                 inputs.append(value)
-            elif value.object_id in known:
-                inputs.append(known[value.object_id])
+            elif value.object_id in arguments:
+                inputs.append(arguments[value.object_id])
             else:
                 raise ValidationError(
                     "object_unresolved", f"the owner and version of {value.object_id} are unknown"

@@ -1,8 +1,8 @@
 """Pytest fixtures for tests that need a Sui network: `localnet`, `wallet`, `publish` and others.
 
 pytest loads this module as soon as nexus-tools is installed, so heavy imports wait until a fixture
-is used. All fixtures are synchronous: they work in sync tests, and in async tests under any
-plugin. The guide is docs/guides/pytest.md. Begin reading in `given`, which has the fixtures' types.
+is used. All fixtures are synchronous: they work in sync tests, and in async tests under any plugin.
+The guide is docs/guides/pytest.md. Begin reading in `given`, which has the fixtures' types.
 """
 
 import os
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nexus_tools.registry import ToolRegistry
     from nexus_tools.sui.client import SuiClient
     from nexus_tools.sui.localnet.framework import Release
-    from nexus_tools.testing.move_project import CalledTools
+    from nexus_tools.testing.move_project import InvocableTools
 
 __all__ = [
     "WALLET_MIST",
@@ -149,19 +149,19 @@ def on_chain_tools(
     wallet: WalletFixture,
     localnet: LocalnetFixture,
     request: pytest.FixtureRequest,
-) -> "Callable[[str | os.PathLike[str]], CalledTools]":
+) -> "Callable[[str | os.PathLike[str]], InvocableTools]":
     """Provide a function that publishes a Move package and lets a Leader call its on-chain tools.
 
     The definitions of the tools are the files next to `Move.toml`. A relative folder is relative to
     the test's file. The package is compiled in each call, which needs the extra `compiler`.
     """
     from nexus_tools.nexus import Nexus
-    from nexus_tools.testing.move_project import CalledTools, MoveProject
+    from nexus_tools.testing.move_project import InvocableTools, MoveProject
 
-    def publish(folder: "str | os.PathLike[str]") -> "CalledTools":
+    def publish(folder: "str | os.PathLike[str]") -> "InvocableTools":
         project = MoveProject.read(request.path.parent / folder)
         nexus = Nexus(wallet.client, _nexus_session.deployment())
-        return CalledTools(project, nexus, _nexus_session.builder, localnet.run)
+        return InvocableTools(project, nexus, _nexus_session.builder, localnet.run)
 
     return publish
 

@@ -33,8 +33,7 @@ class LocalnetFixture:
     """The network of a test: a localnet in this process, or the node at `--localnet-url`.
 
     Methods may be called from any thread, also while the test's event loop runs, because the
-    network
-    has a thread of its own.
+    network has a thread of its own.
     """
 
     def __init__(self, url: str, own: "ThreadedLocalnet | None") -> None:
@@ -172,13 +171,10 @@ class PublishFixture:
         """Publish the package in a folder with `Move.toml`, or compiled modules.
 
         A relative folder is relative to the test's file. Modules are in the order of their
-        dependencies.
-        The packages that they use are the framework's unless `dependencies` names them. Unchanged
-        sources
-        are compiled once per process, which needs the extra `compiler`. Their dependencies are
-        either
-        published, or in `bundle`, which includes them in the package. Raises the same errors as
-        `build_to_publish` and `SuiClient.execute`.
+        dependencies. The packages that they use are the framework's unless `dependencies` names
+        them. Unchanged sources are compiled once per process, which needs the extra `compiler`.
+        Their dependencies are either published, or in `bundle`, which includes them in the package.
+        Raises the same errors as `build_to_publish` and `SuiClient.execute`.
         """
         from nexus_tools.sui.transaction_builder import TransactionBuilder
         from nexus_tools.sui.types.address import Address

@@ -12,7 +12,7 @@ from nexus_tools.nexus import Nexus
 from nexus_tools.registry import Registration, ToolRegistry, placed
 from nexus_tools.sui.client import Executed
 from nexus_tools.sui.keystore import KeyPair
-from nexus_tools.sui.support.text_file import without_mark
+from nexus_tools.sui.support.text_file import without_byte_order_mark
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, ToolDefinition, ToolFqn, parse_json
 
@@ -32,7 +32,7 @@ def is_move_project(folder: Path) -> bool:
     return (folder / MANIFEST).is_file()
 
 
-def build_linked(
+def build_and_link(
     builder: "MoveBuilder",
     folder: Path,
     deployment: Deployment | None,
@@ -89,9 +89,9 @@ class MoveProject:
     ) -> Address:
         """Publish the package with the client's key and return its ID.
 
-        Raises the same errors as `build_linked` and `Publisher.publish_other`.
+        Raises the same errors as `build_and_link` and `Publisher.publish_other`.
         """
-        modules, needed = await asyncio.to_thread(build_linked, builder, self.folder, deployment)
+        modules, needed = await asyncio.to_thread(build_and_link, builder, self.folder, deployment)
         sent = await Publisher(client).publish_other(modules, needed)
         assert isinstance(sent, Executed)  # it is no dry run
         return sent.published()
@@ -117,12 +117,11 @@ class MoveProject:
         return tuple(definitions)
 
 
-class CalledTools:
+class InvocableTools:
     """The tools of a project on a test network, called by a Leader.
 
     They are published and registered with the key of `nexus`; `run` waits for a coroutine. Raises
-    the
-    same errors as `MoveProject.publish` and `register`.
+    the same errors as `MoveProject.publish` and `register`.
     """
 
     def __init__(
@@ -153,6 +152,6 @@ class CalledTools:
 
 def _document(path: Path) -> Any:
     try:
-        return parse_json(without_mark(path.read_bytes()))
+        return parse_json(without_byte_order_mark(path.read_bytes()))
     except (OSError, ValidationError) as error:
         raise ValidationError("definition_invalid", f"{path} is not valid JSON: {error}") from None

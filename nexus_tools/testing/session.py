@@ -35,13 +35,13 @@ class Session:
 
     def wallet(self, name: str) -> "tuple[KeyPair, SuiClient]":
         """Return a key that is derived from a name, with SUI, and a client that signs with it."""
-        from nexus_tools.sui.client import UnboundClient
+        from nexus_tools.sui.client import AnyLoopClient
         from nexus_tools.sui.keystore import KeyPair
         from nexus_tools.sui.types.digest import blake2b256
 
         key = KeyPair.from_bytes(b"\0" + blake2b256(b"pytest wallet", self._seed, name.encode()))
         self.localnet.fund(key.address, WALLET_MIST // 2, WALLET_MIST // 2)
-        return key, UnboundClient(self.localnet.network, key)
+        return key, AnyLoopClient(self.localnet.network, key)
 
     def compiled(
         self, folder: Path, bundle: "Bundle | None" = None
@@ -73,9 +73,9 @@ class Session:
         return self._deployment
 
     def _exists(self, package: "Address") -> bool:
-        from nexus_tools.sui.client import UnboundClient
+        from nexus_tools.sui.client import AnyLoopClient
 
-        client = UnboundClient(self.localnet.network)
+        client = AnyLoopClient(self.localnet.network)
         return self.localnet.run(client.object(package)) is not None
 
     async def _publish_registry(self) -> "Deployment":

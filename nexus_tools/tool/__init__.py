@@ -1,6 +1,6 @@
 """The model of a tool: name, definition, schemas, ports, outcomes, protocol and signatures.
 
-Begin with `definition` and `protocol`. The modules that sign and verify are imported on first use.
+Start with `definition` and `protocol`. The modules that sign and verify are imported on first use.
 """
 
 import lazy_loader

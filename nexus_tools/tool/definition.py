@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool.fqn import ToolFqn
 from nexus_tools.tool.host import is_host
-from nexus_tools.tool.move_function import MAX_DAYS_FOR_ANYONE, MoveFunction
+from nexus_tools.tool.move_function import MAX_TIMEOUT_DAYS_CLOSABLE_BY_ANYONE, MoveFunction
 from nexus_tools.tool.schemas.schema import check_input_schema, check_output_schema
 from nexus_tools.tool.strict_json import canonical_json
 
@@ -18,7 +18,7 @@ MAX_URL_BYTES = 2_048
 MAX_DESCRIPTION_BYTES = 4_096
 MIN_TIMEOUT_MS = 1_000
 MAX_TIMEOUT_MS = 120_000
-_MAX_TIMEOUT_FOR_ANYONE_MS = MAX_DAYS_FOR_ANYONE * 24 * 60 * 60 * 1000
+_MAX_TIMEOUT_FOR_ANYONE_MS = MAX_TIMEOUT_DAYS_CLOSABLE_BY_ANYONE * 24 * 60 * 60 * 1000
 DEFAULT_TIMEOUT_MS = 10_000
 
 _REQUIRED = ("fqn", "url", "input_schema", "output_schema")

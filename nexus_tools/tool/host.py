@@ -13,8 +13,7 @@ def is_host(host: str) -> bool:
     """Return whether `host`, without brackets, can be passed to a resolver.
 
     Names follow RFC 1035, section 2.3.4, and may have underscores. A label in Punycode (RFC 3492)
-    must
-    stand for text that is not ASCII. `xn--a`, a control character, does not.
+    must stand for text that is not ASCII. `xn--a`, a control character, does not.
     """
     try:
         ip_address(host)

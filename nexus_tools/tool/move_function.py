@@ -8,7 +8,7 @@ from typing import Any
 from nexus_tools.errors import ValidationError
 
 MAX_GAS_MIST = 50_000_000
-MAX_DAYS_FOR_ANYONE = 90
+MAX_TIMEOUT_DAYS_CLOSABLE_BY_ANYONE = 90
 
 _MAX_OBJECTS = 16
 _MAX_TYPE_ARGUMENTS = 8
@@ -32,10 +32,9 @@ class MoveFunction:
     """The arguments of the function, the witness that proves its answer, and its callers.
 
     `witness` is the type of the witness by the original ID of its package. Types are in canonical
-    form,
-    with addresses of 64 digits. `objects`, which are shared or immutable, follow the `Call` in the
-    function's parameters. Until the package is published, they may be named by their types, such as
-    `0x0::badge::Collection`. `gas_mist` goes to whoever closes an invocation.
+    form, with addresses of 64 digits. `objects`, which are shared or immutable, follow the `Call`
+    in the function's parameters. Until the package is published, they may be named by their types,
+    such as `0x0::badge::Collection`. `gas_mist` goes to whoever closes an invocation.
     """
 
     witness: str

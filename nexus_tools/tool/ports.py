@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.sui.support.uleb128 import encoded_uleb128
+from nexus_tools.sui.support.uleb128 import encode_uleb128
 from nexus_tools.tool.outcome import Answer
 from nexus_tools.tool.schemas.schema import MAX_PORTS
 from nexus_tools.tool.strict_json import canonical_elements, canonical_json
@@ -27,16 +27,13 @@ _INLINE_LIST = b"\x01"
 _INLINE_CHUNKS = b"\x04"
 
 
-def encoded_ports(document: Mapping[str, Any]) -> bytes:
+def encode_ports(document: Mapping[str, Any]) -> bytes:
     """Encode ports sorted by name, each as its canonical JSON, and lists by element.
 
     `{"a": "1"}` is one entry (01), the name (01 61), a string in one piece (00) of three bytes (03
-    22
-    31 22). `{"a": [1, 2]}` has a list (01) of one part (01) with two strings (02), 1 (01 31) and 2
-    (01
-    32). Long values are split into parts or chunks, each as large as an argument on Sui can be. A
-    list
-    is encoded as one string if an element is too long for an argument.
+    22 31 22). `{"a": [1, 2]}` has a list (01) of one part (01) with two strings (02), 1 (01 31) and
+    2 (01 32). Long values are split into parts or chunks, each as large as an argument on Sui can
+    be. A list is encoded as one string if an element is too long for an argument.
 
     Raises:
         ValidationError: With code `json_invalid`, `port_name_invalid` or `too_many_ports`.
@@ -55,18 +52,18 @@ def encoded_ports(document: Mapping[str, Any]) -> bytes:
                 hint="Use a letter a-z, then a-z, 0-9 and underscores, at most 100 characters.",
             )
     entries = (_sized(name.encode("ascii")) + _value(document[name]) for name in sorted(document))
-    return encoded_uleb128(len(document)) + b"".join(entries)
+    return encode_uleb128(len(document)) + b"".join(entries)
 
 
 def outcome_bytes(answer: Answer) -> int:
     """Return the bytes of an answer that count against `max_outcome_bytes`.
 
-    Raises as `encoded_ports`.
+    Raises as `encode_ports`.
     """
-    return len(answer.variant) + len(encoded_ports(answer.ports))
+    return len(answer.variant) + len(encode_ports(answer.ports))
 
 
-def encoded_text(text: str) -> bytes:
+def encode_string(text: str) -> bytes:
     """Encode a string."""
     return _sized(text.encode())
 
@@ -94,7 +91,7 @@ def _parts(elements: Iterable[bytes]) -> list[bytes]:
     size = 0
     for text in elements:
         element = _sized(text)
-        if size + len(element) + len(encoded_uleb128(len(part) + 1)) > _MAX_ARGUMENT_BYTES:
+        if size + len(element) + len(encode_uleb128(len(part) + 1)) > _MAX_ARGUMENT_BYTES:
             parts.append(_counted(part))
             part, size = [], 0
         part.append(element)
@@ -103,8 +100,8 @@ def _parts(elements: Iterable[bytes]) -> list[bytes]:
 
 
 def _counted(items: Sequence[bytes]) -> bytes:
-    return encoded_uleb128(len(items)) + b"".join(items)
+    return encode_uleb128(len(items)) + b"".join(items)
 
 
 def _sized(data: bytes) -> bytes:
-    return encoded_uleb128(len(data)) + data
+    return encode_uleb128(len(data)) + data

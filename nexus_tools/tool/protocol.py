@@ -90,7 +90,7 @@ class Problem(Enum):
     SIGNATURE_EXPIRED = ("signature_expired", HTTPStatus.UNAUTHORIZED)
     SIGNATURE_FROM_FUTURE = ("signature_from_future", HTTPStatus.UNAUTHORIZED)
     SIGNATURE_REPLAYED = ("signature_replayed", HTTPStatus.UNAUTHORIZED)
-    DIGEST_WRONG = ("digest_wrong", HTTPStatus.UNAUTHORIZED)
+    DIGEST_MISMATCH = ("digest_mismatch", HTTPStatus.UNAUTHORIZED)
     KEY_UNKNOWN = ("key_unknown", HTTPStatus.UNAUTHORIZED)
     LEADER_NOT_ACCEPTED = ("leader_not_accepted", HTTPStatus.FORBIDDEN)
     ANSWERS_UNPAID = ("answers_unpaid", HTTPStatus.FORBIDDEN)
@@ -107,7 +107,7 @@ class Problem(Enum):
     OUTPUT_TOO_LARGE = ("output_too_large", HTTPStatus.UNPROCESSABLE_ENTITY)
     KEY_REUSED = ("key_reused", HTTPStatus.UNPROCESSABLE_ENTITY)
     BUSY = ("busy", HTTPStatus.TOO_MANY_REQUESTS)
-    TOOL_BROKE = ("tool_broke", HTTPStatus.INTERNAL_SERVER_ERROR)
+    TOOL_RAISED = ("tool_raised", HTTPStatus.INTERNAL_SERVER_ERROR)
     OUTPUT_INVALID = ("output_invalid", HTTPStatus.INTERNAL_SERVER_ERROR)
     SERVER_BROKE = ("server_broke", HTTPStatus.INTERNAL_SERVER_ERROR)
     NOT_READY = ("not_ready", HTTPStatus.SERVICE_UNAVAILABLE)
@@ -142,7 +142,7 @@ _REASONS: dict[int, FailureReason] = {
     Problem.ALREADY_RUNNING.status: FailureReason.TIMED_OUT,
 }
 
-EXPLAINED = frozenset(
+STATUSES_WITH_CODE = frozenset(
     (
         Problem.INPUT_INVALID.status,
         HTTPStatus.UNAUTHORIZED,
@@ -153,22 +153,20 @@ EXPLAINED = frozenset(
 """The statuses whose meaning depends on the `code` of the problem document."""
 
 
-def may_try_again(status: int, code: str = "") -> bool:
+def is_retryable(status: int, code: str = "") -> bool:
     """Return whether another call with the same idempotency key may help, and is safe.
 
     A gateway in front of the tool responds with 502 and 504, for example while the tool restarts. A
-    504
-    whose problem document has the code `timed_out` comes from the tool.
+    504 whose problem document has the code `timed_out` comes from the tool.
     """
     return status in _TRY_AGAIN and code != Problem.TIMED_OUT.code
 
 
-def is_of_caller(status: int, code: str = "") -> bool:
+def is_caller_specific(status: int, code: str = "") -> bool:
     """Return whether only this caller is rejected, so that another leader may get an answer.
 
     A 401 or 403 concerns the identity and the signature of the caller. A 429 limits the calls of
-    one
-    client (RFC 6585). The code `key_reused` means that this leader sent another body before.
+    one client (RFC 6585). The code `key_reused` means that this leader sent another body before.
     """
     return status in _OF_CALLER or code == Problem.KEY_REUSED.code
 
@@ -178,8 +176,7 @@ def failure_reason(status: int, code: str = "") -> FailureReason:
 
     `code` is the problem document's. A server that follows the draft of `Idempotency-Key` literally
     rejects a key that was used with another body with the same 422 as an invalid input. That does
-    not
-    mean that the input is invalid, and neither does an answer that is too large.
+    not mean that the input is invalid, and neither does an answer that is too large.
     """
     if code == Problem.KEY_REUSED.code:
         return FailureReason.HTTP_ERROR

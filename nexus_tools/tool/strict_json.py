@@ -34,8 +34,7 @@ def parse_json(text: bytes | str) -> Any:
     """Parse `text`, or raise `ValidationError` with code `json_invalid`.
 
     Rejected are text that is not UTF-8, duplicate names, NaN and infinities, lone surrogates,
-    integers
-    that Python refuses to read (more than 4300 digits), and nesting beyond `MAX_DEPTH`.
+    integers that Python refuses to read (more than 4300 digits), and nesting beyond `MAX_DEPTH`.
     """
     try:
         decoded = text.decode("utf-8") if isinstance(text, bytes) else text
@@ -87,11 +86,9 @@ def measure(value: Any) -> Extent:
     """Return the extent of `value`, or raise `json_invalid` if it is too deep or not JSON.
 
     It proceeds level by level instead of by recursion, so a value that nests 100 000 deep is
-    rejected
-    at the 65th level and not by a RecursionError. `{"a": [1, "long…", 2]}` has the levels `{}`,
-    `[]`;
-    its nodes are the object, the list, two numbers and the string. Names count as text, but not as
-    nodes.
+    rejected at the 65th level and not by a RecursionError. `{"a": [1, "long…", 2]}` has the levels
+    `{}`, `[]`; its nodes are the object, the list, two numbers and the string. Names count as text,
+    but not as nodes.
     """
     if not isinstance(value, _CONTAINERS):
         return Extent(1, 0, _leaf_text(value))
@@ -124,7 +121,7 @@ def measure(value: Any) -> Extent:
     return Extent(nodes, depth, text)
 
 
-def pointer_of(path: Sequence[str | int]) -> str:
+def json_pointer(path: Sequence[str | int]) -> str:
     """Return the JSON pointer (RFC 6901) of a path of names and indices; empty for the root."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 

@@ -70,15 +70,15 @@ def wait_definition(package: str) -> ToolDefinition:
     )
 
 
-def asks_until_ms(inputs: Mapping[str, Any], requested_at_ms: int, expires_at_ms: int) -> int:
+def ask_deadline_ms(inputs: Mapping[str, Any], requested_at_ms: int, expires_at_ms: int) -> int:
     """Return the answer deadline of the Move module `waiting`; times are ms since 1970."""
     latest_ms = expires_at_ms - WAITING_MARGIN_MS
     within_ms = int(inputs.get("within_ms", latest_ms - requested_at_ms))
     return min(requested_at_ms + within_ms, latest_ms)
 
 
-def waits_until_ms(inputs: Mapping[str, Any], requested_at_ms: int, expires_at_ms: int) -> int:
-    """Return the time when a `wait` is over; times are as in `asks_until_ms`."""
+def wait_deadline_ms(inputs: Mapping[str, Any], requested_at_ms: int, expires_at_ms: int) -> int:
+    """Return the time when a `wait` is over; times are as in `ask_deadline_ms`."""
     until_ms = int(inputs.get("until_ms", requested_at_ms + int(inputs.get("for_ms", 0))))
     return min(until_ms, expires_at_ms - WAITING_MARGIN_MS)
 

@@ -1,6 +1,6 @@
 """The framework with which authors write and serve tools.
 
-Begin with `@tool` (`authoring`), `Variant`, and `serve` (`hosting`). The modules of the server are
+Start with `@tool` (`authoring`), `Variant`, and `serve` (`hosting`). The modules of the server are
 imported on first use, so the tests of an author need no web server.
 """
 

@@ -102,11 +102,10 @@ def tool(
     """Turn the decorated function, sync or async, into a `Tool`.
 
     Parameters are ports, the docstring is the description, and the return annotation is the union
-    of
-    the variants. `timeout_ms` is 1 000 to 120 000. `health`, sync or async, returns whether the
-    tool is
-    ready: one boolean, or several by name. `authorize`, sync or async, returns whether a `Call` may
-    run: any result but `True` rejects the call, and a `NotAuthorizedError` explains the rejection.
+    of the variants. `timeout_ms` is 1 000 to 120 000. `health`, sync or async, returns whether the
+    tool is ready: one boolean, or several by name. `authorize`, sync or async, returns whether a
+    `Call` may run: any result but `True` rejects the call, and a `NotAuthorizedError` explains the
+    rejection.
 
     Raises:
         ValidationError: The function cannot be a tool (code `tool_invalid` or `fqn_invalid`).

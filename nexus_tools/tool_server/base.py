@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from nexus_tools.errors import NotNowError, ValidationError
+from nexus_tools.errors import ValidationError, WrongStateError
 from nexus_tools.tool import (
     DEFAULT_TIMEOUT_MS,
     MAX_TIMEOUT_MS,
@@ -26,8 +26,7 @@ class Call:
 
     `invocation` is the on-chain ID of the invocation, `deadline` the time after which the caller no
     longer waits, `max_outcome_bytes` the size that the requester pays for, and `leader` the ID of
-    the
-    leader whose signature was verified. All are None in tests and for callers that do not send
+    the leader whose signature was verified. All are None in tests and for callers that do not send
     them.
     """
 
@@ -37,7 +36,7 @@ class Call:
     leader: str | None = None
 
 
-class NotReadyError(NotNowError):
+class NotReadyError(WrongStateError):
     """An error that a tool raises if it cannot start now. Callers may retry because nothing ran.
 
     The server responds with 503 `not_ready`, and shows the message and the hint to the caller.
@@ -62,9 +61,8 @@ class Tool(ABC):
     """A tool of a `ToolServer`, which checks inputs and outputs while a subclass runs.
 
     `timeout_ms` is 1 000 to 120 000, and the schemas obey the rules of tools. `health`, sync or
-    async,
-    returns whether the tool is ready: one boolean, or several by name. `authorize`, sync or async,
-    returns whether a call may run: any result but `True` rejects it.
+    async, returns whether the tool is ready: one boolean, or several by name. `authorize`, sync or
+    async, returns whether a call may run: any result but `True` rejects it.
 
     Raises:
         ValidationError: The tool has no valid definition (code `tool_invalid` or `fqn_invalid`).
@@ -130,8 +128,7 @@ class Tool(ABC):
         """Run the tool as the server does, but without its time limit.
 
         Raises `ValidationError` with code `input_invalid` or `output_invalid`, and whatever the
-        tool's own
-        code raises.
+        tool's own code raises.
         """
         return await self.answer(self.arguments(ports, call or Call()))
 

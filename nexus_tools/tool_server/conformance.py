@@ -23,9 +23,9 @@ from nexus_tools.tool import (
     check_output_schema,
     definition_fields,
     example_input,
-    naming_schema,
     parse_json,
     protocol,
+    schema_name_in_errors,
 )
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ _GET_TIMEOUT_S = 10.0
 _MARGIN_S = 5.0
 
 
-class FailedError(Exception):
+class CheckFailedError(Exception):
     """A failed check, with a hint how to fix the tool."""
 
     def __init__(self, message: str, hint: str = "") -> None:
@@ -45,7 +45,7 @@ class FailedError(Exception):
         self.hint = hint
 
 
-class SkippedError(Exception):
+class CheckSkippedError(Exception):
     """A skipped check: an earlier check failed, or the rule does not apply."""
 
 
@@ -58,15 +58,15 @@ class Reply:
     elapsed_ms: float
 
     def json(self) -> Any:
-        """Parse the body. Raises `FailedError` if it is not JSON."""
+        """Parse the body. Raises `CheckFailedError` if it is not JSON."""
         try:
             return parse_json(self.body)
         except ValidationError as error:
-            raise FailedError(f"the response is not JSON: {error.message}") from error
+            raise CheckFailedError(f"the response is not JSON: {error.message}") from error
 
 
 @dataclass(slots=True)
-class Probe:
+class ToolProbe:
     """The tool at the base URL `url`, and the results of earlier checks."""
 
     url: str
@@ -76,15 +76,15 @@ class Probe:
     definition: ToolDefinition | None = None
 
     def known_meta(self) -> Mapping[str, Any]:
-        """Return the document of `/meta`, or raise `SkippedError` if it is not usable."""
+        """Return the document of `/meta`, or raise `CheckSkippedError` if it is not usable."""
         if not self.meta:
-            raise SkippedError("the definition could not be read")
+            raise CheckSkippedError("the definition could not be read")
         return self.meta
 
     def known_definition(self) -> ToolDefinition:
-        """Return the valid definition, or raise `SkippedError`."""
+        """Return the valid definition, or raise `CheckSkippedError`."""
         if self.definition is None:
-            raise SkippedError("the definition is not valid")
+            raise CheckSkippedError("the definition is not valid")
         return self.definition
 
     async def get(self, path: str) -> Reply:
@@ -114,10 +114,10 @@ class Probe:
             ):
                 body = await _limited(response)
         except TimeoutError as error:
-            raise FailedError(f"{method} {path} took longer than {timeout_s:g} s") from error
+            raise CheckFailedError(f"{method} {path} took longer than {timeout_s:g} s") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             problem = str(error) or type(error).__name__
-            raise FailedError(
+            raise CheckFailedError(
                 f"{method} {path} failed without a response: {problem}",
                 "Start the server, and check the URL.",
             ) from error
@@ -127,7 +127,7 @@ class Probe:
 async def _limited(response: httpx.Response) -> bytes:
     """Read a body in chunks with a size limit, because compression may hide its real length."""
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise FailedError(
+        raise CheckFailedError(
             "a response is compressed",
             "Send responses uncompressed; Leaders reject compressed ones.",
         )
@@ -135,7 +135,7 @@ async def _limited(response: httpx.Response) -> bytes:
     async for chunk in response.aiter_raw():
         body += chunk
         if len(body) > MAX_RESPONSE_BYTES:
-            raise FailedError(f"a response is longer than {MAX_RESPONSE_BYTES} bytes")
+            raise CheckFailedError(f"a response is longer than {MAX_RESPONSE_BYTES} bytes")
     return bytes(body)
 
 
@@ -172,10 +172,9 @@ async def check_tool(
 
     The tool's function runs with an example of a valid input, unless `invoke` is False. Then only
     health and definition are read. `http` provides the trust roots and stays open. Errors of the
-    tool
-    become rows and never exceptions. A row that would repeat an earlier one is skipped.
+    tool become rows and never exceptions. A row that would repeat an earlier one is skipped.
     """
-    probe = Probe(url.rstrip("/"), http)
+    probe = ToolProbe(url.rstrip("/"), http)
     reported: set[str] = set()
     for name, check in (_CHECKS | _INVOKING_CHECKS if invoke else _CHECKS).items():
         row = await _row(name, check, probe)
@@ -186,116 +185,118 @@ async def check_tool(
         yield row
 
 
-async def _row(name: str, check: Callable[[Probe], Awaitable[str]], probe: Probe) -> Check:
+async def _row(name: str, check: Callable[[ToolProbe], Awaitable[str]], probe: ToolProbe) -> Check:
     try:
         return Check(name, Status.PASSED, await check(probe))
-    except SkippedError as reason:
+    except CheckSkippedError as reason:
         return Check(name, Status.SKIPPED, str(reason))
-    except FailedError as failure:
+    except CheckFailedError as failure:
         return Check(name, Status.FAILED, failure.message, failure.hint)
     except ValidationError as error:
         return Check(name, Status.FAILED, error.message, error.hint)
 
 
-async def _reachable(probe: Probe) -> str:
+async def _reachable(probe: ToolProbe) -> str:
     probe.health = await probe.get(protocol.HEALTH)
     return f"responded within {probe.health.elapsed_ms:.0f} ms"
 
 
-async def _tls(probe: Probe) -> str:
+async def _tls(probe: ToolProbe) -> str:
     parts = urlsplit(probe.url)
     if parts.scheme != "https" and parts.hostname in _LOOPBACK:
-        raise SkippedError("plain HTTP is allowed on this machine; elsewhere Leaders require https")
+        raise CheckSkippedError(
+            "plain HTTP is allowed on this machine; elsewhere Leaders require https"
+        )
     if parts.scheme != "https":
-        raise FailedError(
+        raise CheckFailedError(
             "the URL is not https", "Serve the tool over TLS; Leaders call https URLs only."
         )
     if probe.health is None:
-        raise SkippedError("the tool is not reachable")
+        raise CheckSkippedError("the tool is not reachable")
     return "the certificate is trusted"
 
 
-async def _healthy(probe: Probe) -> str:
+async def _healthy(probe: ToolProbe) -> str:
     if probe.health is None:
-        raise SkippedError("the tool is not reachable")
+        raise CheckSkippedError("the tool is not reachable")
     if probe.health.status != HTTPStatus.OK:
         message = f"GET {protocol.HEALTH} answers {probe.health.status}, not 200"
-        raise FailedError(message, "Respond with 200 when the tool can be invoked.")
+        raise CheckFailedError(message, "Respond with 200 when the tool can be invoked.")
     reply = await probe.get(protocol.HEALTH)
     return f"200 after {reply.elapsed_ms:.0f} ms"
 
 
-async def _definition(probe: Probe) -> str:
+async def _definition(probe: ToolProbe) -> str:
     if probe.health is None:
-        raise SkippedError("the tool is not reachable")
+        raise CheckSkippedError("the tool is not reachable")
     reply = await probe.get(protocol.META)
     if reply.status != HTTPStatus.OK:
-        raise FailedError(f"GET {protocol.META} answers {reply.status}, not 200")
+        raise CheckFailedError(f"GET {protocol.META} answers {reply.status}, not 200")
     document = reply.json()
     # The document is stored before it is checked, so that later rows report other errors too.
     probe.meta = document if isinstance(document, Mapping) else {}
     return f"has {len(definition_fields(document))} fields"
 
 
-async def _fqn(probe: Probe) -> str:
+async def _fqn(probe: ToolProbe) -> str:
     return str(ToolFqn.parse(str(probe.known_meta().get("fqn", ""))))
 
 
-async def _url(probe: Probe) -> str:
+async def _url(probe: ToolProbe) -> str:
     declared = str(probe.known_meta().get("url", "")).rstrip("/")
     if declared == probe.url:
         return "the definition names this URL"
     if declared in _own_urls(probe):
         return f"the definition names the tool's own URL, {declared}"
     message = f"the definition says {declared[:200]}, this is {probe.url}"
-    raise FailedError(
+    raise CheckFailedError(
         message, "Set the server's public URL, or the headers that its proxy forwards."
     )
 
 
-def _own_urls(probe: Probe) -> list[str]:
+def _own_urls(probe: ToolProbe) -> list[str]:
     """Return the tool's own URLs if `url` is the root of its server or its bare name."""
     path = f"/{probe.known_meta().get('fqn', '')}"
     return [protocol.tool_url(root, path) for root in (probe.url, probe.url.rpartition("/")[0])]
 
 
-async def _schemas(probe: Probe) -> str:
+async def _schemas(probe: ToolProbe) -> str:
     for name in _SCHEMAS:
         _checked_schema(probe, name, SchemaDocument.parse)
     return "both are draft 2020-12"
 
 
-def _checked_schema(probe: Probe, name: str, check: Callable[[object], T]) -> T:
-    """Apply a check to a schema of the definition, and name the schema in a `FailedError`."""
+def _checked_schema(probe: ToolProbe, name: str, check: Callable[[object], T]) -> T:
+    """Apply a check to a schema of the definition, and name the schema in a `CheckFailedError`."""
     try:
-        with naming_schema(name.removesuffix("_schema")):
+        with schema_name_in_errors(name.removesuffix("_schema")):
             return check(probe.known_meta().get(name))
     except ValidationError as error:
-        raise FailedError(error.message, error.hint) from error
+        raise CheckFailedError(error.message, error.hint) from error
 
 
-async def _ports(probe: Probe) -> str:
+async def _ports(probe: ToolProbe) -> str:
     _checked_schema(probe, "input_schema", check_input_schema)
     output = _checked_schema(probe, "output_schema", check_output_schema)
     return f"variants: {', '.join(output.variants)}"
 
 
-async def _bounds(probe: Probe) -> str:
+async def _bounds(probe: ToolProbe) -> str:
     probe.definition = ToolDefinition.parse(probe.known_meta())
     return f"timeout {probe.definition.timeout_ms} ms"
 
 
-async def _valid_input(probe: Probe) -> str:
+async def _valid_input(probe: ToolProbe) -> str:
     definition = probe.known_definition()
     try:
         example = example_input(definition.input_schema)
     except ValidationError as error:
-        raise SkippedError(f"{error.message}. {error.hint}") from error
+        raise CheckSkippedError(f"{error.message}. {error.hint}") from error
     reply = await probe.invoke(_encoded(example))
     _refuse_unauthorized(reply)
     if reply.status != HTTPStatus.OK:
         call = f"POST {protocol.INVOKE} with {_shown(example)}"
-        raise FailedError(
+        raise CheckFailedError(
             f"{call} responds with {reply.status}{_cause(reply)}",
             'Return a variant for valid inputs, or add a working one to "examples" in the schema.',
         )
@@ -303,13 +304,15 @@ async def _valid_input(probe: Probe) -> str:
     return f"returned {answer.variant} after {reply.elapsed_ms:.0f} ms"
 
 
-async def _bad_input(probe: Probe) -> str:
+async def _bad_input(probe: ToolProbe) -> str:
     reply = await probe.invoke(_encoded(_wrong_input(probe.known_definition().input_schema)))
     _refuse_unauthorized(reply)
     if reply.status != HTTPStatus.UNPROCESSABLE_ENTITY:
         call = f"POST {protocol.INVOKE}"
         message = f"expected 422 for an invalid input, but {call} returned {reply.status}"
-        raise FailedError(message, "Validate the input against the schema before the tool runs.")
+        raise CheckFailedError(
+            message, "Validate the input against the schema before the tool runs."
+        )
     return "rejected with 422"
 
 
@@ -334,14 +337,14 @@ def _wrong_input(input_schema: dict[str, Any]) -> Any:
 
 def _refuse_unauthorized(reply: Reply) -> None:
     if reply.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        raise SkippedError("the tool accepts only signed requests")
+        raise CheckSkippedError("the tool accepts only signed requests")
 
 
 def _encoded(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode()
 
 
-_CHECKS: dict[str, Callable[[Probe], Awaitable[str]]] = {
+_CHECKS: dict[str, Callable[[ToolProbe], Awaitable[str]]] = {
     "reachable": _reachable,
     "tls": _tls,
     "health": _healthy,
@@ -352,7 +355,7 @@ _CHECKS: dict[str, Callable[[Probe], Awaitable[str]]] = {
     "ports and variants": _ports,
     "bounds": _bounds,
 }
-_INVOKING_CHECKS: dict[str, Callable[[Probe], Awaitable[str]]] = {
+_INVOKING_CHECKS: dict[str, Callable[[ToolProbe], Awaitable[str]]] = {
     "invoke with a valid input": _valid_input,
     "invoke with a bad input": _bad_input,
 }

@@ -18,7 +18,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import SchemaError, core_schema
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import Mismatch, mismatch_error, pointer_of
+from nexus_tools.tool import Mismatch, json_pointer, mismatch_error
 from nexus_tools.tool_server.base import Call
 from nexus_tools.tool_server.user_traceback import message_of
 from nexus_tools.tool_server.variant import Variant
@@ -122,8 +122,7 @@ class Signature:
     """The parameters and the variants of a tool's function.
 
     `ports` is a model with the fields `port_0`, `port_1`, … in the order of `names`, so that a port
-    may
-    be called `json` or `copy` without hiding a method of the model.
+    may be called `json` or `copy` without hiding a method of the model.
     """
 
     ports: type[BaseModel]
@@ -235,7 +234,7 @@ def _ports_model(parameters: list[inspect.Parameter], hints: Mapping[str, Any]) 
 
 def _input_error(error: pydantic.ValidationError) -> ValidationError:
     mismatches = [
-        Mismatch(pointer_of(failure["loc"]), failure["msg"])
+        Mismatch(json_pointer(failure["loc"]), failure["msg"])
         for failure in error.errors(include_url=False, include_input=False, include_context=False)
     ]
     return mismatch_error("input_invalid", "the input does not match", mismatches)

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from nexus_tools.errors import UsageError
-from nexus_tools.http.embedded_server import embedded, listening_socket, url_of
+from nexus_tools.http.embedded_server import listening_socket, serve_embedded, url_of
 from nexus_tools.sui.support.logs import log_to_stderr
 from nexus_tools.tool_server.base import Tool
 from nexus_tools.tool_server.server import ToolServer
@@ -42,7 +42,7 @@ async def serving(
     `ToolServer`. Port 0 selects a free port. Signals and logging are left to the program.
 
     Raises:
-        UsageError: The address cannot be bound (`address_unusable`).
+        UsageError: The address cannot be bound (`address_unavailable`).
     """
     if isinstance(server, Tool):
         server = ToolServer((server, *others), public_url=public_url)
@@ -76,10 +76,8 @@ def run(
     """Serve until SIGINT or SIGTERM, then let running invocations end.
 
     The function takes over the process. Port 0 selects a free port. `on_ready` gets the URL as soon
-    as
-    the server responds to requests. `alongside` is entered in the server's event loop before the
-    server
-    listens. Logs go to stderr as JSON unless structlog is configured.
+    as the server responds to requests. `alongside` is entered in the server's event loop before the
+    server listens. Logs go to stderr as JSON unless structlog is configured.
 
     Raises:
         UsageError: The address cannot be bound, or the TLS settings are incomplete. Errors of
@@ -124,7 +122,7 @@ async def _hosted(
     except UsageError:
         listener.close()
         raise
-    async with embedded(server, listener, lifespan="on", **tls) as serving:
+    async with serve_embedded(server, listener, lifespan="on", **tls) as serving:
         try:
             yield url, serving
         finally:

@@ -25,12 +25,11 @@ class _Invocation:
     expires_at: float = 0.0
 
 
-class RecentInvocations:
+class IdempotencyCache:
     """A cache of at most `max_count` responses and `max_bytes` bytes, each kept for `lifetime_s`.
 
     A request is its key together with everything that distinguishes it from others. Running
-    requests
-    are always kept, because the server bounds their number.
+    requests are always kept, because the server bounds their number.
     """
 
     def __init__(

@@ -14,17 +14,17 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.tool import Answer, Problem, outcome_bytes, parse_json, protocol
 from nexus_tools.tool_server.base import NotAuthorizedError, NotReadyError, Tool
-from nexus_tools.tool_server.idempotency_cache import RecentInvocations
+from nexus_tools.tool_server.idempotency_cache import IdempotencyCache
 from nexus_tools.tool_server.request import (
     ClientGoneError,
-    InvokeHead,
+    InvokeHeaders,
     body_part,
     check_length,
-    rest_of_body,
+    read_remaining_body,
 )
 from nexus_tools.tool_server.response import ProblemError, Response
 from nexus_tools.tool_server.time_limit import TimeLimit
-from nexus_tools.tool_server.user_traceback import cause_of, traceback_of
+from nexus_tools.tool_server.user_traceback import error_summary, traceback_of
 
 if TYPE_CHECKING:
     from nexus_tools.tool_server.signatures.signatures import SignatureGate, SignedCall
@@ -48,7 +48,7 @@ class Limits:
     retry_after_s: int = 1
 
 
-class Slots:
+class InvocationSlots:
     """The running invocations of a server, and whether it accepts more."""
 
     def __init__(self, limits: Limits) -> None:
@@ -76,10 +76,9 @@ class Slots:
         """Return the whole body of a request that comes in parts; `first` is the first part.
 
         A body takes no slot while it arrives, otherwise a few slow clients would block all others.
-        The
-        memory of unfinished bodies is bounded instead. Raises `ProblemError` as `rest_of_body`, or
-        503 or
-        429 before anything is read if the invocation could not run.
+        The memory of unfinished bodies is bounded instead. Raises `ProblemError` as
+        `read_remaining_body`, or 503 or 429 before anything is read if the invocation could not
+        run.
         """
         self.check()
         reserved = 0
@@ -95,7 +94,7 @@ class Slots:
         limits = self.limits
         try:
             reserve(len(first))
-            return await rest_of_body(
+            return await read_remaining_body(
                 receive, first, limits.max_body_bytes, limits.body_timeout_s, reserve
             )
         finally:
@@ -115,7 +114,7 @@ class Slots:
 class InvokeEndpoint:
     """The endpoint of one tool. The tools of a server share `slots` and `recent`."""
 
-    def __init__(self, tool: Tool, slots: Slots, recent: RecentInvocations) -> None:
+    def __init__(self, tool: Tool, slots: InvocationSlots, recent: IdempotencyCache) -> None:
         self._tool = tool
         self._name = str(tool.fqn)
         self._name_bytes = self._name.encode()
@@ -134,13 +133,12 @@ class InvokeEndpoint:
         """Serve one tool call.
 
         The steps of nearly every call are inlined here, because one coroutine costs as much as
-        checking
-        the input.
+        checking the input.
         """
         admitted: SignedCall | None = None
         signed: SignedCall | None = None
         try:
-            head = InvokeHead.parse(scope["headers"])
+            head = InvokeHeaders.parse(scope["headers"])
             if head.tool is not None and head.tool != self._name_bytes:
                 raise self._unknown_tool()
             if self.gate is not None:
@@ -178,12 +176,11 @@ class InvokeEndpoint:
         detail = f"this tool is {self._name}, but {protocol.TOOL_HEADER} names another one"
         return ProblemError(Problem.TOOL_UNKNOWN, detail)
 
-    async def _run_once(self, head: InvokeHead, body: bytes) -> Response:
+    async def _run_once(self, head: InvokeHeaders, body: bytes) -> Response:
         """Run the invocation, or return the response that the same request had before.
 
         Two requests are the same if a Leader repeats one, even with another deadline. The leader is
-        part of
-        the key, so no one else gets the response to a signed request.
+        part of the key, so no one else gets the response to a signed request.
         """
         content = body if len(body) < _DIGEST_BYTES else sha256(body).digest()
         call = head.call
@@ -199,7 +196,7 @@ class InvokeEndpoint:
         self._recent.finish(request, response)
         return response
 
-    def _arguments(self, head: InvokeHead, body: bytes) -> dict[str, Any]:
+    def _arguments(self, head: InvokeHeaders, body: bytes) -> dict[str, Any]:
         try:
             return self._tool.arguments(parse_json(body), head.call, len(body))
         except ValidationError as error:
@@ -214,7 +211,7 @@ class InvokeEndpoint:
                 ],
             ) from error
 
-    async def _run(self, head: InvokeHead, body: bytes) -> Response:
+    async def _run(self, head: InvokeHeaders, body: bytes) -> Response:
         """Run the tool and return its result or its error as a response, so it never runs twice."""
         arguments = self._arguments(head, body)
         started = perf_counter()
@@ -247,7 +244,9 @@ class InvokeEndpoint:
             return _limit_outcome(limit, answer, response)
         return response
 
-    def _error_response(self, error: Exception, head: InvokeHead, *, timed_out: bool) -> Response:
+    def _error_response(
+        self, error: Exception, head: InvokeHeaders, *, timed_out: bool
+    ) -> Response:
         """Return the response for a tool that timed out or raised, and log the cause.
 
         The cause may contain file names and secrets, so only the author sees it.
@@ -257,7 +256,7 @@ class InvokeEndpoint:
             self._log.warning(Problem.TIMED_OUT.code, tool=self._name, invocation=head.key)
             return ProblemError(Problem.TIMED_OUT, detail).response()
         invalid = isinstance(error, ValidationError) and error.code == Problem.OUTPUT_INVALID.code
-        problem = Problem.OUTPUT_INVALID if invalid else Problem.TOOL_BROKE
+        problem = Problem.OUTPUT_INVALID if invalid else Problem.TOOL_RAISED
         # The traceback is logged as text, because log processors that render exceptions may print
         # the values of variables.
         self._log.error(
@@ -265,7 +264,7 @@ class InvokeEndpoint:
         )
         detail = "the tool raised an exception; the cause is in the log of its operator"
         if self.tells_cause:
-            detail = cause_of(error)
+            detail = error_summary(error)
         return ProblemError(problem, detail).response()
 
 

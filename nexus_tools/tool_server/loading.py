@@ -23,14 +23,12 @@ def load(target: str, *, public_url: str | None = None) -> ToolServer:
     """Import `target` and return its server.
 
     The attribute is a `ToolServer`, a `Tool` or an iterable of tools. Without an attribute, all
-    tools
-    of the module are served in the order of their definition. `public_url` is for servers that are
-    created here.
+    tools of the module are served in the order of their definition. `public_url` is for servers
+    that are created here.
 
     Raises:
         UsageError: The target does not exist (`target_unknown`), or importing the author's module
-        fails
-            (`target_broken`).
+            fails (`target_import_failed`).
     """
     module_name, colon, attribute = target.partition(":")
     module = load_module(module_name)
@@ -59,7 +57,7 @@ def load_module(place: str) -> ModuleType:
             message = f"cannot import {place!r}: {error}"
             raise UsageError("target_unknown", message, hint=_HINT) from error
         raise UsageError(
-            "target_broken",
+            "target_import_failed",
             f"{place} cannot be imported: {type(error).__name__}: {message_of(error)}",
             hint=f"See {place_of(error) or place}.",
         ) from error

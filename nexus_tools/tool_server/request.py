@@ -38,7 +38,7 @@ class ClientGoneError(Exception):
     """The error if the client closes the connection before its request is complete."""
 
 
-class InvokeHead(NamedTuple):
+class InvokeHeaders(NamedTuple):
     """The headers of an invocation that the server uses."""
 
     key: str | None
@@ -47,7 +47,7 @@ class InvokeHead(NamedTuple):
     call: Call
 
     @classmethod
-    def parse(cls, headers: Iterable[tuple[bytes, bytes]]) -> "InvokeHead":
+    def parse(cls, headers: Iterable[tuple[bytes, bytes]]) -> "InvokeHeaders":
         """Read the headers, or raise `ProblemError`: 415 for a wrong media type, else 400."""
         known = dict(headers)
         if known.get(_CONTENT_TYPE) != _JSON or _CONTENT_ENCODING in known:
@@ -68,7 +68,7 @@ class InvokeHead(NamedTuple):
         call = Call(invocation, _deadline(known), _number(known, _MAX_OUTCOME_BYTES))
         return cls(key, known.get(_TOOL), content_length, call)
 
-    def of_leader(self, leader: str | None) -> "InvokeHead":
+    def of_leader(self, leader: str | None) -> "InvokeHeaders":
         """Return a copy with the leader whose signature was verified."""
         return self if leader is None else self._replace(call=replace(self.call, leader=leader))
 
@@ -79,15 +79,14 @@ def check_length(declared: int | None, limit: int) -> None:
         raise _too_large()
 
 
-async def rest_of_body(
+async def read_remaining_body(
     receive: Receive, first: bytes, limit: int, timeout_s: float, take: Callable[[int], None]
 ) -> bytes:
     """Return the whole body, of at most `limit` bytes, of a request that comes in parts.
 
     Raises `ProblemError` 413 as soon as the body is too long, and 408 if it takes longer than
     `timeout_s`. Most bodies come in one part, and no timer is set for them. `take` is called with
-    the
-    number of bytes of each part.
+    the number of bytes of each part.
     """
     try:
         async with asyncio.timeout(timeout_s):

@@ -61,8 +61,7 @@ class ProblemError(Exception):
 
     `code` is the problem's own. For an invalid input, the tool may choose a more specific code.
     `errors` are the locations in the input, each with a JSON pointer as URI fragment (RFC 6901,
-    section
-    6).
+    section 6).
     """
 
     def __init__(

@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.sui.support.allowed_sources import is_local
+from nexus_tools.sui.support.allowed_sources import is_local_host
 from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.tool import (
     Problem,
@@ -26,13 +26,13 @@ from nexus_tools.tool import (
     protocol,
 )
 from nexus_tools.tool_server.base import Tool
-from nexus_tools.tool_server.idempotency_cache import RecentInvocations
-from nexus_tools.tool_server.invoke import InvokeEndpoint, Limits, Slots
+from nexus_tools.tool_server.idempotency_cache import IdempotencyCache
+from nexus_tools.tool_server.invoke import InvocationSlots, InvokeEndpoint, Limits
 from nexus_tools.tool_server.response import ProblemError, Response
 from nexus_tools.tool_server.user_traceback import traceback_of
 
 if TYPE_CHECKING:
-    from nexus_tools.tool_server.signatures.signatures import Signatures
+    from nexus_tools.tool_server.signatures.signatures import SignaturePolicy
 
 Lifespan = Callable[["ToolServer"], AbstractAsyncContextManager[None]]
 
@@ -50,15 +50,11 @@ class ToolServer:
     """An ASGI application that serves each tool at the path of its FQN.
 
     `tools` maps paths to tools. A tool keeps its URL whatever else is served. It is also reachable
-    at
-    the paths of older servers: at the root, and at its bare name. If several tools share such a
-    path,
-    the header `Nexus-Tool` selects one. `public_url` is the root as clients reach it. Without it,
-    `/meta` repeats the address of the request. `lifespan` is an async context manager around the
-    time
-    in which the server is ready. `signatures` configures the verification of signed calls, which
-    needs
-    the public URL.
+    at the paths of older servers: at the root, and at its bare name. If several tools share such a
+    path, the header `Nexus-Tool` selects one. `public_url` is the root as clients reach it. Without
+    it, `/meta` repeats the address of the request. `lifespan` is an async context manager around
+    the time in which the server is ready. `signatures` configures the verification of signed calls,
+    which needs the public URL.
     """
 
     def __init__(
@@ -68,17 +64,17 @@ class ToolServer:
         lifespan: Lifespan | None = None,
         public_url: str | None = None,
         limits: Limits | None = None,
-        recent: RecentInvocations | None = None,
-        signatures: "Signatures | None" = None,
+        recent: IdempotencyCache | None = None,
+        signatures: "SignaturePolicy | None" = None,
     ) -> None:
         self.tools = _by_path(tools)
         self._public_url = public_url
         self._root_url = public_url
         self._is_local = False
         self._lifespan = lifespan
-        self._slots = Slots(limits or Limits())
+        self._slots = InvocationSlots(limits or Limits())
         self._slots.is_open = lifespan is None
-        recent = recent or RecentInvocations()
+        recent = recent or IdempotencyCache()
         self._endpoints = {
             tool: InvokeEndpoint(tool, self._slots, recent) for tool in self.tools.values()
         }
@@ -87,7 +83,7 @@ class ToolServer:
             for path, path_tools in _all_paths(self.tools).items()
         }
         self._app = self._starlette()
-        self._signatures: Signatures | None = None
+        self._signatures: SignaturePolicy | None = None
         self._is_gated = False
         if self._public_url is not None:
             self.definitions(self._public_url)
@@ -100,7 +96,7 @@ class ToolServer:
             tool.definition(protocol.tool_url(root_url, path)) for path, tool in self.tools.items()
         ]
 
-    def use_signatures(self, signatures: "Signatures") -> None:
+    def use_signatures(self, signatures: "SignaturePolicy") -> None:
         """Replace the configuration of signed calls. Raises `signatures_invalid`.
 
         Calls are rejected with 503 until the server knows the URL at which it is registered.
@@ -115,10 +111,8 @@ class ToolServer:
         """Set the URL of the root, for a server without a public URL.
 
         A server with such a URL is local. It rejects requests for other host names, because the
-        name of a
-        web page may resolve to this machine. Raises `public_url_missing` if there is no URL and
-        signatures
-        must be verified.
+        name of a web page may resolve to this machine. Raises `public_url_missing` if there is no
+        URL and signatures must be verified.
         """
         self._root_url = self._public_url or url
         self._is_local = self._public_url is None and url is not None
@@ -159,7 +153,7 @@ class ToolServer:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request. The hot path bypasses the router."""
-        if self._is_local and scope["type"] == "http" and not is_local(_host_of(scope)):
+        if self._is_local and scope["type"] == "http" and not is_local_host(_host_of(scope)):
             refusal = ProblemError(Problem.HOST_NOT_ALLOWED, _FOREIGN_HOST)
             await _response(refusal.response())(scope, receive, send)
             return
@@ -220,7 +214,7 @@ class ToolServer:
 class _Health:
     """The endpoint `GET /health` of one tool: 200 if it can be invoked now, else 503."""
 
-    def __init__(self, tool: Tool, slots: Slots, endpoint: InvokeEndpoint) -> None:
+    def __init__(self, tool: Tool, slots: InvocationSlots, endpoint: InvokeEndpoint) -> None:
         self._tool = tool
         self._slots = slots
         self._endpoint = endpoint
@@ -242,7 +236,7 @@ class _Health:
                 return await self._tool.check_health()
         except Exception as error:  # noqa: BLE001 - the author's code may raise anything
             cause = traceback_of(error)
-            _log.warning("health_check_broke", tool=str(self._tool.fqn), cause=cause)
+            _log.warning("health_check_raised", tool=str(self._tool.fqn), cause=cause)
             return {"health": False}
 
 
@@ -285,8 +279,7 @@ def _all_paths(tools: Mapping[str, Tool]) -> dict[str, list[Tool]]:
     """Return the tools at each path: at their own, and at those of older servers.
 
     An older server had its only tool at `/`, and several tools at `/name`. These URLs are
-    registered on
-    chain.
+    registered on chain.
     """
     tools_by_path: defaultdict[str, list[Tool]] = defaultdict(list)
     for path, tool in tools.items():

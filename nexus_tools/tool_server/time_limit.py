@@ -4,10 +4,8 @@ A timer for each invocation would take longer than many tools run. All tasks hav
 the one that started first expires first.
 
 Worked example, with a limit of 10 s: A starts at 0 and sets the timer to 10. B starts at 3 and
-finds
-it set. A ends at 4 and leaves the timer as it is. At 10 the timer finds B in front, which expires
-at
-13, and is set to 13. Two timers were set, and none was cancelled.
+finds it set. A ends at 4 and leaves the timer as it is. At 10 the timer finds B in front, which
+expires at 13, and is set to 13. Two timers were set, and none was cancelled.
 """
 
 import asyncio
@@ -26,7 +24,7 @@ class TimeLimit:
         self._seconds = seconds
         self._running: _Running | None = None
 
-    def start(self) -> "Limited":
+    def start(self) -> "TaskDeadline":
         """Return a context manager for the running task, whose time starts now.
 
         Like `asyncio.timeout`, it cancels the task and raises `TimeoutError` instead.
@@ -37,10 +35,10 @@ class TimeLimit:
         running = self._running
         if running is None or running.loop is not loop:
             running = self._running = _Running(loop)
-        return Limited(running, task, loop.time() + self._seconds)
+        return TaskDeadline(running, task, loop.time() + self._seconds)
 
 
-class Limited:
+class TaskDeadline:
     """The time of one task within the limit."""
 
     __slots__ = ("_cancelling", "_running", "_task", "deadline", "is_expired")
@@ -87,7 +85,7 @@ class _Running:
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self.loop = loop
-        self.members: dict[Limited, None] = {}
+        self.members: dict[TaskDeadline, None] = {}
         self.timer: asyncio.TimerHandle | None = None
 
     def set_timer(self, deadline: float) -> None:

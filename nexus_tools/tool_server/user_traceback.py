@@ -23,7 +23,7 @@ def traceback_of(error: BaseException) -> str:
     return "".join(traceback.format_exception(error.with_traceback(first or error.__traceback__)))
 
 
-def cause_of(error: BaseException) -> str:
+def error_summary(error: BaseException) -> str:
     """Describe an error on one line: `KeyError: 'title' in /home/ada/tools.py, line 8: …`.
 
     The exception's message is cut to 200 characters.

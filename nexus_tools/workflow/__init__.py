@@ -1,6 +1,6 @@
 """The model of a workflow, independent of the chain: document, rules, semantics and drawings.
 
-Begin with `document`, `semantics` and `authoring`. The modules that simulate or draw are imported
+Start with `document`, `semantics` and `authoring`. The modules that simulate or draw are imported
 on first use.
 """
 

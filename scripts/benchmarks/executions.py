@@ -13,7 +13,7 @@ from time import perf_counter
 
 from benchmarks.chain import SUI
 from benchmarks.figure import Figure
-from benchmarks.flow_stage import PROTOCOL, Ends, FlowStage, flow_stage, text_of
+from benchmarks.flow_stage import PROTOCOL, Ends, WorkflowSetup, flow_stage, text_of
 from benchmarks.flows import branches, line
 from nexus_tools.registry import Executions, PublishedWorkflow
 from nexus_tools.sui.localnet.ledger import ExecutedTransaction
@@ -86,7 +86,7 @@ async def _carry(folder: Path, protocol: int) -> dict[str, _Story]:
         return {name: await _story(stage, workflow, size) for name, size in SIZES.items()}
 
 
-async def _story(stage: FlowStage, workflow: PublishedWorkflow, size: int) -> _Story:
+async def _story(stage: WorkflowSetup, workflow: PublishedWorkflow, size: int) -> _Story:
     executions = Executions(stage.client, stage.deployment)
     async with stage.watching() as ends:
         begun = await executions.begin(
@@ -159,7 +159,7 @@ async def _speed(folder: Path) -> _Speed:
 
 @dataclass(frozen=True, slots=True)
 class _Pace:
-    stage: FlowStage
+    stage: WorkflowSetup
     ends: Ends
 
     async def alone(self, workflow: PublishedWorkflow) -> float:

@@ -13,9 +13,16 @@ from typing import Any
 
 from benchmarks.figure import Figure, at_most, compared
 from nexus_tools.http import AddressGuard, SystemResolver
-from nexus_tools.http.embedded_server import embedded, listening_socket, url_of
+from nexus_tools.http.embedded_server import listening_socket, serve_embedded, url_of
 from nexus_tools.http.guarded_client import guarded_client
-from nexus_tools.leader import LOOPBACK, Invoker, LeaderConfig, LeaderMetrics, ToolCall, make_room
+from nexus_tools.leader import (
+    LOOPBACK,
+    Invoker,
+    LeaderConfig,
+    LeaderMetrics,
+    ToolCall,
+    raise_file_limit,
+)
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import InterfaceValidator, ToolDefinition, canonical_json, outcome_bytes
 
@@ -39,7 +46,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 async def _latencies(folder: Path) -> tuple[list[float], list[float]]:
     overrides = {"allow_http": True, "allowed_networks": LOOPBACK}
     config = LeaderConfig.load({}, journal=folder / "journal.sqlite", **overrides)
-    make_room(config.max_concurrent)
+    raise_file_limit(config.max_concurrent)
     async with _invoker(config) as invoker, _server() as (url, started):
         await _fast(invoker, url)  # warm-up
         alone = await _fast(invoker, url)
@@ -111,7 +118,7 @@ async def _server() -> AsyncIterator[tuple[str, asyncio.Event]]:
         await send({"type": "http.response.body", "body": _OK})
 
     listener = listening_socket("127.0.0.1", 0)
-    async with embedded(app, listener, lifespan="off"):
+    async with serve_embedded(app, listener, lifespan="off"):
         yield url_of(listener), all_wait
 
 

@@ -27,7 +27,7 @@ PROTOCOL = 140
 
 
 @dataclass(frozen=True, slots=True)
-class FlowStage:
+class WorkflowSetup:
     """The setting; `client` is the owner's, and `workers` are the addresses of the Leader.
 
     Executions name the `leaders`, because otherwise each would first read every leader's recent
@@ -98,7 +98,7 @@ class Ends:
 
 
 @asynccontextmanager
-async def flow_stage(folder: Path, protocol: int = PROTOCOL) -> AsyncIterator[FlowStage]:
+async def flow_stage(folder: Path, protocol: int = PROTOCOL) -> AsyncIterator[WorkflowSetup]:
     """Run the setting under the rules of a protocol version until the block ends."""
     await asyncio.to_thread(folder.mkdir)
     async with AsyncExitStack() as stack:
@@ -116,7 +116,7 @@ async def flow_stage(folder: Path, protocol: int = PROTOCOL) -> AsyncIterator[Fl
         key = await chain.funded_key(own.network, 1_000 * chain.SUI)
         client = await stack.enter_async_context(SuiClient(own.network, key))
         leaders = tuple(leader.id for leader in await LeaderRegistry(client, deployment).list())
-        yield FlowStage(own, deployment, client, leaders, (worker,))
+        yield WorkflowSetup(own, deployment, client, leaders, (worker,))
 
 
 def text_of(size: int, vertex: str = "v0") -> Mapping[str, str]:

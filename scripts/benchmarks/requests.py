@@ -7,7 +7,7 @@ from nexus_tools.contracts import Deployment, parse_event, ports_of
 from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
 from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.registry import (
-    DEFAULT_OUTCOME_BYTES,
+    DEFAULT_MAX_OUTCOME_BYTES,
     Invocations,
     LeaderRegistry,
     add_request,
@@ -28,7 +28,7 @@ async def request_many(
     builder = TransactionBuilder()
     for input_ in inputs:
         ports = ports_of(input_)
-        cost = quote_mist(settings, tool, ports.size(), DEFAULT_OUTCOME_BYTES, gas_price)
+        cost = quote_mist(settings, tool, ports.size(), DEFAULT_MAX_OUTCOME_BYTES, gas_price)
         add_request(
             builder,
             deployment,
@@ -36,7 +36,7 @@ async def request_many(
             tool,
             leaders,
             inputs=ports,
-            max_outcome_bytes=DEFAULT_OUTCOME_BYTES,
+            max_outcome_bytes=DEFAULT_MAX_OUTCOME_BYTES,
             payment_mist=cost,
         )
     executed = await client.execute(builder)

@@ -13,7 +13,7 @@ from statistics import median
 
 from benchmarks.chain import SUI
 from benchmarks.figure import Figure
-from benchmarks.flow_stage import FlowStage, flow_stage, text_of
+from benchmarks.flow_stage import WorkflowSetup, flow_stage, text_of
 from benchmarks.flows import line
 from nexus_tools.contracts import event_filter, parse_event
 from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionBegun
@@ -65,7 +65,7 @@ async def _late_ms(folder: Path) -> list[int]:
         return [begun_ms[number] - planned for number, planned in planned_ms.items()]
 
 
-async def _told(stage: FlowStage) -> AsyncGenerator[ExecutionBegun | ScheduleTriggered, None]:
+async def _told(stage: WorkflowSetup) -> AsyncGenerator[ExecutionBegun | ScheduleTriggered, None]:
     kinds = event_filter(stage.deployment, ExecutionBegun, ScheduleTriggered)
     async with aclosing(follow_events(stage.client, kinds, Cursor.beginning())) as items:
         async for item in items:

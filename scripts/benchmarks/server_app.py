@@ -3,8 +3,8 @@
 `signed` is a `ToolServer` that accepts calls of the leader whose key is in a file, and signs.
 
 All do the same work with the same uvicorn settings: two integers in, their sum or an error out. The
-process prints the URL once it serves requests, and serves until SIGTERM. It answers each input line
-with the CPU seconds that it has used so far.
+process prints the URL once it serves requests, and serves until SIGTERM. It responds to each input
+line with the CPU seconds that it has used so far.
 """
 
 import sys
@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from nexus_tools.tool import KnownKeys, SigningKey
-from nexus_tools.tool_server import Signatures, ToolServer, Variant, run, tool
+from nexus_tools.tool_server import SignaturePolicy, ToolServer, Variant, run, tool
 
 LEADER = "0x" + "a1" * 32
 MOST = 2**63
@@ -77,7 +77,7 @@ def serve_signed() -> None:
     """Serve as `nexus-tools tool serve --leaders … --signing-key …` does."""
     key = SigningKey.load(Path(sys.argv[2]))
     leaders = KnownKeys({LEADER: [key.public_key]})
-    signatures = Signatures("required", leaders, key=key)
+    signatures = SignaturePolicy("required", leaders, key=key)
     run(ToolServer([add], signatures=signatures), port=0, on_ready=_say)
 
 

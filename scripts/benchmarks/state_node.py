@@ -1,6 +1,6 @@
 """A node with many objects, in a separate process: `state_node COUNT`.
 
-It prints a line when it has them. It answers `"memory"` with the MiB of the process, `"revert"`
+It prints a line when it has them. It responds to `"memory"` with the MiB of the process, `"revert"`
 with the seconds of a snapshot and a revert, without the transaction in between, and `"transfers"`
 with the transfers per CPU second, of 2 000 that each create a coin.
 """

@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.compiled import compiled
 from benchmarks.figure import Figure, at_least, at_least_of_peer, compared
 from benchmarks.rounds import interleaved
-from genuine import Call, call_genuine
+from genuine import Call, call_reference
 from nexus_tools.sui.bytecode import relocate
 from nexus_tools.sui.localnet.natives import NATIVES, NativeGas, ObjectRuntime, TransactionContext
 from nexus_tools.sui.localnet.vm import Context, Machine, Meter, Reference
@@ -95,7 +95,7 @@ class _Genuine:
     def _call(self, kernel: str) -> Sequence[bytes]:
         turns = KERNELS.get(kernel, 0).to_bytes(8, "little")
         call = Call(_PACKAGE, MODULE, kernel, arguments=(("u64", turns),))
-        outcome = call_genuine(call, self._packages)
+        outcome = call_reference(call, self._packages)
         if not outcome.succeeded:
             raise RuntimeError(f"the genuine VM refuses {kernel}: {outcome}")
         return outcome.values

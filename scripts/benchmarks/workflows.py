@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.figure import Figure, at_most
 from nexus_tools.errors import ValidationError
-from nexus_tools.workflow import draw_svg, lint, plan_of, read_document
+from nexus_tools.workflow import create_plan, draw_svg, lint, read_document
 
 ROUNDS = 3
 LADDERS = {2_000: 1.0, 4_000: 3.0}
@@ -63,7 +63,7 @@ def _lint(text: str) -> None:
 
 def _plan(text: str) -> None:
     with suppress(ValidationError):
-        plan_of(read_document(text)[0])
+        create_plan(read_document(text)[0])
 
 
 def _dense(kind: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from differential.exposure import (
 )
 from differential.localnet_vm import LocalnetVm
 from differential.wrapper import wrap
-from genuine import Call, Outcome, call_genuine
+from genuine import Call, Outcome, call_reference
 from nexus_tools.sui.bytecode import CompiledModule, deserialize, serialize
 from nexus_tools.sui.localnet.framework import load_framework
 from nexus_tools.sui.localnet.vm import Function, substitute
@@ -110,7 +110,7 @@ class ExposedPackages:
         wrappers = wrappers_of(package)
         call = Call(wrappers, name, function.name, tuple(map(str, type_arguments)), arguments)
         files = self._files(package, name, function.name)
-        return call_genuine(call, {wrappers: files}, self.fields.children())
+        return call_reference(call, {wrappers: files}, self.fields.children())
 
     @lru_cache(maxsize=1)  # noqa: B019 - there is one of these packages in a process
     def _files(self, package: Address, name: str, function: str) -> list[bytes]:

@@ -23,7 +23,7 @@ Field = tuple[Address, StructTag, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class NotedCall:
+class RecordedCall:
     """A recorded call of a package's function; `arguments` are BCS bytes, also of references.
 
     `new_ids` are those that the transaction had created before.
@@ -39,9 +39,9 @@ class NotedCall:
 
 
 @contextmanager
-def noting(package: Address) -> Iterator[list[NotedCall]]:
+def record_calls(package: Address) -> Iterator[list[RecordedCall]]:
     """Record all calls of the package's functions that a localnet in this process makes."""
-    calls: list[NotedCall] = []
+    calls: list[RecordedCall] = []
     call = Machine.call
 
     def noted(
@@ -68,7 +68,7 @@ def noting(package: Address) -> Iterator[list[NotedCall]]:
         finally:
             fields = {child: field for child, field in _read_fields(runtime) if child not in gone}
             calls.append(
-                NotedCall(
+                RecordedCall(
                     function.module.name,
                     function.name,
                     runtime.transaction.sender,
@@ -101,7 +101,7 @@ def _read_fields(runtime: ObjectRuntime) -> Iterator[tuple[Address, Field]]:
 
 
 def tell_again(
-    packages: ExposedPackages, package: Address, calls: Sequence[NotedCall]
+    packages: ExposedPackages, package: Address, calls: Sequence[RecordedCall]
 ) -> tuple[list[Coverage], list[Difference]]:
     """Repeat the calls in both VMs; return the coverage of each function, and the differences.
 

@@ -1,6 +1,6 @@
 """README and docs as executable tests: every block runs, and its output is compared."""
 
 from documents.page import Block, Page
-from documents.walk import Walk, environment_of
+from documents.walk import PageRunner, environment_of
 
-__all__ = ["Block", "Page", "Walk", "environment_of"]
+__all__ = ["Block", "Page", "PageRunner", "environment_of"]

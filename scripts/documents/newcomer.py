@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from documents.page import ROOT, Page
 from documents.terminal import UnexpectedError
-from documents.walk import Walk, environment_of
+from documents.walk import PageRunner, environment_of
 
 VERSIONS = ("3.11", "3.12", "3.13")
 WHEELS = ROOT / "build/wheels"
@@ -40,7 +40,7 @@ def follow(environment: Path, page: Page) -> str:
         variables |= {"PIP_FIND_LINKS": str(WHEELS), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
         began = time.monotonic()
         try:
-            with Walk(folder, variables, installs=True) as walk:
+            with PageRunner(folder, variables, installs=True) as walk:
                 walk.follow(page)
         except UnexpectedError as error:
             return f"fails: {error}"

@@ -45,7 +45,7 @@ def environment_of(home: Path, programs: Path) -> dict[str, str]:
     }
 
 
-class Walk:
+class PageRunner:
     """A reader in its own folder; `installs` means that `pip install` is also executed.
 
     Several readers share a machine, so each has its own ports in place of those that a page names.

@@ -12,7 +12,7 @@ class Broken(Exception):  # noqa: N818 - it says what the product is
     """An invariant of a target does not hold."""
 
 
-class TimeUp(BaseException):
+class TimeLimitExceeded(BaseException):
     """An input exceeded the time limit; no error handler catches this exception."""
 
 

@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from fuzzing.corpus import PROBE
 from nexus_tools.contracts import load_package
-from nexus_tools.sui.localnet.execution import Executor, machine_over
+from nexus_tools.sui.localnet.execution import Executor, machine_for
 from nexus_tools.sui.localnet.ledger import ExecutedTransaction, Ledger, Snapshot
 from nexus_tools.sui.localnet.node import Node
 from nexus_tools.sui.localnet.node.faucet import KEY_SETTING
@@ -79,7 +79,7 @@ def network() -> Network:
     """Return the network of this process."""
     ledger = Ledger()
     ledger.set_setting(KEY_SETTING, bytes([9]) * 32)
-    node = Node(ledger, Executor(machine_over(ledger)), wall_clock=lambda: START_MS)
+    node = Node(ledger, Executor(machine_for(ledger)), wall_clock=lambda: START_MS)
     accounts = (Account(1), Account(2))
     for account in accounts:
         node.fund(account.address, 1000 * SUI, 500 * SUI, 3 * SUI)

@@ -13,7 +13,7 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import seed as seeded
 
-from fuzzing.finding import Finding, TimeUp, of, place
+from fuzzing.finding import Finding, TimeLimitExceeded, of, place
 from fuzzing.target import Target, load
 
 _ROUND = 500
@@ -94,7 +94,7 @@ class Run:
         try:
             with time_limit(_INPUT_SECONDS):
                 self.outcomes[target.check(data)] += 1
-        except (Exception, TimeUp) as error:  # noqa: BLE001 - that is what is looked for
+        except (Exception, TimeLimitExceeded) as error:  # noqa: BLE001 - that is what is looked for
             self.outcomes["broken"] += 1
             return error
         return None
@@ -102,10 +102,10 @@ class Run:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `TimeUp` in code that uses more CPU time, independent of other load."""
+    """Raise `TimeLimitExceeded` in code that uses more CPU time, independent of other load."""
 
     def stop(_: int, __: FrameType | None) -> None:
-        raise TimeUp(f"it took more than {seconds} s")
+        raise TimeLimitExceeded(f"it took more than {seconds} s")
 
     previous = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds)

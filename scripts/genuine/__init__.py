@@ -1,6 +1,6 @@
 """Sui's own Move VM and verifier, from the wheel `sui_sandbox`: the reference implementation."""
 
-from genuine.machine import Call, Children, ask, call_genuine
+from genuine.machine import Call, Children, ask, call_reference
 from genuine.outcome import ABORTED, LIMIT, RETURNED, Outcome, agree
 from genuine.verifier import ACCEPTED, NOT_COMPARED, callable_functions, verdict
 
@@ -15,7 +15,7 @@ __all__ = [
     "Outcome",
     "agree",
     "ask",
-    "call_genuine",
+    "call_reference",
     "callable_functions",
     "verdict",
 ]

@@ -50,7 +50,7 @@ Children = Mapping[str, Sequence[tuple[str, bytes, str]]]
 """Dynamic fields: the parent's ID, and the ID, BCS bytes and type of each field."""
 
 
-def call_genuine(call: Call, packages: Packages, children: Children | None = None) -> Outcome:
+def call_reference(call: Call, packages: Packages, children: Children | None = None) -> Outcome:
     """Return the outcome of a call."""
     answer = ask(call, packages, children)
     if not answer["success"]:

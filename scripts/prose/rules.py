@@ -64,7 +64,8 @@ RULES = (
         "retired word",
         r"\b(anew|besides|whoever|whatever|whomever|for ever|belongs? into|reckon(s|ing)?"
         r"|mend(s|ed|ing)?|strangers?|somebody|nobody|ways? out|held back|holds? back|unfit|begun"
-        r"|went back|kept elsewhere|in hand|under way|the house|rooms?|front doors?|captions?)\b",
+        r"|bond(s|ed)?|went back|kept elsewhere|in hand|under way|the house|rooms?|front doors?"
+        r"|captions?)\b",
         "use the term of the glossary",
         ("Draws the pictures anew.", "a stranger's program", "which room knows what", "has begun"),
         ("Draws the pictures again.", "an untrusted program", "headroom"),

@@ -10,7 +10,7 @@ from nexus_tools.contracts.upgrade_lock import move_bindings as lock_move
 from nexus_tools.sui import errors
 from nexus_tools.sui.bindings.runtime import MoveError
 from website.cells import cell, flaw
-from website.raised import KINDS, Raised, raised_by_kind
+from website.raised import KINDS, RaisedError, raised_by_kind
 
 INTRODUCTION = """# Error codes
 
@@ -24,7 +24,7 @@ REMEDIES = {
     "NexusError": "Read the message; if it does not help, report it with the command.",
     "UsageError": "Correct the option, setting or file that the message names.",
     "NotFoundError": "Check the name or ID, and the network that you work on.",
-    "NotNowError": "Wait for the state that the message names, or create it, and try again.",
+    "WrongStateError": "Wait for the state that the message names, or create it, and try again.",
     "RefusedOnChainError": "Correct the cause that the message names, and send it again.",
     "UnreachableError": "Check that the other side is running and reachable, and try again.",
     "ValidationError": "Correct the value that the message names.",
@@ -37,16 +37,16 @@ MESSAGES = {
     "domain_not_proved": "The domain does not list the owner, for the reason in the message.",
     "domain_unreachable": "The domain does not respond, for the reason in the message.",
     "entry_group_not_found": "The workflow has no entry group of this name.",
-    "file_unusable": "A file or folder cannot be read or written; the message names it.",
+    "file_inaccessible": "A file or folder cannot be read or written; the message names it.",
     "hyperpocket_settings_invalid": "The settings of a Hyperpocket tool are invalid.",
     "module_malformed": "The bytes are not a Move module; the message says where they break.",
     "move_abort": "A Move function aborted; the message names it and the code.",
     "move_tests_failed": "Some unit tests of the Move package failed; the message counts them.",
     "not_found": "The node does not have the object, transaction or checkpoint.",
     "pattern_invalid": "A regular expression is invalid; the message shows where.",
-    "pysui_files_invalid": "The configuration file of pysui cannot be read.",
+    "pysui_config_file_invalid": "The configuration file of pysui cannot be read.",
     "signature_malformed": "A signature does not have the form of its scheme.",
-    "sui_files_invalid": "A configuration file of the Sui CLI cannot be read.",
+    "sui_config_invalid": "A configuration file of the Sui CLI cannot be read.",
     "tool_unreachable": "The tool does not respond, for the reason in the message.",
 }
 """Meanings of errors whose whole message is only known at run time."""
@@ -58,30 +58,30 @@ def page() -> str:
     return INTRODUCTION + "".join(_section(kind, raised[name]) for name, kind in KINDS.items())
 
 
-def all_by_kind() -> dict[str, list[Raised]]:
+def all_by_kind() -> dict[str, list[RaisedError]]:
     """Return complete errors by the name of their class, including those of the Move packages."""
     found = {name: {*raised} for name, raised in raised_by_kind().items()}
     for reason in _aborts():
-        found[kind_of(reason).__name__].add(Raised(code_of(reason), reason.sentence, ""))
+        found[kind_of(reason).__name__].add(RaisedError(code_of(reason), reason.sentence, ""))
     return {name: sorted({*_complete(name, raised)}) for name, raised in found.items()}
 
 
-def _complete(kind: str, raised: set[Raised]) -> Iterator[Raised]:
+def _complete(kind: str, raised: set[RaisedError]) -> Iterator[RaisedError]:
     """Fill in parts that are known only at run time; another error of the code may have them."""
     told = {error.code for error in raised if error.message}
     for error in raised:
         if error.message or error.code not in told:
             message = error.message or MESSAGES.get(error.code, "")
-            yield Raised(error.code, message, error.hint or REMEDIES[kind])
+            yield RaisedError(error.code, message, error.hint or REMEDIES[kind])
 
 
-def _section(kind: type[errors.NexusError], raised: list[Raised]) -> str:
+def _section(kind: type[errors.NexusError], raised: list[RaisedError]) -> str:
     rows = [f"| `{error.code}` | {_whole(error)} |" for error in raised]
     head = f"\n## {kind.__name__}: exit code {kind.exit_code}\n\n{getdoc(kind)}\n\n"
     return head + "\n".join(("| Code | Meaning | What to do |", "|---|---|---|", *rows)) + "\n"
 
 
-def _whole(raised: Raised) -> str:
+def _whole(raised: RaisedError) -> str:
     for text in (raised.message, raised.hint):
         if wrong := flaw(text):
             raise ValueError(f"the error {raised.code} says {text!r}: {wrong}")

@@ -21,7 +21,7 @@ KINDS = {
 _DEPTH = 6
 _CONCERNED = re.compile(rf"\b(?:{'|'.join(KINDS)}|hint)\b")
 """Modules without any of these words neither raise errors nor provide their texts."""
-_PASSED_ON = ("as_typed", "plain", "str", "with_wallets")
+_PASSED_ON = ("with_typed_options", "plain", "str", "with_wallets")
 """Functions that return the text of their first argument."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -30,7 +30,7 @@ Scope = dict[str, "tuple[ast.expr, Scope]"]
 
 
 @dataclass(frozen=True, order=True)
-class Raised:
+class RaisedError:
     """An error in the code. A text is empty if it is known only at run time."""
 
     code: str
@@ -39,9 +39,9 @@ class Raised:
 
 
 @cache
-def raised_by_kind() -> dict[str, frozenset[Raised]]:
+def raised_by_kind() -> dict[str, frozenset[RaisedError]]:
     """Return all errors with a literal code, by the name of their class."""
-    found: dict[str, set[Raised]] = {name: set() for name in KINDS}
+    found: dict[str, set[RaisedError]] = {name: set() for name in KINDS}
     texts = (path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py")))
     modules = [_Module(ast.parse(text)) for text in texts if _CONCERNED.search(text)]
     defined = Counter(name for module in modules for name in module.functions)
@@ -73,7 +73,7 @@ class _Module:
         self._constants |= _assigned(tree.body, self._constants)
         self.calls = list(self._calls_in(tree, None, self._constants))
 
-    def raised(self, elsewhere: Mapping[str, list[_Call]]) -> Iterator[tuple[str, Raised]]:
+    def raised(self, elsewhere: Mapping[str, list[_Call]]) -> Iterator[tuple[str, RaisedError]]:
         """Yield each error, once for each caller if the function receives its texts as arguments.
 
         `elsewhere` contains calls in other modules, by names that belong to exactly one function.
@@ -87,7 +87,7 @@ class _Module:
                 hint = _keyword(call.node, "hint") or ast.Constant("")
                 for scope in self._scopes(call, elsewhere, message, hint):
                     texts = (self._whole(one, scope) for one in (message, hint))
-                    yield kind, Raised(code.value, *texts)
+                    yield kind, RaisedError(code.value, *texts)
 
     def _scopes(
         self, call: _Call, elsewhere: Mapping[str, list[_Call]], *texts: ast.expr

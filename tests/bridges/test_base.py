@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.bridges import BridgedTool, Discovery, Host, Naming, Refusal
-from nexus_tools.bridges.schemas.variants import error_ports, object_of, output_schema
+from nexus_tools.bridges import BridgedTool, BridgeHost, Discovery, Naming, RejectedTool
+from nexus_tools.bridges.schemas.variants import closed_object_schema, error_schema, output_schema
 from nexus_tools.errors import NexusError, ValidationError
 from nexus_tools.tool import FqnPatterns
 
@@ -23,7 +23,7 @@ def a_tool(name, source, naming=None):
         source=source,
         description="",
         input_schema={"type": "object"},
-        output_schema=output_schema({"ok": object_of({}), "err": error_ports()}),
+        output_schema=output_schema({"ok": closed_object_schema({}), "err": error_schema()}),
     ).called(name)
 
 
@@ -40,7 +40,7 @@ def test_tool_with_an_invalid_schema_is_refused():
             source="",
             description="",
             input_schema={"type": "object", "properties": {"perPage": {}}},
-            output_schema=output_schema({"ok": object_of({})}),
+            output_schema=output_schema({"ok": closed_object_schema({})}),
         )
     assert caught.value.code == "tool_invalid"
 
@@ -50,13 +50,13 @@ def test_colliding_tools_are_refused_with_each_others_source():
     joined = Discovery.joined([Discovery((first, other)), Discovery((second,))])
     assert joined.tools == (other,)
     assert joined.refused == (
-        Refusal(
+        RejectedTool(
             "echo",
             "/a",
             "another tool has the same FQN local.echo.same@1: /c",
             "Serve the tools separately, each with its own --domain.",
         ),
-        Refusal(
+        RejectedTool(
             "echo",
             "/c",
             "another tool has the same FQN local.echo.same@1: /a",
@@ -81,7 +81,7 @@ def test_joined_gives_distinct_fqns_when_names_differ():
 def test_chosen_keeps_refusals_that_may_match():
     naming = Naming()
     meant, other = (naming.fqn("echo", name) for name in ("meant", "other"))
-    refused = tuple(Refusal("echo", "/", "why", fqn=fqn) for fqn in (meant, other, None))
+    refused = tuple(RejectedTool("echo", "/", "why", fqn=fqn) for fqn in (meant, other, None))
     chosen = Discovery(refused=refused).chosen(FqnPatterns(only=("meant",)))
     assert [refusal.fqn for refusal in chosen.refused] == [meant, None]
     assert chosen.left_out == (other,)
@@ -99,7 +99,7 @@ def test_versions_and_domains_distinguish_tools_with_one_name():
 
 
 def test_refusals_stay_when_discoveries_are_joined():
-    one, two = Refusal("echo", "/a", "why"), Refusal("echo", "/b", "why")
+    one, two = RejectedTool("echo", "/a", "why"), RejectedTool("echo", "/b", "why")
     joined = Discovery.joined([Discovery(refused=(one,)), Discovery(refused=(two,))])
     assert joined.refused == (one, two)
 
@@ -140,13 +140,13 @@ async def test_discovery_can_be_served_twice():
 def test_refusal_lists_each_invalid_location():
     failures = [{"pointer": "/a", "message": "is no text"}, {"pointer": "", "message": "is empty"}]
     error = NexusError("x", "it is wrong", hint="mend it", details={"failures": failures})
-    assert Refusal.of("nora", Path("/tools/a"), error) == Refusal(
+    assert RejectedTool.of("nora", Path("/tools/a"), error) == RejectedTool(
         "nora", "/tools/a", "it is wrong; /a: is no text; /: is empty", "mend it"
     )
 
 
 def test_host_repr_omits_its_environment():
-    host = Host(
+    host = BridgeHost(
         python=Path("python"), scratch=Path(), cache=Path(), environment={"TOKEN": "s3cret"}
     )
     assert "s3cret" not in repr(host)

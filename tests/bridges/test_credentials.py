@@ -93,7 +93,7 @@ def test_link_instead_of_the_file_is_refused(store, tmp_path):
     link.symlink_to(store.path)
     with pytest.raises(UsageError) as caught:
         CredentialStore(link).get(GITHUB)
-    assert caught.value.code == "credentials_broken"
+    assert caught.value.code == "credentials_file_invalid"
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_broken_file_is_reported_without_its_secrets(store, content):
     store.path.write_text(content)
     with pytest.raises(UsageError) as caught:
         store.get(GITHUB)
-    assert caught.value.code == "credentials_broken"
+    assert caught.value.code == "credentials_file_invalid"
     assert str(store.path) in caught.value.message
     assert "0123456789" not in str(caught.value)
     assert caught.value.__cause__ is None

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nexus_tools.bridges.naming import Naming, collisions, distinct_fqns, label
+from nexus_tools.bridges.naming import Naming, distinct_fqns, duplicate_fqns, label
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import ToolFqn
 
@@ -106,5 +106,5 @@ def test_invalid_version_is_refused():
 
 def test_collisions_are_names_that_occur_more_than_once():
     one, two = (Naming().fqn("nora", name) for name in ("one", "two"))
-    assert collisions([one, two, one, one]) == {one: 3}
-    assert collisions([one, two]) == {}
+    assert duplicate_fqns([one, two, one, one]) == {one: 3}
+    assert duplicate_fqns([one, two]) == {}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nexus_tools.bridges import (
-    Host,
+    BridgeHost,
     HyperpocketBridge,
     Naming,
     NoraBridge,
@@ -111,7 +111,7 @@ def host(tmp_path):
     """Return a host whose interpreter is a link that a test may remove."""
     python = tmp_path / "python"
     python.symlink_to(sys.executable)
-    return Host(python, tmp_path / "scratch", tmp_path / "cache", {"PATH": "/usr/bin:/bin"})
+    return BridgeHost(python, tmp_path / "scratch", tmp_path / "cache", {"PATH": "/usr/bin:/bin"})
 
 
 async def _found(case, folder, host):
@@ -150,7 +150,7 @@ async def test_call_gets_503_when_the_interpreter_is_gone(bridge, write, host, t
 async def test_call_gets_503_when_the_folder_of_the_program_is_gone(host, tmp_path):
     case = Case(UnstractBridge, _unstract, "")
     environment = {**host.environment, "SERVICE_URL": "http://127.0.0.1:1"}
-    host = Host(Path(sys.executable), host.scratch, host.cache, environment)
+    host = BridgeHost(Path(sys.executable), host.scratch, host.cache, environment)
     discovery = await _found(case, tmp_path / "tool", host)
     shutil.rmtree(tmp_path / "tool")
     response = await _invoked(discovery, FILE)

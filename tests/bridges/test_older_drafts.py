@@ -1,5 +1,7 @@
+import json
+
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import (
     Draft4Validator,
@@ -9,7 +11,7 @@ from jsonschema import (
     Draft202012Validator,
 )
 
-from nexus_tools.bridges.schemas.json_schema_upgrade import as_2020_12
+from nexus_tools.bridges.schemas.json_schema_upgrade import upgrade_schema
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import check_input_schema
 
@@ -29,7 +31,7 @@ NUMBER = {"type": "integer"}
 
 def refusal(schema):
     with pytest.raises(ValidationError) as caught:
-        as_2020_12(schema)
+        upgrade_schema(schema)
     assert caught.value.code == "schema_invalid"
     [failure] = caught.value.details["failures"]
     return failure["pointer"], failure["message"]
@@ -112,26 +114,36 @@ def schemas(dialect):
 OLDER = {dialect: schemas(dialect) for dialect in list(VALIDATORS)[:4]}
 
 
+def is_misjudged(schema):
+    """Return whether jsonschema may misjudge a schema of draft 2019-09.
+
+    Its `unevaluatedProperties` compares properties with the keywords of `additionalProperties`.
+    """
+    text = json.dumps(schema)
+    return '"unevaluatedProperties"' in text and '"additionalProperties": {' in text
+
+
 @pytest.mark.parametrize("dialect", OLDER)
 @settings(DRAWN, max_examples=120)
 @given(data=st.data())
 def test_converted_schema_accepts_the_same_values_as_in_its_own_draft(dialect, data):
     schema = data.draw(OLDER[dialect])
+    assume(not is_misjudged(schema))
     value = data.draw(VALUES)
-    converted = as_2020_12(schema)
+    converted = upgrade_schema(schema)
     Draft202012Validator.check_schema(converted)
     accepted = Draft202012Validator(converted).is_valid(value)
     assert accepted == VALIDATORS[dialect](schema).is_valid(value)
 
 
 def converted(**schema):
-    return as_2020_12(schema)
+    return upgrade_schema(schema)
 
 
 def test_newest_draft_schema_changes_only_its_header():
     members = {"$ref": "#/$defs/a", "minimum": 1, "dependencies": {}, "nullable": True}
     assert (
-        as_2020_12(
+        upgrade_schema(
             {
                 "$schema": "https://json-schema.org/draft/2020-12/schema",
                 "$id": "https://a.example/b",
@@ -150,7 +162,7 @@ def test_undeclared_draft_schema_keeps_keywords_of_the_newest_draft():
         "dependentRequired": {"a": ["b"]},
         "$defs": {"b": {"prefixItems": [NUMBER], "items": False, "exclusiveMinimum": 0}},
     }
-    assert as_2020_12(schema) == schema
+    assert upgrade_schema(schema) == schema
 
 
 def test_required_on_properties_is_moved_up_at_every_depth():
@@ -211,7 +223,7 @@ def test_references_follow_moved_subschemas():
             {"$ref": "#/definitions/p~1q"},
         ],
     }
-    assert as_2020_12(schema)["anyOf"] == [
+    assert upgrade_schema(schema)["anyOf"] == [
         {"$ref": "#/definitions/p~1q/prefixItems/0"},
         {"$ref": "#/definitions/p~1q/items/prefixItems/0"},
         {"$ref": "#/definitions/p~1q"},
@@ -222,27 +234,30 @@ def test_references_follow_moved_subschemas():
 @pytest.mark.parametrize("keyword", ["id", "$id"])
 def test_reference_to_the_schemas_own_uri_is_local(keyword, reference):
     schema = {keyword: "https://a.example/b.json", "$ref": reference, "definitions": {"a": NUMBER}}
-    assert as_2020_12(schema) == {"$ref": "#/definitions/a", "definitions": {"a": NUMBER}}
+    assert upgrade_schema(schema) == {"$ref": "#/definitions/a", "definitions": {"a": NUMBER}}
 
 
 @pytest.mark.parametrize("reference", ["https://a.example/c.json#", "//[", "c.json"])
 def test_external_reference_stays_for_the_check_of_the_result(reference):
     schema = {"$id": "https://a.example/b.json", "not": {"$ref": reference}}
-    assert as_2020_12(schema) == {"not": {"$ref": reference}}
+    assert upgrade_schema(schema) == {"not": {"$ref": reference}}
 
 
 def test_fragment_identifier_becomes_an_anchor():
     schema = {"$schema": DRAFT_7, "$ref": "#x", "definitions": {"a": {"$id": "#x", **NUMBER}}}
-    assert as_2020_12(schema)["definitions"] == {"a": {"$anchor": "x", **NUMBER}}
+    assert upgrade_schema(schema)["definitions"] == {"a": {"$anchor": "x", **NUMBER}}
     schema = {"$schema": DRAFT_4, "definitions": {"a": {"id": "#x", **NUMBER}}}
-    assert as_2020_12(schema)["definitions"] == {"a": {"$anchor": "x", **NUMBER}}
+    assert upgrade_schema(schema)["definitions"] == {"a": {"$anchor": "x", **NUMBER}}
 
 
 def test_recursive_reference_refers_to_the_root():
     recursive = {"$recursiveRef": "#", "$recursiveAnchor": True}
     assert converted(items=recursive) == {"items": {"$ref": "#"}}
-    both = {"$ref": "#/$defs/a", **recursive}
-    assert converted(items=both)["items"] == {"$ref": "#/$defs/a", "allOf": [{"$ref": "#"}]}
+    schema_with_both = {"$ref": "#/$defs/a", **recursive}
+    assert converted(items=schema_with_both)["items"] == {
+        "$ref": "#/$defs/a",
+        "allOf": [{"$ref": "#"}],
+    }
 
 
 @pytest.mark.parametrize("dialect", ["http://json-schema.org/draft-03/schema#", "my own", 7, []])
@@ -281,7 +296,7 @@ JUNK = st.recursive(
 @given(root=st.dictionaries(st.sampled_from(["properties", "$defs", "items", "not"]), JUNK))
 def test_invalid_schema_is_converted_or_refused_without_a_crash(root):
     try:
-        converted = as_2020_12(root)
+        converted = upgrade_schema(root)
     except ValidationError as error:
         converted = error.code
     assert converted == "schema_invalid" or isinstance(converted, dict)
@@ -289,7 +304,7 @@ def test_invalid_schema_is_converted_or_refused_without_a_crash(root):
 
 def test_given_schema_is_not_changed():
     schema = {"id": "x", "properties": {"a": {"required": True, "items": [{}]}}}
-    as_2020_12(schema)
+    upgrade_schema(schema)
     assert schema == {"id": "x", "properties": {"a": {"required": True, "items": [{}]}}}
 
 
@@ -302,16 +317,16 @@ EMAIL = (
 
 def test_unsupported_pattern_is_left_to_the_tool():
     schema = {"type": "object", "properties": {"to": {"type": "string", "pattern": EMAIL}}}
-    email = as_2020_12(schema)["properties"]["to"]
+    email = upgrade_schema(schema)["properties"]["to"]
     assert email == {"type": "string", "$comment": f"The tool checks the pattern {EMAIL}"}
-    check_input_schema({**as_2020_12(schema), "additionalProperties": False})
+    check_input_schema({**upgrade_schema(schema), "additionalProperties": False})
 
 
 @pytest.mark.parametrize("keyword", ["not", "if", "contains"])
 def test_pattern_stays_where_its_removal_would_accept_less(keyword):
-    assert as_2020_12({keyword: {"pattern": EMAIL}}) == {keyword: {"pattern": EMAIL}}
-    assert as_2020_12({"oneOf": [{"pattern": EMAIL}]}) == {"oneOf": [{"pattern": EMAIL}]}
+    assert upgrade_schema({keyword: {"pattern": EMAIL}}) == {keyword: {"pattern": EMAIL}}
+    assert upgrade_schema({"oneOf": [{"pattern": EMAIL}]}) == {"oneOf": [{"pattern": EMAIL}]}
 
 
 def test_supported_pattern_stays():
-    assert as_2020_12({"pattern": "^a+$"}) == {"pattern": "^a+$"}
+    assert upgrade_schema({"pattern": "^a+$"}) == {"pattern": "^a+$"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nexus_tools.bridges import outcome_room
+from nexus_tools.bridges import declared_outcome_bytes
 from nexus_tools.bridges.mcp.interface import Interface
 from nexus_tools.bridges.mcp.listing import ListedTool
 from nexus_tools.tool import ToolDefinition
@@ -11,9 +11,9 @@ OK = {"type": "object", "properties": {"text": {"type": "string"}}}
 
 
 def room(name="tool", description="Does it.", **entry):
-    listed = ListedTool.parse({"name": name, "inputSchema": {"type": "object"}} | entry)
-    interface = Interface.of(listed)
-    return outcome_room(
+    tool = ListedTool.parse({"name": name, "inputSchema": {"type": "object"}} | entry)
+    interface = Interface.of(tool)
+    return declared_outcome_bytes(
         ToolDefinition.parse(
             {
                 "fqn": f"local.mcp.server.{name}@1",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.base import BridgeHost
 from nexus_tools.bridges.discovery import discover, recognised
 from nexus_tools.bridges.hyperpocket import HyperpocketBridge
 from nexus_tools.bridges.mcp import McpBridge
@@ -23,7 +23,7 @@ SYSTEMS = [bridge.system for bridge in BRIDGES]
 def host(tmp_path):
     import sys
 
-    return Host(
+    return BridgeHost(
         python=Path(sys.executable),
         scratch=tmp_path / "scratch",
         cache=tmp_path / "cache",
@@ -43,14 +43,14 @@ def test_folder_of_several_systems_is_searched_for_each_of_them():
 def test_missing_path_is_reported(tmp_path):
     with pytest.raises(NotFoundError) as caught:
         recognised(tmp_path / "nothing", BRIDGES)
-    assert caught.value.code == "place_missing"
+    assert caught.value.code == "path_not_found"
 
 
 def test_folder_without_tools_is_reported(tmp_path):
     (tmp_path / "notes.txt").write_text("nothing to run")
     with pytest.raises(NotFoundError) as caught:
         recognised(tmp_path, BRIDGES)
-    assert caught.value.code == "system_unknown"
+    assert caught.value.code == "tool_not_recognised"
 
 
 def test_hidden_folders_and_links_are_not_searched(tmp_path):
@@ -63,13 +63,13 @@ def test_hidden_folders_and_links_are_not_searched(tmp_path):
 async def test_unreadable_path_does_not_hide_the_others(tmp_path, host):
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "tool.json").write_text("{")
-    found = await discover([tmp_path / "broken", EXAMPLES / "nora"], BRIDGES, host, Naming())
-    assert [tool.system for tool in found.tools] == ["nora"]
-    assert [refusal.system for refusal in found.refused] == ["nora"]
+    discovery = await discover([tmp_path / "broken", EXAMPLES / "nora"], BRIDGES, host, Naming())
+    assert [tool.system for tool in discovery.tools] == ["nora"]
+    assert [refusal.system for refusal in discovery.refused] == ["nora"]
 
 
 async def test_duplicate_path_is_a_collision(host):
     place = EXAMPLES / "nora"
-    found = await discover([place, place], BRIDGES, host, Naming())
-    assert found.tools == ()
-    assert len(found.refused) == 2
+    discovery = await discover([place, place], BRIDGES, host, Naming())
+    assert discovery.tools == ()
+    assert len(discovery.refused) == 2

@@ -1,7 +1,7 @@
 """Credentials in the output of a tool."""
 
 from nexus_tools.bridges.redaction import Redaction
-from nexus_tools.bridges.sandbox import Finished
+from nexus_tools.bridges.sandbox import ProcessResult
 
 REDACTION = Redaction.of(["secret-1", "secret-12", "ab"])
 
@@ -22,7 +22,7 @@ def test_short_value_is_not_redacted():
 
 
 def test_run_output_is_redacted_in_both_streams():
-    finished = Finished(1, b"out secret-1", b"\xff secret-1", None, None, 5)
+    finished = ProcessResult(1, b"out secret-1", b"\xff secret-1", None, None, 5)
     redacted = REDACTION.finished(finished)
     assert (redacted.stdout, redacted.stderr) == (b"out [redacted]", b"\xff [redacted]")
 

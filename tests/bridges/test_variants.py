@@ -3,13 +3,13 @@ from time import monotonic
 import pytest
 from jsonschema import Draft202012Validator
 
-from nexus_tools.bridges.sandbox import Finished, Limit, ProcessLimits
+from nexus_tools.bridges.sandbox import Limit, ProcessLimits, ProcessResult
 from nexus_tools.bridges.schemas.ports import map_ports
 from nexus_tools.bridges.schemas.variants import (
+    closed_object_schema,
     described,
     error,
-    error_ports,
-    object_of,
+    error_schema,
     output_schema,
     process_limits,
 )
@@ -21,15 +21,15 @@ TEXT = {"type": "string"}
 
 def a_run(**fields):
     ended = {"exit_code": 0, "stdout": b"", "stderr": b"", "reply": None, "limit": None}
-    return Finished(**{**ended, "elapsed_ms": 5, **fields})
+    return ProcessResult(**{**ended, "elapsed_ms": 5, **fields})
 
 
 def of_errors(**more):
-    return Draft202012Validator(output_schema({"err": error_ports(**more)}))
+    return Draft202012Validator(output_schema({"err": error_schema(**more)}))
 
 
 def test_each_variant_is_a_branch_that_requires_only_itself():
-    schema = output_schema({"ok": object_of({"a": TEXT}), "err": error_ports()})
+    schema = output_schema({"ok": closed_object_schema({"a": TEXT}), "err": error_schema()})
     assert list(check_output_schema(schema).variants) == ["ok", "err"]
     judge = Draft202012Validator(schema)
     assert judge.is_valid({"ok": {"a": "x"}})
@@ -40,7 +40,7 @@ def test_each_variant_is_a_branch_that_requires_only_itself():
 
 
 def test_object_has_only_the_named_properties():
-    assert object_of({"a": TEXT}, required=["a"]) == {
+    assert closed_object_schema({"a": TEXT}, required=["a"]) == {
         "type": "object",
         "properties": {"a": TEXT},
         "required": ["a"],
@@ -50,7 +50,7 @@ def test_object_has_only_the_named_properties():
 
 def test_shared_definitions_are_at_the_top_for_all_variants():
     shared = {"a/b": TEXT, "c": {"$ref": "#/$defs/a~1b"}}
-    ports = object_of({"x": {"$ref": "#/$defs/c"}, "y": {"$ref": "#/$defs/a~1b"}})
+    ports = closed_object_schema({"x": {"$ref": "#/$defs/c"}, "y": {"$ref": "#/$defs/a~1b"}})
     schema = output_schema({"ok": ports, "ok_too": ports}, definitions=shared)
     check_output_schema(schema)
     assert schema["$defs"] == shared
@@ -85,14 +85,14 @@ def test_mapped_schema_can_be_a_variant():
 
 def test_unresolvable_reference_of_a_variant_is_refused():
     with pytest.raises(ValidationError) as caught:
-        output_schema({"ok": object_of({"a": {"$ref": "#/$defs/a"}})})
+        output_schema({"ok": closed_object_schema({"a": {"$ref": "#/$defs/a"}})})
     assert caught.value.code == "schema_invalid"
 
 
 def test_error_has_a_reason_and_the_known_facts():
-    said = error("it broke", type="OSError", logs=["a"], secret=None)
-    assert said == {"err": {"reason": "it broke", "type": "OSError", "logs": ["a"]}}
-    assert of_errors(logs={"type": "array"}).is_valid(said)
+    output = error("it broke", type="OSError", logs=["a"], secret=None)
+    assert output == {"err": {"reason": "it broke", "type": "OSError", "logs": ["a"]}}
+    assert of_errors(logs={"type": "array"}).is_valid(output)
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ def test_error_has_a_reason_and_the_known_facts():
     ],
 )
 def test_error_reports_how_the_process_ended(finished, ports):
-    said = error("it broke", finished=finished)
-    assert said == {"err": {"reason": "it broke", **ports}}
-    assert of_errors().is_valid(said)
+    output = error("it broke", finished=finished)
+    assert output == {"err": {"reason": "it broke", **ports}}
+    assert of_errors().is_valid(output)
 
 
 @pytest.mark.parametrize("limit", list(Limit))
@@ -149,5 +149,5 @@ def test_process_ends_a_tenth_of_its_time_before_the_server_gives_up(timeout_ms,
 
 def test_time_before_the_process_counts():
     spent_s = 4
-    left = process_limits(ProcessLimits(), 10_000).left_since(monotonic() - spent_s).time_ms
-    assert 4_000 < left <= 5_000
+    limits = process_limits(ProcessLimits(), 10_000).left_since(monotonic() - spent_s).time_ms
+    assert 4_000 < limits <= 5_000

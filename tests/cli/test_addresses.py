@@ -136,7 +136,7 @@ def test_an_input_that_is_an_address_is_whole(author, paying, who):
     inputs = json.dumps({"to": who})
     result = author.run("tool", "invoke", paying, "--input", inputs, "--yes", "--json")
     assert (result.code, result.error["code"]) == (7, "input_invalid")
-    assert result.error["message"].startswith("the input to: ")
+    assert result.error["message"].startswith("input to: ")
 
 
 def test_a_workflow_input_that_is_an_address_takes_an_alias(author, paying, friend, tmp_path):

@@ -178,7 +178,7 @@ def test_a_leader_is_slashed_by_its_name(publisher, author, evidence):
     [row] = author.json("leader", "status")
     assert row["pending_slash"]["amount_mist"] == 1_000_000_000
     refused = publisher.run("admin", "slash", "propose", "nobody", "1", *why, "--json")
-    assert (refused.code, refused.error["code"]) == (3, "unknown_leader")
+    assert (refused.code, refused.error["code"]) == (3, "leader_unknown")
 
 
 def test_the_administration_is_offered_and_accepted(publisher, stranger):
@@ -205,4 +205,4 @@ def test_an_offer_of_the_administration_is_taken_back(publisher, stranger):
     publisher.json("admin", "offer", stranger.wallet.signer().address, "--yes")
     assert publisher.json("admin", "offer", "--cancel", "--yes")["offered"] is None
     assert stranger.fails("admin", "accept", "--yes") == (8, "not_offered")
-    assert publisher.fails("admin", "offer", "--yes") == (2, "offer_unclear")
+    assert publisher.fails("admin", "offer", "--yes") == (2, "offer_recipient_missing")

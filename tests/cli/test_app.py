@@ -7,7 +7,7 @@ from importlib.metadata import packages_distributions, requires
 import pytest
 
 from nexus_tools.cli import app
-from nexus_tools.cli.framework.extras import EXTRA_OF
+from nexus_tools.cli.framework.extras import EXTRA_BY_MODULE
 
 HEAVY = ("pysui", "pydantic", "starlette", "rich", "jsonschema", "httpx", "asyncio")
 
@@ -95,7 +95,7 @@ def test_an_extra_that_is_not_installed_is_named(home, tmp_path):
     """In a process of its own, where the library cannot be imported from the start."""
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['wasmtime'] = None\n")
     result = home.spawn("package", "build", tmp_path, "--json", PYTHONPATH=str(tmp_path))
-    assert (result.code, result.error["code"]) == (2, "extra_missing")
+    assert (result.code, result.error["code"]) == (2, "extra_not_installed")
     assert "nexus-tools[compiler]" in result.error["hint"]
 
 
@@ -104,7 +104,7 @@ def test_what_every_installation_has_is_not_told_to_be_of_an_extra():
         re.split(r"[^\w-]", each)[0] for each in requires("nexus-tools") if "extra" not in each
     }
     installed = packages_distributions()
-    brought = {name for module in EXTRA_OF for name in installed[module]}
+    brought = {name for module in EXTRA_BY_MODULE for name in installed[module]}
     assert "protobuf" in always
     assert brought & always == set()
 
@@ -194,7 +194,7 @@ def on_a_terminal(home, *arguments, **environment):
 def test_a_folder_that_cannot_be_written_is_no_defect(home, meta_file, definition, arguments):
     arguments = [one.format(meta=meta_file(definition)) for one in arguments]
     result = home.run(*arguments, "--json")
-    assert (result.code, result.error["code"]) == (2, "file_unusable")
+    assert (result.code, result.error["code"]) == (2, "file_inaccessible")
     assert "/proc/foo" in result.error["message"]
 
 

@@ -188,7 +188,7 @@ def test_completion_is_installed_once_and_says_what_it_wrote(home, shell, startu
     assert script.read_text().startswith(home.run("completion", shell).stdout.rstrip())
     again = home.json("completion", "install", shell)
     assert again["written"] == []
-    assert "everything is there already" in home.run("completion", "install", shell).stderr
+    assert "completion is already installed" in home.run("completion", "install", shell).stderr
 
 
 def test_with_print_nothing_is_written(home):

@@ -38,7 +38,7 @@ def test_people_see_a_mark_for_each_finding_and_the_remedy_below(author):
     place = next(i for i, line in enumerate(lines) if line.startswith("✗ keystore"))
     assert lines[place + 1].strip() == f"chmod 600 {author.data / 'sui.keystore'}"
     assert any(line.startswith("✓ network") for line in lines)
-    assert "something is wrong: keystore" in result.stderr
+    assert "checks failed: keystore" in result.stderr
     quiet = author.run("doctor", "--quiet", SHELL="").stdout
     assert "✓" not in quiet
     assert "✗ keystore" in quiet

@@ -19,7 +19,7 @@ def test_0_done(home):
 def test_1_failed_because_the_user_declined(author, registered):
     result = answer(author, "n\n", "tool", "unregister", registered)
     assert result.returncode == 1
-    assert "you declined" in result.stderr
+    assert "cancelled: nothing was done" in result.stderr
     assert author.json("tool", "show", registered)["state"] == "active"
 
 

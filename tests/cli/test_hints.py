@@ -11,7 +11,7 @@ import pytest
 
 import nexus_tools
 from nexus_tools.cli.app import app
-from nexus_tools.cli.framework import as_typed
+from nexus_tools.cli.framework import with_typed_options
 
 _CODE = Path(nexus_tools.__file__).parent
 _BACKTICKS = re.compile(r"`([^`]+)`")
@@ -127,20 +127,20 @@ def test_a_hint_keeps_the_wallet_and_the_network_that_were_typed(typed, text, sh
     with app.make_context("nexus-tools", ["status", *typed]) as root:
         status = app.get_command(root, "status")
         with status.make_context("status", [*typed], parent=root):
-            assert as_typed(text) == expected
+            assert with_typed_options(text) == expected
 
 
 def test_a_text_outside_of_a_command_stays_as_it_is():
-    assert as_typed("`nexus-tools status`") == "`nexus-tools status`"
+    assert with_typed_options("`nexus-tools status`") == "`nexus-tools status`"
 
 
 def test_hints_of_results_errors_and_findings_keep_the_wallet(author, publisher):
     author.wallet.new("buyer")
     buyer = ("--wallet", "buyer")
     listed = author.run("leader", "status", *buyer)
-    assert "`nexus-tools leader register --wallet buyer` makes one" in listed.stderr
+    assert "Run `nexus-tools leader register --wallet buyer` to register one" in listed.stderr
     refused = author.run("leader", "run", *buyer)
-    assert "`nexus-tools leader register --wallet buyer` makes one" in refused.stderr
+    assert "Run `nexus-tools leader register --wallet buyer` to register one" in refused.stderr
     publisher.json("admin", "offer", author.json("wallet", "show", *buyer)["address"], "--yes")
     offers = author.json("status", *buyer)["offers"]
     publisher.json("admin", "offer", "--cancel", "--yes")

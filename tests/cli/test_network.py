@@ -40,7 +40,7 @@ def test_without_a_localnet_its_user_is_told_how_to_start_one(home, free_port, c
     home.wallet.new("author")
     result = home.run(*command, "--json", NEXUS_TOOLS_LOCALNET_PORT=free_port)
     assert (result.code, result.error["code"]) == (6, "node_unreachable")
-    assert "no localnet of yours is running" in result.error["message"]
+    assert "the localnet is not running" in result.error["message"]
     assert "localnet start" in result.error["hint"]
 
 
@@ -50,7 +50,7 @@ def test_commands_tell_the_truth_about_the_localnet_of_someone_else(author, chai
         *("tool", "list", "--network", "localnet", "--json"), NEXUS_TOOLS_LOCALNET_PORT=port
     )
     assert (result.code, result.error["code"]) == (3, "localnet_not_running")
-    assert f"the node at {chain.url} is not yours" in result.error["message"]
+    assert f"Another node listens at {chain.url}" in result.error["message"]
     start, use = re.findall("`nexus-tools (.*?)`", result.error["hint"])
     doctor = author.run("doctor", "--network", "localnet", "--json", NEXUS_TOOLS_LOCALNET_PORT=port)
     remedies = {each["name"]: each["remedy"] for each in doctor.document["findings"]}

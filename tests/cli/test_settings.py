@@ -87,7 +87,7 @@ def test_setting_one_thing_keeps_the_others(home):
     [
         ("wallet", "nobody", (3, "account_unknown")),
         ("network", "nowhere", (3, "network_unknown")),
-        ("keystore", "/dev/null/sui.keystore", (2, "file_unusable")),
+        ("keystore", "/dev/null/sui.keystore", (2, "file_inaccessible")),
         ("keystore", "sui.encrypted", (2, "keystore_name_invalid")),
         ("wallet", "", (2, "setting_empty")),
         ("timeout", "0s", (2, "timeout_invalid")),

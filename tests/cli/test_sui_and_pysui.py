@@ -37,7 +37,7 @@ def test_a_network_that_a_well_known_name_hides_is_named(home, sui_files, chain)
     file = sui_files(home.folder, private=chain.url) / "client.yaml"
     file.write_text(file.read_text().replace("alias: private", "alias: devnet"))
     listed = home.run("network", "list")
-    assert f"devnet is not {chain.url}, as {file} says" in (listed.stderr)
+    assert f"{file} defines devnet as {chain.url}, which is ignored" in listed.stderr
     (devnet,) = (row for row in home.json("network", "list") if row["name"] == "devnet")
     assert (devnet["source"], devnet["url"]) == ("well-known", DEVNET.url)
 
@@ -82,7 +82,7 @@ def test_a_broken_file_of_the_sui_cli_hides_nothing_of_ours(at_home):
 
 
 def test_a_key_of_the_sui_cli_is_not_ours_to_print(at_home):
-    assert at_home.fails("wallet", "export", "ruby", "--yes") == (2, "account_elsewhere")
+    assert at_home.fails("wallet", "export", "ruby", "--yes") == (2, "account_external")
 
 
 def test_keys_and_networks_are_imported_and_no_key_is_printed(at_home, chain):
@@ -131,4 +131,4 @@ def test_without_the_sui_cli_there_is_nothing_to_import(home):
 
 def test_an_alias_is_given_to_one_key_only(at_home):
     code = at_home.fails("wallet", "import", "--from-sui", "--alias", "mine")
-    assert code == (2, "from_sui_alone")
+    assert code == (2, "from_sui_conflict")

@@ -74,7 +74,7 @@ def test_a_secret_is_not_printed_without_being_asked_for(home):
     home.json("wallet", "new", "one")
     result = home.run("wallet", "export", "one")
     assert (result.code, result.stdout) == (2, "")
-    assert "pass --yes" in result.stderr
+    assert "Pass --yes" in result.stderr
 
 
 def test_the_balance_is_that_of_the_chain(author):
@@ -225,7 +225,7 @@ def test_a_key_is_removed_after_a_question_that_says_how_to_back_it_up(home, cha
 
 
 def test_a_key_with_sui_is_only_removed_by_force(author):
-    assert author.fails("wallet", "remove", "author", "--yes") == (4, "key_has_sui")
+    assert author.fails("wallet", "remove", "author", "--yes") == (4, "key_not_empty")
     assert [row["alias"] for row in author.json("wallet", "list")] == ["author"]
     author.json("wallet", "remove", "author", "--yes", "--force")
     assert author.json("wallet", "list") == []

@@ -60,7 +60,7 @@ def test_a_key_is_imported_encrypted(home, tmp_path):
 
 def test_a_passphrase_that_is_soon_guessed_is_refused(home):
     new = ("wallet", "new", "vault", "--encrypt")
-    assert home.fails(*new, NEXUS_TOOLS_PASSPHRASE="7 chars") == (2, "passphrase_short")
+    assert home.fails(*new, NEXUS_TOOLS_PASSPHRASE="7 chars") == (2, "passphrase_too_short")
     assert home.json("wallet", "list") == []
     home.json(*new, NEXUS_TOOLS_PASSPHRASE="8 chars.")
 

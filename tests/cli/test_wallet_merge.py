@@ -21,7 +21,7 @@ def test_a_transfer_merges_the_coins_that_it_needs_and_says_so(dusty):
     result = dusty.run("wallet", "transfer", "to", "1.5", "--yes", "--json")
     assert result.code == 0, result.stderr
     assert "merged " in result.stderr
-    assert "a transaction takes 255" in result.stderr
+    assert "a transaction uses at most 255" in result.stderr
     assert balance(dusty, "to") == 1_500_000_000
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.contracts import RemotePlace, ports_of
+from nexus_tools.contracts import RemoteReference, ports_of
 from nexus_tools.contracts.move_bindings.value import Ports, Value
 from nexus_tools.errors import ValidationError
 
@@ -86,11 +86,11 @@ def test_list_with_longer_element_is_encoded_as_text():
 def test_as_json_raises_for_remote_value():
     with pytest.raises(ValidationError) as caught:
         Ports((("r", Value.Remote("walrus", b"key")),)).as_json()
-    assert caught.value.code == "value_remote"
+    assert caught.value.code == "remote_value_unavailable"
 
 
 def test_as_json_inserts_fetched_values():
-    one, two = (RemotePlace("walrus", key) for key in (b"1", b"2"))
+    one, two = (RemoteReference("walrus", key) for key in (b"1", b"2"))
     ports = Ports(
         (
             ("a", Value.RemoteList("walrus", (b"2", b"1", b"2"))),

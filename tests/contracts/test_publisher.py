@@ -2,15 +2,15 @@ import pytest
 from msgspec.structs import replace
 
 from nexus_tools.contracts import (
-    Part,
+    PackageKind,
     Publisher,
-    find_workflows,
     load_package,
     load_workflows,
     newest,
+    with_workflows_package,
 )
 from nexus_tools.contracts.move_bindings.workflows.dag_registry import DagRegistry
-from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, UsageError
+from nexus_tools.errors import NotAllowedError, NotFoundError, UsageError, WrongStateError
 from nexus_tools.registry import (
     Administration,
     LeaderRegistry,
@@ -105,9 +105,9 @@ async def test_find_workflows_uses_the_granted_permit(admin, chain):
         dag_registry=None,
         workflows_upgrade_cap=None,
     )
-    assert await find_workflows(admin, tools) == known
+    assert await with_workflows_package(admin, tools) == known
     whole = (await Publisher(admin).publish_workflows(tools)).deployment
-    assert await find_workflows(admin, tools) == whole != known
+    assert await with_workflows_package(admin, tools) == whole != known
 
 
 # --- Upgrades
@@ -158,19 +158,19 @@ async def test_upgrade_follows_newest_version_on_chain(publisher, chain, upgrade
 async def test_upgrade_of_workflows_links_newest_tools(publisher, chain, fixed_package, owner):
     tools = (await publisher.upgrade(fixed_package, chain.deployment)).deployment
     package = load_workflows(tools.package)
-    result = await publisher.upgrade(package, tools, part=Part.WORKFLOWS)
+    result = await publisher.upgrade(package, tools, part=PackageKind.WORKFLOWS)
     assert result.version == 2
     assert await newest(publisher.client, chain.deployment) == result.deployment
     upgraded = await owner.object(result.deployment.workflows_id)
     links = {link.original_id: link.upgraded_id for link in upgraded.data.linkage}
     assert links[tools.original_id] == tools.package_id
     assert await Workflows(owner, result.deployment).list() == ()
-    again = await publisher.upgrade(package, tools, part=Part.WORKFLOWS)
+    again = await publisher.upgrade(package, tools, part=PackageKind.WORKFLOWS)
     assert (again.sent, again.version) == (None, 2)
 
 
 async def test_upgrade_fails_for_older_package(publisher, upgraded):
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await publisher.upgrade(load_package(), upgraded)
     assert caught.value.code == "package_outdated"
     assert "version 2 of the package" in caught.value.message

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from documents import Page, Walk, environment_of
+from documents import Page, PageRunner, environment_of
 from documents.page import EXECUTED, ROOT, pages
 from documents.walk import PROGRAMS, fresh_folder
 
@@ -24,7 +24,7 @@ def test_page_works_as_written(name, tmp_path, lend_compiler):
     lend_compiler(tmp_path / "home/.cache")
     folder = tmp_path / "folder"
     folder.mkdir()
-    with Walk(fresh_folder(folder), environment, installs=False) as walk:
+    with PageRunner(fresh_folder(folder), environment, installs=False) as walk:
         walk.follow(Page.read(name))
 
 

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from documents import Page, Walk, environment_of
+from documents import Page, PageRunner, environment_of
 from documents import terminal as terminal_module
 from documents.shown import begins_as_shown, is_shown
 from documents.terminal import Terminal, UnexpectedError
@@ -20,7 +20,7 @@ def follow(tmp_path):
     def follow(text):
         (tmp_path / "folder").mkdir()
         environment = environment_of(tmp_path / "home", PROGRAMS)
-        with Walk(tmp_path / "folder", environment, installs=False) as walk:
+        with PageRunner(tmp_path / "folder", environment, installs=False) as walk:
             walk.follow(Page("page.md", text.replace("~~~", "```")))
 
     return follow

@@ -177,7 +177,7 @@ def test_every_error_has_a_code_a_meaning_and_an_instruction():
     ]
     assert len({error.code for kind in raised.values() for error in kind}) > 200
     assert [(text, flaw(text)) for text in texts if flaw(text)] == []
-    assert "delay_not_over" in {error.code for error in raised["NotNowError"]}
+    assert "delay_not_over" in {error.code for error in raised["WrongStateError"]}
 
 
 def test_error_texts_come_from_constants_helpers_and_callers():
@@ -185,7 +185,7 @@ def test_error_texts_come_from_constants_helpers_and_callers():
     hints = {(error.code, error.hint) for kind in raised.values() for error in kind}
     assert ("framework_not_found", "pip install 'nexus-tools[localnet]'") in hints
     assert ("folder_not_empty", FOLDER_HINT) in hints
-    (told,) = {error.message for error in raised["NotNowError"] if error.code == "state_locked"}
+    (told,) = {error.message for error in raised["WrongStateError"] if error.code == "state_locked"}
     assert told == "the state in {path} is in use by another process"
 
 
@@ -239,5 +239,5 @@ def test_tool_protocol_is_documented_completely():
     told = {(code, int(row[0])): row[2] for row in rows for code in re.findall(r"`(\w+)`", row[1])}
     assert set(told) == {(problem.code, problem.status) for problem in Problem}
     for (code, status), leader in told.items():
-        assert leader.startswith("asks again") == protocol.may_try_again(status, code)
+        assert leader.startswith("asks again") == protocol.is_retryable(status, code)
         assert f"`{protocol.failure_reason(status, code)}`" in leader

@@ -16,22 +16,22 @@ from nexus_tools.contracts.move_bindings.workflows.execution import (
     RunRefused,
 )
 from nexus_tools.registry import (
-    AttemptOfRun,
     Executions,
-    Foresight,
     LeaderRegistry,
     Registration,
-    RunResolver,
+    RunAttempt,
+    RunInputResolver,
     StepCommands,
+    StepPredictor,
     ToolRegistry,
     Workflows,
     add_advance,
     add_outcome,
-    closed_with,
+    execution_outcome,
 )
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature, SigningKey
-from nexus_tools.tool.ports import encoded_text
+from nexus_tools.tool.ports import encode_string
 from nexus_tools.workflow import DEFAULT_GROUP, Run
 
 KEY = SigningKey.new()
@@ -129,7 +129,7 @@ class CarriedExecution:
     def _has_begun(self, events):
         [begun] = [event for event in events if isinstance(event, ExecutionBegun)]
         self.id = begun.execution
-        foresight = Foresight(self.plan)
+        foresight = StepPredictor(self.plan)
         foresight.begun(DEFAULT_GROUP)
         self.steps = foresight.steps()
 
@@ -144,7 +144,7 @@ class CarriedExecution:
 
         A signed answer to inputs that are too large fails, as with a Leader. Return the outcome.
         """
-        builder, foresight = TransactionBuilder(), Foresight(self.plan)
+        builder, foresight = TransactionBuilder(), StepPredictor(self.plan)
         deployment, leader = self.stage.deployment, self.stage.leader
         run = Run(vertex, path)
         event, attempt = self.requests.pop(run), None
@@ -152,7 +152,7 @@ class CarriedExecution:
             answer, attempt = await self._signed(run, event, answer)
         add_outcome(builder, deployment, event.invocation, leader, answer, attempt=attempt)
         add_advance(builder, deployment, self.id, self.workflow.id, event.invocation)
-        foresight.closed(run, event.attempt.number, closed_with(answer))
+        foresight.closed(run, event.attempt.number, execution_outcome(answer))
         self.steps = foresight.steps()
         self._add_steps(builder, self.steps)
         await self.send(builder)
@@ -162,14 +162,14 @@ class CarriedExecution:
         """Return an answer with its signature, and the data needed to assemble its inputs."""
         stage = self.stage
         execution = await PackageClient(stage.worker, stage.deployment).read(self.id, Execution)
-        resolver = RunResolver(stage.worker, stage.deployment)
+        resolver = RunInputResolver(stage.worker, stage.deployment)
         named = execution, self.workflow, run
         sources, inputs = await resolver.sources(*named), await resolver.inputs(*named)
         size = await resolver.read_bytes(*named, inputs)
         self.read_bytes.append(size)
         if size > event.attempt.max_read_bytes and not stage.is_reckless:
             return Failure(FailureReason.INPUT_INVALID, "the inputs are too large"), None
-        attempt = AttemptOfRun(self.id, self.workflow.id, sources)
+        attempt = RunAttempt(self.id, self.workflow.id, sources)
         if not signed:
             return answer, attempt
         message = b"".join(
@@ -177,7 +177,7 @@ class CarriedExecution:
                 b"nexus_tools::outcome",
                 bytes(event.invocation),
                 _digest(inputs),
-                encoded_text(answer.variant),
+                encode_string(answer.variant),
                 _digest(ports_of(answer.ports)),
             )
         )

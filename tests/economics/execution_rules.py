@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from nexus_tools.contracts import ports_of
 from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.leader.closing.step_costs import MAX_RUNS, affordable
-from nexus_tools.registry import Foresight, closed_with
+from nexus_tools.registry import StepPredictor, execution_outcome
 from nexus_tools.registry.executions.step_commands import (
     MAX_ITERATIONS,
-    Gather,
+    GatherRegion,
     RequestIterations,
     RequestRun,
 )
@@ -49,8 +49,8 @@ AMPLE_MIST = MIST // 2
 
 def following_steps(plan, run, attempt, answer):
     """Return the steps that a Leader adds to the transaction that closes a run."""
-    foresight = Foresight(plan)
-    foresight.closed(run, attempt, closed_with(answer))
+    foresight = StepPredictor(plan)
+    foresight.closed(run, attempt, execution_outcome(answer))
     edges = max(map(len, plan.vertices[run.vertex].variants.values()), default=0)
     return affordable(foresight.steps(), AMPLE_MIST * 1_000, 1, MAX_RUNS - edges)
 
@@ -116,7 +116,7 @@ class RuledExecution:
         self.semantics.apply(Begun(DEFAULT_GROUP))
         written, _ = self.semantics.take_counts()
         self._finish()
-        foresight = Foresight(self.plan)
+        foresight = StepPredictor(self.plan)
         foresight.begun(DEFAULT_GROUP)
         self.steps = foresight.steps()
         return written
@@ -186,7 +186,7 @@ class RuledExecution:
                 key = run.vertex, found[0][1]
                 iterations[key] = iterations.get(key, 0) + 1
         ready += [RequestIterations(*key, count) for key, count in iterations.items()]
-        return (*ready, *(Gather(*region) for region in self.semantics.waiting_regions))
+        return (*ready, *(GatherRegion(*region) for region in self.semantics.waiting_regions))
 
     @property
     def overdue(self):
@@ -259,7 +259,7 @@ class RuledExecution:
         paid.fees_mist += fee_mist
         self.payments[invocation] -= fee_mist
         assert self.payments[invocation] >= 0
-        self.closed[run] = ClosedRun(invocation, closed_with(answer), paid.outcome_bytes)
+        self.closed[run] = ClosedRun(invocation, execution_outcome(answer), paid.outcome_bytes)
         return answer
 
     def _advance(self, run, paid):
@@ -313,7 +313,7 @@ class RuledExecution:
                     self._request_run(run, paid)
                 case RequestIterations(vertex, path, limit):
                     self._request_iterations(vertex, path, limit, paid)
-                case Gather(block, path):
+                case GatherRegion(block, path):
                     self._gather(block, path, paid)
 
     def _gather(self, block, path, paid):

@@ -9,7 +9,7 @@ from random import Random
 from nexus_tools.contracts import ports_of
 from nexus_tools.registry.workflows.limits import PAGE
 from nexus_tools.tool import Answer, Failure, FailureReason
-from nexus_tools.workflow import Status, plan_of, structure_of
+from nexus_tools.workflow import Status, create_plan, find_structure
 from tests.economics.execution_rules import MIST, RuledExecution
 from tests.economics.fee_rules import Fees, ToolKind
 from tests.economics.funds_rules import FundsShortError, estimate
@@ -208,9 +208,9 @@ def _document(seed, attempts):
         for vertex in document.vertices
     )
     document = replace(document, vertices=tuple(vertices))
-    if structure_of(document).problems:
+    if find_structure(document).problems:
         return None
-    plan = plan_of(document)
+    plan = create_plan(document)
     is_small = max(len(plan.vertices), len(plan.blocks)) <= PAGE
     return (document, plan) if is_small else None
 

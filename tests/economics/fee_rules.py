@@ -6,7 +6,7 @@ Source: `attempt.move`, `terms.move`, `invocation.move` and `leader_registry.mov
 from dataclasses import dataclass
 from types import SimpleNamespace
 
-from nexus_tools.workflow import MOST_EFFORT
+from nexus_tools.workflow import MAX_STEP_EFFORT
 
 BYTE_MIST, INPUT_BYTE_MIST = 7_600, 100
 MAX_PORTS_BYTES = 65_536
@@ -26,7 +26,7 @@ SETTINGS = SimpleNamespace(
     fee_per_outcome_byte_mist=BYTE_MIST,
     max_ports_bytes=MAX_PORTS_BYTES,
 )
-"""The settings of a new registry, for `execution_cost`."""
+"""The settings of a new registry, for `estimate_execution_cost`."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Fees:
 
 def hundredths_of(effort):
     """Return the hundredths of gas units that are paid for an effort."""
-    effort = min(effort, MOST_EFFORT)
+    effort = min(effort, MAX_STEP_EFFORT)
     return sum(price * max(0, effort - bound) for bound, price in EFFORT_GAS.items())
 
 

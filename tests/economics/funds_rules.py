@@ -5,7 +5,7 @@ Source: `terms.move`, `walks.move` and `records.move`.
 
 from types import SimpleNamespace
 
-from nexus_tools.registry.executions.costs import execution_cost
+from nexus_tools.registry.executions.costs import estimate_execution_cost
 from nexus_tools.workflow import DEFAULT_GROUP, ERR_EVAL
 from tests.economics.counted_execution import (
     BROUGHT_BYTES,
@@ -103,7 +103,7 @@ def estimate(plan, kinds, fees, *, max_outcome_bytes, max_steps):
         )
         for fqn, kind in kinds.items()
     }
-    return execution_cost(
+    return estimate_execution_cost(
         SimpleNamespace(plan=plan, sizes=SimpleNamespace(read_units=lambda *_: 0)),
         DEFAULT_GROUP,
         tools,

@@ -3,13 +3,13 @@
 from nexus_tools.contracts import ports_of
 from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.contracts.move_bindings.value import Ports, Value
-from nexus_tools.registry.executions.input_read_bytes import counted_bytes
+from nexus_tools.registry.executions.input_read_bytes import value_bytes
 from nexus_tools.registry.workflows.plan_encoding import default_ports
 from nexus_tools.workflow import ERR_EVAL, Collected, Reference, Run, RunPhase
 
 
 class _Lists:
-    """The part of the records on chain that `counted_bytes` reads."""
+    """The part of the records on chain that `value_bytes` reads."""
 
     def __init__(self, rules):
         self.invocations, self._records = rules.invocations, rules.semantics.records
@@ -34,7 +34,7 @@ class InputRules:
         found = self.semantics.inputs(run)
         values = tuple(found.values())
         lists = {value: self._elements(value) for value in values if isinstance(value, Collected)}
-        counted = counted_bytes(_Lists(rules), rules.states, values, lists)
+        counted = value_bytes(_Lists(rules), rules.states, values, lists)
         whole = sum(ports.size() for ports in self._given(run) if ports.values)
         return counted + whole + self._inputs(run, found).size()
 

@@ -11,8 +11,8 @@ from nexus_tools.contracts.move_bindings.workflows.schedule import (
     ScheduleTriggered,
 )
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
-from nexus_tools.registry import Foresight, LeaderRegistry
-from nexus_tools.registry.schedules.creation import creation, order_of
+from nexus_tools.registry import LeaderRegistry, StepPredictor
+from nexus_tools.registry.schedules.creation import creation, make_order
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.workflow import DEFAULT_GROUP
 from tests.economics.played_execution import TIMEOUT_MS, PlayedExecution
@@ -54,7 +54,7 @@ class PlayedKeeping:
             max_timeout_ms=TIMEOUT_MS,
             max_outcome_bytes=order.terms["max_outcome_bytes"],
         )
-        return order_of(
+        return make_order(
             terms,
             Timing(self._plan(order.timing), None),
             max_steps=order.terms["max_steps"],
@@ -133,7 +133,7 @@ class PlayedKeeping:
         place = len(self.executions[number])
         rules = self.rules.execution(number, place)
         execution = PlayedExecution(self.network, self.workflow, self.story.story, rules)
-        execution.id, foresight = execution_id, Foresight(self.workflow.plan)
+        execution.id, foresight = execution_id, StepPredictor(self.workflow.plan)
         foresight.begun(DEFAULT_GROUP)
         execution.steps = foresight.steps()
         self.executions[number].append(execution)

@@ -42,7 +42,7 @@ async def test_chain_pays_keepers_by_the_rules(protocol, price, linked):
 async def keep_on_chain(network, story):
     """Play the schedules of a story on chain and by the rules."""
     rules = story.ruled(Fees(network.price), network.clock(0))
-    workflow = await published(network, story.story.document)
+    workflow = await publish_workflow(network, story.story.document)
     if workflow is None:
         return
     keeping = PlayedKeeping(network, workflow, story, rules)
@@ -50,7 +50,7 @@ async def keep_on_chain(network, story):
     await keeping.check_end()
 
 
-async def published(network, document):
+async def publish_workflow(network, document):
     """Return the workflow of a document, or None if a step is larger than the chain accepts."""
     try:
         return await network.carrier.publish(document)
@@ -64,7 +64,7 @@ async def play_on_chain(network, story):
     """Play a story on chain and by the rules."""
     rules = story.ruled(Fees(network.price))
     rules.begin(story.values, **story.terms(rules.fees))
-    workflow = await published(network, story.document)
+    workflow = await publish_workflow(network, story.document)
     if workflow is None:
         return
     execution = PlayedExecution(network, workflow, story, rules)

@@ -61,7 +61,7 @@ def run(play):
     raise AssertionError("it waits")
 
 
-def played(story, price=1_000, **terms):
+def play_by_rules(story, price=1_000, **terms):
     """Return the execution of a story by the rules."""
     fees = Fees(price)
     rules = story.ruled(fees)
@@ -74,12 +74,12 @@ def summary(story, price=1_000):
     """Return the payments of a story by the rules, for several laws."""
     key = story.key, price
     if key not in _SUMMARIES:
-        rules = played(story, price)
+        rules = play_by_rules(story, price)
         _SUMMARIES[key] = Summary(rules.paid, rules.closings, rules.steps_taken, rules.shortages)
     return _SUMMARIES[key]
 
 
-def sent(rules):
+def sent_payments(rules):
     """Return the payments of the leader's transactions.
 
     A Leader simulates its steps, and does not send those without an effect.
@@ -89,7 +89,7 @@ def sent(rules):
 
 def closings(rules):
     """Return the payments of closings without refusals that few steps follow."""
-    found = [paid for paid in sent(rules) if paid.is_closing and not paid.refusals]
+    found = [paid for paid in sent_payments(rules) if paid.is_closing and not paid.refusals]
     return [paid for paid in found if paid.effort <= HEAVY_EFFORT]
 
 
@@ -122,7 +122,7 @@ def test_law_1_no_leader_earns_more_than_an_honest_one(price):
         if any(ERR_EVAL in vertex.variants for vertex in story.plan.vertices.values()):
             continue
         honest, *others = (
-            sent(summary(story.of(leader=strategy), price)) for strategy in LeaderPlay
+            sent_payments(summary(story.of(leader=strategy), price)) for strategy in LeaderPlay
         )
         for protocol in PROTOCOLS:
             most_mist = earned_mist(honest, protocol, price)
@@ -158,7 +158,7 @@ def test_law_1_has_a_limit_when_many_steps_follow_a_closing():
     """
     heavy = []
     for story in stories(leader=LeaderPlay.HONEST, owner=OwnerPlay.HONEST, tool=ToolPlay.ANSWERS):
-        heavy += [paid for paid in sent(summary(story)) if paid.effort > HEAVY_EFFORT]
+        heavy += [paid for paid in sent_payments(summary(story)) if paid.effort > HEAVY_EFFORT]
     for protocol in PROTOCOLS:
         assert all(margin_mist(protocol, paid) >= -paid.fees_mist for paid in heavy)
 
@@ -172,7 +172,7 @@ def test_law_2_executions_cost_a_leader_at_most_the_first_request(price):
     """The owner and the tools attack. Funds and time are sufficient, and no run is refused."""
     for story in stories(leader=LeaderPlay.HONEST):
         rules = summary(story, price)
-        payments = sent(rules)
+        payments = sent_payments(rules)
         if not payments or rules.shortages or story.owner in (OwnerPlay.LATE, OwnerPlay.RAISES):
             continue
         if any(paid.effort > HEAVY_EFFORT for paid in payments):
@@ -188,7 +188,7 @@ def test_law_2_executions_cost_a_leader_at_most_the_first_request(price):
 def test_law_2_attacker_spends_more_than_its_leader_loses(price):
     """Insufficient funds, refusals and the deadline may also leave further steps unpaid."""
     for story in stories(leader=LeaderPlay.HONEST):
-        payments = sent(summary(story, price))
+        payments = sent_payments(summary(story, price))
         fees_mist = sum(paid.fees_mist for paid in payments)
         for protocol in PROTOCOLS:
             lost_mist = -earned_mist(payments, protocol, price)
@@ -222,7 +222,7 @@ def test_funds_are_paid_or_refunded(price):
     """An ended execution holds no funds, whatever the parties do."""
     ended = 0
     for story in stories():
-        rules = played(story, price)
+        rules = play_by_rules(story, price)
         if run(end(story, rules)):
             assert rules.has_ended
             assert not rules.held_mist
@@ -234,7 +234,7 @@ def test_funds_are_paid_or_refunded(price):
 def test_funds_are_refunded_immediately_if_the_owner_cancels(price):
     """All funds are refunded, except the payments of pending invocations."""
     for story in stories(owner=OwnerPlay.HONEST):
-        rules = played(story, price)
+        rules = play_by_rules(story, price)
         rules.stop(Status.CANCELLED)
         assert rules.funds_mist == 0
 
@@ -244,8 +244,8 @@ def test_estimates_are_sufficient(price):
     fees, bounded = Fees(price), 0
     for story in stories(leader=LeaderPlay.HONEST, owner=OwnerPlay.HONEST):
         cost = story.estimate(fees)
-        assert not played(story, price, funds_mist=cost.most_mist).shortages
+        assert not play_by_rules(story, price, funds_mist=cost.most_mist).shortages
         if cost.is_bounded:
             bounded += 1
-            assert not played(story, price, funds_mist=cost.usual_mist).shortages
+            assert not play_by_rules(story, price, funds_mist=cost.usual_mist).shortages
     assert bounded

@@ -61,7 +61,7 @@ def priced(*prices):
     return pytest.mark.parametrize("begun", prices, indirect=True)
 
 
-def wired(ports, *more):
+def wired_value(ports, *more):
     """Return a value that goes to ports of another vertex, whose other ports have defaults."""
     edges = [edge("begin.ok.value", f"wide.{port}") for port in PORTS[:ports]]
     vertices = [Vertex("wide", WIDE), *(Vertex("thin", THIN) for _ in more)]
@@ -85,7 +85,7 @@ async def test_leader_does_not_lose_by_failing_attempts(begun):
 async def test_leader_does_not_lose_by_failing_vertices_with_many_ports(begun):
     kept = edge("wide._err_eval.detail", "thin.i")
     for ports, more in ((31, ()), (32, ()), (1, (kept,)), (32, (kept,))):
-        execution = await begun(wired(ports, *more))
+        execution = await begun(wired_value(ports, *more))
         await execution.close("begin", answer(), signed=True)
         await execution.close("wide", FAILURE)
         assert execution.gained_mist[-1] > 0
@@ -128,7 +128,7 @@ async def test_leader_earns_by_the_largest_answer_after_a_cancellation(begun):
 # --- Reading the workflow and its tools
 
 
-def branching(fqn, inputs, text=""):
+def branching_tool(fqn, inputs, text=""):
     """Return a tool with these inputs and several variants, whose schemas contain a long string."""
     value = {"type": "object", "properties": {"value": {}}}
     variants = [
@@ -190,7 +190,7 @@ def with_tools(first, second):
     return Document(vertices, (edge("begin.ok.value", "next.e"),), dialect=DIALECT)
 
 
-async def carried(begun, flow, last):
+async def run_two_closings(begun, flow, last):
     """Run an execution of two runs, one closing per transaction, and return the payments."""
     execution = await begun(flow)
     await execution.close("begin", answer("x" * 98), signed=True)
@@ -204,8 +204,8 @@ async def assert_reading_is_paid(begun, flow, small, units):
     """Check that all but the first request earn, and each transaction is paid `units` more."""
     price = await begun.stage.worker.gas_price()
     for last, last_reads in ((answer("x" * 98), 2), (FAILURE, 1)):
-        execution, paid = await carried(begun, flow, last)
-        _, least = await carried(begun, small, last)
+        execution, paid = await run_two_closings(begun, flow, last)
+        _, least = await run_two_closings(begun, small, last)
         assert min(execution.gained_mist[1:]) > 0
         more = [(mist - least_mist) // price for mist, least_mist in zip(paid, least, strict=True)]
         assert more == units(execution.workflow.sizes, last_reads)
@@ -215,7 +215,7 @@ async def assert_reading_is_paid(begun, flow, small, units):
 async def test_leader_earns_on_the_largest_page(begun):
     """Signed inputs count the page again; each request and `advance` is paid for it."""
     await begun.stage.register_tool(definition(LARGE, LONG_PORTS))
-    await begun.stage.register_tool(branching(BRANCHING, ["e"]), signs=True)
+    await begun.stage.register_tool(branching_tool(BRANCHING, ["e"]), signs=True)
 
     def units(sizes, last_reads):
         assert 60_000 < sizes.vertex_pages[0] <= 65_536
@@ -237,8 +237,8 @@ async def test_leader_earns_on_workflows_with_many_groups(begun):
 
 @priced(500, 1_000, 5_000)
 async def test_leader_earns_on_tools_with_the_largest_schemas(begun):
-    await begun.stage.register_tool(branching(BRANCHING, ["e"]), signs=True)
-    largest = branching(FAT, ["e"], "x" * 48_000)
+    await begun.stage.register_tool(branching_tool(BRANCHING, ["e"]), signs=True)
+    largest = branching_tool(FAT, ["e"], "x" * 48_000)
     await begun.stage.register_tool(largest, signs=True)
     flow = with_tools(FAT, FAT)
 

@@ -216,7 +216,7 @@ async def test_leader_fails_large_lists_of_large_values(stage, weigh):
     assert costs_more_than_it_harms(played)
 
 
-def gathering():
+def gathering_region():
     """Return a region of one iteration, and a vertex that takes a list of its values.
 
     The vertex has defaults for all its inputs.
@@ -252,7 +252,7 @@ async def test_leader_fails_lists_of_strings_that_move_would_join_byte_by_byte(s
         outcome = await settle_gathered(execution, value)
         assert outcome.reason is FailureReason.INPUT_INVALID
 
-    _, played = await weigh(gathering(), play)
+    _, played = await weigh(gathering_region(), play)
     assert costs_more_than_it_harms(played)
 
 
@@ -261,13 +261,13 @@ async def test_leader_earns_by_settling_lists_of_strings_that_move_joins(stage, 
     async def play(execution):
         await settle_gathered(execution, value)
 
-    execution, _ = await weigh(gathering(), play)
+    execution, _ = await weigh(gathering_region(), play)
     assert execution.ended.status == "completed"
     assert execution.gained_mist[-1] > 0
 
 
 async def test_chain_refuses_lists_of_strings_that_move_would_join_byte_by_byte(stage):
-    execution = await stage.begin(await stage.publish(gathering()), {"begin": {"e": 1}})
+    execution = await stage.begin(await stage.publish(gathering_region()), {"begin": {"e": 1}})
     stage.is_reckless = True
     with pytest.raises(NexusError) as caught:
         await settle_gathered(execution, TEXT_IN_CHUNKS)

@@ -323,37 +323,37 @@ async def test_leader_cannot_make_the_other_named_leader_lose_more_than_gas(
 
 
 @pytest.fixture
-async def signing(parties, define, active_leader):
+async def signing_tool(parties, define, active_leader):
     """Return a tool that requires signed answers, and its key."""
     key = SigningKey.new()
     terms = {"keys": (key.public_key,), "requires_signed_outcome": True}
     return await parties.register_tool(define(), active_leader, **terms), key
 
 
-def signed(key, invocation, inputs, answer):
+def sign_answer(key, invocation, inputs, answer):
     signature = key.private.sign(outcome_message(bytes(invocation), inputs, answer))
     return Answer(answer.variant, answer.ports, OutcomeSignature(key.public_key, signature))
 
 
 async def test_leader_cannot_settle_with_the_answer_of_another_invocation(
-    parties, signing, active_leader, attack, refused
+    parties, signing_tool, active_leader, attack, refused
 ):
     """The tool signs the question that it received, and the chain knows the right question."""
-    tool, key = signing
+    tool, key = signing_tool
     invocation = await parties.request(tool)
-    answer = signed(key, invocation, {"a": 1, "b": 1}, parties.ANSWER)
+    answer = sign_answer(key, invocation, {"a": 1, "b": 1}, parties.ANSWER)
     async with attack("leader"):
         with refused("wrong_signature"):
             await parties.invocations("leader").close(active_leader, {invocation: answer})
 
 
 async def test_leader_cannot_settle_twice_with_one_answer(
-    parties, signing, active_leader, attack, refused
+    parties, signing_tool, active_leader, attack, refused
 ):
     """The question of the other invocation is the same."""
-    tool, key = signing
+    tool, key = signing_tool
     first, second = await parties.request(tool), await parties.request(tool)
-    answer = signed(key, first, parties.INPUTS, parties.ANSWER)
+    answer = sign_answer(key, first, parties.INPUTS, parties.ANSWER)
     invocations = parties.invocations("leader")
     await invocations.close(active_leader, {first: answer})
     async with attack("leader"):
@@ -361,10 +361,12 @@ async def test_leader_cannot_settle_twice_with_one_answer(
             await invocations.close(active_leader, {second: answer})
 
 
-async def test_leader_cannot_change_an_answer(parties, signing, active_leader, attack, refused):
-    tool, key = signing
+async def test_leader_cannot_change_an_answer(
+    parties, signing_tool, active_leader, attack, refused
+):
+    tool, key = signing_tool
     invocation = await parties.request(tool)
-    answer = signed(key, invocation, parties.INPUTS, parties.ANSWER)
+    answer = sign_answer(key, invocation, parties.INPUTS, parties.ANSWER)
     changed = Answer("ok", {"result": 43}, answer.signature)
     async with attack("leader"):
         with refused("wrong_signature"):
@@ -372,11 +374,11 @@ async def test_leader_cannot_change_an_answer(parties, signing, active_leader, a
 
 
 async def test_leader_cannot_sign_an_answer_itself(
-    parties, signing, active_leader, attack, refused
+    parties, signing_tool, active_leader, attack, refused
 ):
-    tool, _ = signing
+    tool, _ = signing_tool
     invocation = await parties.request(tool)
-    answer = signed(SigningKey.new(), invocation, parties.INPUTS, parties.ANSWER)
+    answer = sign_answer(SigningKey.new(), invocation, parties.INPUTS, parties.ANSWER)
     async with attack("leader"):
         with refused("wrong_key"):
             await parties.invocations("leader").close(active_leader, {invocation: answer})
@@ -430,7 +432,9 @@ async def test_bought_track_record_counts_once_per_tool(parties, active_leader, 
     assert -16 * 3_500_000 < played["leader"] < 0
 
 
-async def test_slashed_leader_is_not_immune(parties, active_leader, attack, refused):
+async def test_suspended_leader_is_not_immune_after_a_top_up(
+    parties, active_leader, attack, refused
+):
     """It loses half. After a top-up the collateral is complete and may be slashed again."""
     admins, leaders = parties.leaders("admin"), parties.leaders()
     half = 5_000_000_000

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from nexus_tools.contracts import LockDeployment, Publisher, UpgradeLocks
-from nexus_tools.contracts.upgrade_lock import Upgrades
+from nexus_tools.contracts.upgrade_lock import UpgradeMode
 from nexus_tools.errors import NexusError
 from nexus_tools.registry import Invocations, LeaderRegistry, ToolRegistry
 from nexus_tools.sui.bcs import u8
@@ -20,7 +20,7 @@ SOURCES = "https://code.example.com/nexus_tools"
 
 
 @pytest.fixture
-async def locked(started, localnet):
+async def locked_package(started, localnet):
     """Publish the locks, and our package by `admin` under one of them."""
     async with started.client("admin") as publisher:
         _, locks = await LockDeployment.publish(publisher)
@@ -29,18 +29,18 @@ async def locked(started, localnet):
 
 
 @pytest.fixture
-def chain(started, locked):
-    return replace(started, deployment=locked[1])
+def chain(started, locked_package):
+    return replace(started, deployment=locked_package[1])
 
 
 @pytest.fixture
-def upgrades(parties, locked):
+def upgrades(parties, locked_package):
     """Return a function that gives a party's client for the lock of our package."""
 
     class OfOurs:
         def __init__(self, party="admin"):
-            self.locks = UpgradeLocks(parties.clients[party], locked[0])
-            self.package = locked[1].package_id
+            self.locks = UpgradeLocks(parties.clients[party], locked_package[0])
+            self.package = locked_package[1].package_id
 
         def propose(self, package):
             return self.locks.propose(self.package, package, SOURCES)
@@ -85,7 +85,7 @@ async def test_publisher_cannot_use_the_upgrade_cap_past_the_lock(
     async with attack("admin"):
         with pytest.raises(NexusError):
             await parties.clients["admin"].execute(builder)
-    assert (await upgrades().locks.upgrades(package)).upgrades is Upgrades.LOCKED
+    assert (await upgrades().locks.upgrades(package)).upgrades is UpgradeMode.LOCKED
 
 
 async def test_publisher_cannot_prevent_owners_from_leaving_before_an_upgrade(

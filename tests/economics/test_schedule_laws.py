@@ -30,7 +30,7 @@ def price(request):
     return request.param
 
 
-def kept(story, price=1_000):
+def play_by_rules(story, price=1_000):
     """Return the schedules of a story by the rules, at their end."""
     rules = story.ruled(Fees(price))
     run(play_schedules(story, rules))
@@ -48,7 +48,7 @@ def test_law_1_keepers_are_paid_for_each_execution_that_they_start(price):
     """The gas of a transaction is paid once, and the fee of the owner for each execution."""
     begun = Counter()
     for story in schedule_stories():
-        for paid in kept(story, price).paid:
+        for paid in play_by_rules(story, price).paid:
             begun[paid.begun > 0] += 1
             assert (paid.mist > 0) == (paid.begun > 0)
             if paid.begun:
@@ -61,7 +61,7 @@ def test_law_2_funds_of_schedules_are_paid_or_refunded(price):
     """A cancelled schedule whose executions have ended holds no funds, whatever the parties do."""
     ended = 0
     for story in schedule_stories():
-        rules = kept(story, price)
+        rules = play_by_rules(story, price)
         for schedule in rules.schedules:
             spent_mist = schedule.paid_mist + sum(
                 execution.spent_mist for execution in schedule.executions
@@ -78,7 +78,7 @@ def test_law_2_funds_of_schedules_are_paid_or_refunded(price):
 
 def test_law_2_event_reports_start_at_most_one_execution_per_pause(price):
     for story in schedule_stories(events=EventPlay.FALSE):
-        rules = kept(story, price)
+        rules = play_by_rules(story, price)
         for schedule in rules.schedules:
             times = [
                 execution.deadline_ms - execution.lasts_ms for execution in schedule.executions
@@ -91,7 +91,7 @@ def test_law_2_event_reports_start_at_most_one_execution_per_pause(price):
 
 def test_law_2_schedules_start_at_most_as_many_executions_as_the_owner_allows():
     for story in schedule_stories(keeper=KeeperPlay.REPEATS):
-        for schedule in kept(story).schedules:
+        for schedule in play_by_rules(story).schedules:
             most = schedule.order.max_executions
             assert most is None or schedule.begun <= most
             assert schedule.paid_mist <= schedule.begun * schedule.needed_mist
@@ -100,7 +100,7 @@ def test_law_2_schedules_start_at_most_as_many_executions_as_the_owner_allows():
 def test_law_2_early_keepers_start_nothing():
     """They try at the planned time, and again once they may."""
     for story in schedule_stories(keeper=KeeperPlay.EAGER, events=None):
-        rules = kept(story)
+        rules = play_by_rules(story)
         for schedule in rules.schedules:
             for execution in schedule.executions:
                 begun_ms = execution.deadline_ms - execution.lasts_ms
@@ -110,6 +110,6 @@ def test_law_2_early_keepers_start_nothing():
 
 def test_law_2_silent_leaders_of_executions_lock_no_funds():
     for story in schedule_stories(owner=SenderPlay.STOPS):
-        rules = kept(replace(story, story=story.story.of(leader=LeaderPlay.SILENT)))
+        rules = play_by_rules(replace(story, story=story.story.of(leader=LeaderPlay.SILENT)))
         if not rules.running():
             assert not any(schedule.funds_mist for schedule in rules.schedules)

@@ -55,7 +55,7 @@ class Scheduling:
         """Report an event, and return whether that started an execution."""
         verbs = self.verbs(party)
         sent = await verbs.trigger_by_event(schedule, leader, Cursor(checkpoint, 0, 0))
-        return began(verbs, sent)
+        return has_started(verbs, sent)
 
     async def take_back(self, schedule):
         """End all executions and cancel the schedule as the owner."""
@@ -67,7 +67,7 @@ class Scheduling:
         await verbs.cancel(schedule)
 
 
-def began(verbs, sent):
+def has_started(verbs, sent):
     try:
         return bool(verbs.emitted(sent, ScheduleTriggered))
     except NotFoundError:
@@ -125,7 +125,7 @@ async def test_leader_cannot_end_a_schedule_by_an_event_from_the_far_future(
     schedule = await scheduling.by_event(active_leader)
     async with attack("leader") as played:
         verbs = scheduling.verbs("leader")
-        assert began(
+        assert has_started(
             verbs, await verbs.trigger_by_event(schedule, active_leader, Cursor(LAST, LAST, LAST))
         )
         parties.pass_time(PAUSE_MS)

@@ -7,10 +7,10 @@ from time import time
 import pytest
 
 from nexus_tools.contracts import parse_event
-from nexus_tools.registry.tool_access import ServedTools
+from nexus_tools.registry.tool_access import ToolAccess
 from nexus_tools.tool import Answer, Identity, SigningKey, sign_request
 from nexus_tools.tool.signing.signed_outcome import read_outcome_signature
-from nexus_tools.tool_server import MemoryNonces, Signatures, ToolServer, Variant, tool
+from nexus_tools.tool_server import MemoryNonceStore, SignaturePolicy, ToolServer, Variant, tool
 from nexus_tools.tool_server.testing import client
 
 ADD = "xyz.example.math.add@1"
@@ -69,7 +69,7 @@ class Served:
 
 
 @pytest.fixture
-async def signing(parties, active_leader):
+async def signing_tool(parties, active_leader):
     """Register the tool with signed answers and with a key for the leader."""
     await parties.leaders().add_key(active_leader, KEY.public_key)
     terms = {"keys": (TOOL_KEY.public_key,), "requires_signed_outcome": True}
@@ -82,8 +82,10 @@ def serve(parties, owner):
 
     @asynccontextmanager
     async def serve():
-        signatures = Signatures("required", key=TOOL_KEY, nonces=MemoryNonces(now=lambda: 0.0))
-        served = ServedTools(owner, parties.chain.deployment, [ADD], signatures)
+        signatures = SignaturePolicy(
+            "required", key=TOOL_KEY, nonces=MemoryNonceStore(now=lambda: 0.0)
+        )
+        served = ToolAccess(owner, parties.chain.deployment, [ADD], signatures)
 
         def told_of(sent):
             for event in sent.events:
@@ -100,13 +102,13 @@ def serve(parties, owner):
 
 
 async def test_leader_that_withholds_answers_is_refused_after_three_prices(
-    parties, signing, active_leader, serve, attack
+    parties, signing_tool, active_leader, serve, attack
 ):
     """A tool risks three prices for each leader that it lists, and then refuses it."""
     refusals = []
     async with serve() as server, attack("leader"):
         for _ in range(5):
-            invocation = await parties.request(signing)
+            invocation = await parties.request(signing_tool)
             refusals.append(await server.refusal(active_leader, invocation, parties.INPUTS))
             server.told_of(await parties.fail(active_leader, invocation))
             await parties.invocations().delete(invocation)
@@ -114,10 +116,10 @@ async def test_leader_that_withholds_answers_is_refused_after_three_prices(
 
 
 async def test_leader_cannot_settle_with_the_answer_to_its_own_question(
-    parties, signing, active_leader, serve, attack, refused
+    parties, signing_tool, active_leader, serve, attack, refused
 ):
     """It gets one answer for each invocation, and cannot settle with it."""
-    invocation = await parties.request(signing)
+    invocation = await parties.request(signing_tool)
     async with serve() as server, attack("leader") as played:
         mine = await server.answer(active_leader, invocation, {"a": 1, "b": 1})
         assert mine.ports == {"result": 2}
@@ -128,9 +130,9 @@ async def test_leader_cannot_settle_with_the_answer_to_its_own_question(
 
 
 async def test_leader_cannot_get_answers_without_an_invocation(
-    parties, signing, active_leader, serve, attack
+    parties, signing_tool, active_leader, serve, attack
 ):
-    closed = await parties.request(signing)
+    closed = await parties.request(signing_tool)
     await parties.fail(active_leader, closed)
     async with serve() as server, attack("leader"):
         assert await server.refusal(active_leader, closed, parties.INPUTS) == "call_not_authorized"
@@ -138,18 +140,22 @@ async def test_leader_cannot_get_answers_without_an_invocation(
             assert await server.refusal(active_leader, invented, parties.INPUTS)
 
 
-async def test_unlisted_leader_cannot_get_answers(parties, signing, active_leader, serve, attack):
+async def test_unlisted_leader_cannot_get_answers(
+    parties, signing_tool, active_leader, serve, attack
+):
     own = await parties.register_leader("stranger", "own")
     await parties.leaders("stranger").add_key(own, STRANGERS_KEY.public_key)
-    invocation = await parties.request(signing)
+    invocation = await parties.request(signing_tool)
     async with serve() as server, attack("stranger"):
         for signer, code in ((own, "leader_not_accepted"), (active_leader, "key_unknown")):
             refusal = await server.refusal(signer, invocation, parties.INPUTS, STRANGERS_KEY)
             assert refusal == code
 
 
-async def test_eavesdropper_cannot_replay_a_request(parties, signing, active_leader, serve, attack):
-    invocation = await parties.request(signing)
+async def test_eavesdropper_cannot_replay_a_request(
+    parties, signing_tool, active_leader, serve, attack
+):
+    invocation = await parties.request(signing_tool)
     async with serve() as server, attack("stranger"):
         headers, response = await server.ask(active_leader, invocation, parties.INPUTS)
         assert response.status_code == 200

@@ -42,14 +42,14 @@ def market_of(seed):
     return market, [market.draw(random) for _ in range(ROUNDS)]
 
 
-def played(rounds):
+def play_rounds(rounds):
     return [(*entry, marketplace.invoke(*entry, FEES)) for entry in rounds]
 
 
 @pytest.fixture(scope="module")
 def histories():
     """Return the requests and their results in many markets."""
-    return [(market, played(rounds)) for market, rounds in map(market_of, range(MARKETS))]
+    return [(market, play_rounds(rounds)) for market, rounds in map(market_of, range(MARKETS))]
 
 
 def test_every_strategy_and_every_closing_occurs(histories):
@@ -77,7 +77,7 @@ def test_law_1_no_leader_earns_more_than_an_honest_one(play):
                     tool.signs = True
                 market.leaders[place].play = tried
                 name = market.leaders[place].name
-                earned[tried] = sum(result.paid[name] for *_, result in played(rounds))
+                earned[tried] = sum(result.paid[name] for *_, result in play_rounds(rounds))
             assert earned[play] <= earned[LeaderPlay.HONEST]
 
 

@@ -101,7 +101,7 @@ def loops(count, starts):
     return flow, answer()
 
 
-async def closed_and_advanced(stage, flow, given):
+async def gain_of_close_and_advance(stage, flow, given):
     """Return the gain in MIST from closing and advancing the first run."""
     execution = await stage.begin(await stage.publish(flow), {"begin": {"e": 1}})
     await execution.take()
@@ -124,7 +124,7 @@ async def closed_and_advanced(stage, flow, given):
     ],
 )
 async def test_leader_is_paid_approximately_the_cost_of_a_step(stage, story):
-    gained_mist = await closed_and_advanced(stage, *story)
+    gained_mist = await gain_of_close_and_advance(stage, *story)
     assert 0 < gained_mist < 10_000_000
 
 

@@ -256,9 +256,9 @@ async def test_owner_cannot_list_a_leader_before_its_registration(parties, tool,
     """The ID of the next leader is predictable, so whoever registers it would be listed."""
     following = leader_id(parties.chain.deployment.leader_registry, 1)
     async with attack("owner"):
-        with refused("unknown_leader"):
+        with refused("leader_unknown"):
             await parties.tools().add_leader(tool.fqn, following)
-        with refused("unknown_leader"):
+        with refused("leader_unknown"):
             await parties.tools().add_leader(tool.fqn, Address.of(0xA1))
 
 

@@ -38,7 +38,7 @@ from nexus_tools.workflow import (
     Settled,
     Status,
     TimedOut,
-    plan_of,
+    create_plan,
 )
 from nexus_tools.workflow import Execution as Semantics
 from tests.workflow.naive_interpreter import FAILED
@@ -87,7 +87,7 @@ class Carrier:
         dag_calls.publish(builder, self.package, dag)
         sent = await self.owner.send(builder)
         published = self.owner.emitted(sent, dag_calls.DagPublished)
-        plan, registry = plan_of(document), self.deployment.tool_registry
+        plan, registry = create_plan(document), self.deployment.tool_registry
         tools = tuple(tool_id(registry, ToolFqn.parse(tool)) for tool in publication.encoded.tools)
         name = name_id(registry, fqn.unversioned)
         sizes = PlanSizes(0, (0,), (0,))  # small enough for fees to cover

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from nexus_tools.workflow import structure_of
+from nexus_tools.workflow import find_structure
 from tests.executions.conftest import DEAR
 from tests.workflow.random_documents import grown, outcome_of, strewn
 
@@ -33,7 +33,7 @@ async def test_execution_on_chain_agrees_with_the_simulation_semantics(carrier, 
     while played < DOCUMENTS:
         seed += 1
         document = priced(make(seed), seed)
-        if structure_of(document).problems:
+        if find_structure(document).problems:
             continue
         try:
             execution = await carrier.begin(await carrier.publish(document))

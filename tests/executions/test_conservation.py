@@ -27,7 +27,7 @@ from nexus_tools.sui.client import Patience
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.effects import IdOperation
-from nexus_tools.workflow import DEFAULT_GROUP, Status, structure_of
+from nexus_tools.workflow import DEFAULT_GROUP, Status, find_structure
 from tests.economics.purse import Purse
 from tests.executions.carrying import FUNDS_MIST, HOUR_MS, OUTCOME_BYTES, Carried, Carrier
 from tests.executions.conftest import ANY, DEAR
@@ -258,7 +258,7 @@ def stories(world):
     while played < STORIES:
         seed += 1
         document = mixed((grown, strewn)[seed % 2](seed), seed)
-        if not structure_of(document).problems:
+        if not find_structure(document).problems:
             played += 1
             yield Story(world, document, seed)
 

@@ -18,7 +18,7 @@ from nexus_tools.workflow import (
     InputPort,
     OutputPort,
     Vertex,
-    structure_of,
+    find_structure,
 )
 from tests.executions.carrying import Carried
 from tests.executions.conftest import ANY, DEAR
@@ -39,7 +39,7 @@ async def run_and_measure(carrier, document, seed):
 @pytest.mark.parametrize("make", [grown, strewn])
 async def test_command_is_refunded_for_the_bytes_it_stores(carrier, make):
     documents = (make(seed) for seed in range(100))
-    sound = [document for document in documents if not structure_of(document).problems]
+    sound = [document for document in documents if not find_structure(document).problems]
     for seed, document in enumerate(sound[:DOCUMENTS]):
         execution = await run_and_measure(carrier, document, seed)
         assert exact(execution)

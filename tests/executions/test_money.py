@@ -8,7 +8,7 @@ from nexus_tools.contracts.move_bindings.workflows import execution as calls
 from nexus_tools.errors import NexusError
 from nexus_tools.registry import Executions
 from nexus_tools.sui.transaction_builder import TransactionBuilder
-from nexus_tools.workflow import structure_of
+from nexus_tools.workflow import find_structure
 from tests.workflow.random_documents import grown, outcome_of
 
 DAY_MS = 24 * 3_600_000
@@ -28,7 +28,7 @@ def refused():
 
 async def begun(carrier, seed=3):
     document = grown(seed)
-    assert not structure_of(document).problems
+    assert not find_structure(document).problems
     return await carrier.begin(await carrier.publish(document)), outcome_of(document, seed)
 
 

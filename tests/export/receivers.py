@@ -32,9 +32,9 @@ def subschemas(schema, place=""):
     inner = [(f"{key}/{n}", s) for key in _BY_NAME for n, s in schema.get(key, {}).items()]
     inner += [(f"{key}/{i}", s) for key in _IN_LISTS for i, s in enumerate(schema.get(key, ()))]
     inner += [(key, schema[key]) for key in _ALONE if key in schema]
-    for key, found in inner:
-        if isinstance(found, dict):
-            yield from subschemas(found, f"{place}/{key}")
+    for key, members in inner:
+        if isinstance(members, dict):
+            yield from subschemas(members, f"{place}/{key}")
 
 
 def _has_type(schema, kind):
@@ -43,22 +43,22 @@ def _has_type(schema, kind):
 
 
 def _complete(schema):
-    for place, each in subschemas(schema):
-        if _has_type(each, "object") and "properties" not in each:
+    for place, subschema in subschemas(schema):
+        if _has_type(subschema, "object") and "properties" not in subschema:
             yield f"{place}: object schema missing properties"
-        if _has_type(each, "array") and "items" not in each:
+        if _has_type(subschema, "array") and "items" not in subschema:
             yield f"{place}: array schema missing items"
 
 
 def _references(schema, root):
-    for place, each in subschemas(schema):
-        steps = each.get("$ref", "#").removeprefix("#").split("/")[1:]
+    for place, subschema in subschemas(schema):
+        steps = subschema.get("$ref", "#").removeprefix("#").split("/")[1:]
         target = root
         for step in steps:
             name = step.replace("~1", "/").replace("~0", "~").replace("%25", "%")
             target = target[int(name)] if isinstance(target, list) else target.get(name)
             if target is None:
-                yield f"{place}: {each['$ref']} leads nowhere"
+                yield f"{place}: {subschema['$ref']} leads nowhere"
                 break
 
 
@@ -88,15 +88,15 @@ def _openai_function(function):
 
 
 def _strict(schema):
-    for place, each in subschemas(schema):
-        for keyword in each.keys() - _STRICT_KEYWORDS:
+    for place, subschema in subschemas(schema):
+        for keyword in subschema.keys() - _STRICT_KEYWORDS:
             yield f"{place}: {keyword} is not permitted"
-        if not {"type", "anyOf", "$ref"} & each.keys():
+        if not {"type", "anyOf", "$ref"} & subschema.keys():
             yield f"{place}: schema must have a type"
-        if _has_type(each, "object"):
-            if each.get("additionalProperties") is not False:
+        if _has_type(subschema, "object"):
+            if subschema.get("additionalProperties") is not False:
                 yield f"{place}: additionalProperties is required to be false"
-            if {*each.get("required", ())} != {*each["properties"]}:
+            if {*subschema.get("required", ())} != {*subschema["properties"]}:
                 yield f"{place}: required has to include every property"
 
 
@@ -139,7 +139,7 @@ def mcp(document):
 
 
 def gemini(document):
-    names = [each["name"] for each in document["functionDeclarations"]]
+    names = [subschema["name"] for subschema in document["functionDeclarations"]]
     if len(names) != len({*names}):
         yield "a name stands twice"
     for function in document["functionDeclarations"]:
@@ -158,29 +158,34 @@ def gemini(document):
 def _gemini_schema(schema):
     if schema["type"] != "object":
         yield "the root is not of type object"
-    for place, each in subschemas(schema):
-        for keyword in each.keys() - _GEMINI_KEYWORDS:
+    for place, subschema in subschemas(schema):
+        for keyword in subschema.keys() - _GEMINI_KEYWORDS:
             yield f"{place}: unknown name {keyword}"
-        if "anyOf" in each and len(each) > 1:
+        if "anyOf" in subschema and len(subschema) > 1:
             yield f"{place}: any_of must be the only field set"
-        if "anyOf" not in each:
-            yield from _gemini_value(each, place)
+        if "anyOf" not in subschema:
+            yield from _gemini_value(subschema, place)
 
 
-def _gemini_value(each, place):
-    if not isinstance(each.get("type"), str):
+def _gemini_value(subschema, place):
+    if not isinstance(subschema.get("type"), str):
         yield f"{place}: the type is unspecified"
-    if _has_type(each, "object") and not each.get("properties"):
+    if _has_type(subschema, "object") and not subschema.get("properties"):
         yield f"{place}: properties should be non-empty for OBJECT type"
-    if _has_type(each, "array") and "items" not in each:
+    if _has_type(subschema, "array") and "items" not in subschema:
         yield f"{place}: items: missing field"
-    if {*each.get("required", ())} - {*each.get("properties", ())}:
+    if {*subschema.get("required", ())} - {*subschema.get("properties", ())}:
         yield f"{place}: a required property is not defined"
-    if "enum" in each and (each["type"] != "string" or not all(map(_is_text, each["enum"]))):
+    if "enum" in subschema and (
+        subschema["type"] != "string" or not all(map(_is_text, subschema["enum"]))
+    ):
         yield f"{place}: enum is only allowed for STRING type, and not empty"
-    if each.get("type") == "string" and each.get("format", "enum") not in ("enum", "date-time"):
+    if subschema.get("type") == "string" and subschema.get("format", "enum") not in (
+        "enum",
+        "date-time",
+    ):
         yield f"{place}: the format of a STRING"
-    for name in each.get("properties", ()):
+    for name in subschema.get("properties", ()):
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", name):
             yield f"{place}: the name {name}"
 

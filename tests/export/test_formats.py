@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from nexus_tools.export import FORMATS, LONGEST_NAMES, export_tools
+from nexus_tools.export import FORMATS, MAX_NAME_LENGTHS, export_tools
 from nexus_tools.sui.support.untrusted_text import is_displayable
 from nexus_tools.tool_server import load
 
@@ -72,7 +72,7 @@ def test_duplicate_tool_is_exported_once(definitions, system):
 
 
 def test_each_system_except_unstract_has_a_format():
-    assert {*FORMATS, "unstract"} == {*LONGEST_NAMES}
+    assert {*FORMATS, "unstract"} == {*MAX_NAME_LENGTHS}
 
 
 @pytest.mark.parametrize("system", sorted(FORMATS))
@@ -84,10 +84,10 @@ def test_exports_contain_only_displayable_texts(define, system):
     )
     bad = define("xyz.example.bad@1", input_schema={"properties": {"a": {"const": hidden}}})
     export = export_tools([plain, bad], system)
-    written = json.dumps(export.document, ensure_ascii=False)
-    assert is_displayable(written)
-    assert "First�" in written
-    assert len(written) < 10_000
+    text = json.dumps(export.document, ensure_ascii=False)
+    assert is_displayable(text)
+    assert "First�" in text
+    assert len(text) < 10_000
     assert "xyz.example.bad@1 is omitted" in export.skipped[0]
     assert is_displayable(export.skipped[0])
     assert [str(tool.definition.fqn) for tool in export.tools] == ["xyz.example.plain@1"]

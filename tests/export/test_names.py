@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from nexus_tools.export import LONGEST_NAMES, export_names
+from nexus_tools.export import MAX_NAME_LENGTHS, export_names
 from nexus_tools.export.names import mcp_name
 from nexus_tools.tool import ToolFqn
 
@@ -23,7 +23,7 @@ def test_dots_become_underscores_and_the_version_a_suffix():
     assert names("xyz.example.math.add@12") == ["xyz_example_math_add_v12"]
 
 
-@pytest.mark.parametrize("system", LONGEST_NAMES)
+@pytest.mark.parametrize("system", MAX_NAME_LENGTHS)
 def test_name_obeys_the_rules_of_its_system(system):
     for name in names(LONG, "xyz.example.a-b_c@1", system=system):
         assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) or system == "openapi"

@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from nexus_tools.bridges import (
-    Host,
+    BridgeHost,
     HyperpocketBridge,
     McpBridge,
     Naming,
@@ -260,16 +260,16 @@ def annotated_definitions():
 async def bridged_definitions(tmp_path):
     """Return the definitions of all bridged examples."""
     bridges = [NoraBridge(), SosBridge(), HyperpocketBridge(), UnstractBridge(), McpBridge()]
-    host = Host(
+    host = BridgeHost(
         Path(sys.executable),
         tmp_path / "scratch",
         tmp_path / "cache",
         {"PATH": "/usr/bin:/bin"},
         timeout_ms=60_000,
     )
-    found = await discover([BRIDGED], bridges, host, Naming())
-    assert {each.system for each in found.tools} == {bridge.system for bridge in bridges}
-    return ToolServer(found.tools).definitions("https://tools.example.com")
+    discovery = await discover([BRIDGED], bridges, host, Naming())
+    assert {each.system for each in discovery.tools} == {bridge.system for bridge in bridges}
+    return ToolServer(discovery.tools).definitions("https://tools.example.com")
 
 
 def test_each_format_has_a_checker():

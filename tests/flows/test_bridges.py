@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.bridges import Host, Naming
+from nexus_tools.bridges import BridgeHost, Naming
 from nexus_tools.bridges.discovery import discover
 from nexus_tools.bridges.hyperpocket import HyperpocketBridge
 from nexus_tools.bridges.mcp import McpBridge
@@ -43,7 +43,7 @@ CALLS = {
 
 @pytest.fixture
 def host(tmp_path):
-    return Host(
+    return BridgeHost(
         python=Path(sys.executable),
         scratch=tmp_path / "scratch",
         cache=tmp_path / "cache",
@@ -109,5 +109,5 @@ async def test_missing_credentials_are_reported_on_chain(
     registry = await bridge_and_register(EXAMPLES / "hyperpocket" / "phrases", "xyz.flows.signing")
     record = await registry.get(ToolFqn.parse("xyz.flows.signing.sign@1"))
     closed = await call(requester, stage, record, {"phrase": "ho"})
-    assert closed.state.variant == "auth_required"
+    assert closed.state.variant == "auth_required_output"
     assert closed.state.ports.as_json()["provider"] == "github"

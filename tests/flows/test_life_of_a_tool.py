@@ -6,7 +6,7 @@ import pytest
 
 from nexus_tools.contracts import ToolState
 from nexus_tools.contracts.move_bindings.state import State
-from nexus_tools.errors import NotNowError
+from nexus_tools.errors import WrongStateError
 from nexus_tools.registry import Invocations, Registration, ToolRegistry
 from nexus_tools.tool import ToolFqn
 from nexus_tools.tool_server import ToolServer, Variant, tool
@@ -103,7 +103,7 @@ async def test_collateral_is_returned_only_after_the_delay(
 
     await registry.unregister(fqn)
     assert (await registry.get(fqn)).state is ToolState.UNREGISTERED
-    with pytest.raises(NotNowError, match="claimable at") as caught:
+    with pytest.raises(WrongStateError, match="claimable at") as caught:
         await registry.claim(fqn)
     assert caught.value.code == "delay_not_over"
 
@@ -118,7 +118,7 @@ async def test_unregistered_tool_accepts_no_invocation(registry, register, reque
     fqn = await register("closed")
     await registry.unregister(fqn)
     invocations = Invocations(requester, stage.deployment)
-    with pytest.raises(NotNowError, match="takes no invocation"):
+    with pytest.raises(WrongStateError, match="does not accept invocations"):
         await invocations.request(await registry.get(fqn), {"a": 1, "b": 1})
 
 

@@ -11,7 +11,12 @@ from starlette.routing import Route
 
 from nexus_tools.errors import UsageError
 from nexus_tools.http.bounded_http import BoundedHttpProtocol
-from nexus_tools.http.embedded_server import embedded, host_and_port, listening_socket, url_of
+from nexus_tools.http.embedded_server import (
+    listening_socket,
+    parse_host_and_port,
+    serve_embedded,
+    url_of,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -31,7 +36,7 @@ async def _ask(url):
 async def test_application_answers_within_the_context():
     listener = listening_socket("127.0.0.1", 0)
     url = url_of(listener)
-    async with embedded(HELLO, listener):
+    async with serve_embedded(HELLO, listener):
         response = await _ask(url)
     assert (response.text, "date" in response.headers) == ("hello", True)
     with pytest.raises(httpx.ConnectError):
@@ -40,7 +45,7 @@ async def test_application_answers_within_the_context():
 
 async def test_signal_handlers_are_not_changed():
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    async with embedded(HELLO, listening_socket("127.0.0.1", 0)):
+    async with serve_embedded(HELLO, listening_socket("127.0.0.1", 0)):
         assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 
 
@@ -53,7 +58,7 @@ async def test_pending_request_gets_its_response_when_the_context_ends():
         return PlainTextResponse("late")
 
     listener = listening_socket("127.0.0.1", 0)
-    async with embedded(Starlette(routes=[Route("/", slow)]), listener):
+    async with serve_embedded(Starlette(routes=[Route("/", slow)]), listener):
         asking = asyncio.create_task(_ask(url_of(listener)))
         await entered.wait()
         asyncio.get_running_loop().call_later(0, opened.set)
@@ -69,7 +74,7 @@ async def test_failing_lifespan_is_raised_and_closes_the_port():
     listener = listening_socket("127.0.0.1", 0)
     port = listener.getsockname()[1]
     with pytest.raises(UsageError) as caught:
-        async with embedded(Starlette(lifespan=failing), listener, lifespan="on"):
+        async with serve_embedded(Starlette(lifespan=failing), listener, lifespan="on"):
             pass
     assert caught.value.code == "start_failed"
     listening_socket("127.0.0.1", port).close()
@@ -79,7 +84,7 @@ async def test_connections_send_small_responses_at_once():
     """asyncio sets TCP_NODELAY only if the listening socket names its protocol."""
     listener = listening_socket("127.0.0.1", 0)
     assert listener.proto == socket.IPPROTO_TCP
-    async with embedded(HELLO, listener) as serving:
+    async with serve_embedded(HELLO, listener) as serving:
         reader, writer = await asyncio.open_connection(*listener.getsockname())
         writer.write(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
         await reader.readuntil(b"hello")
@@ -92,7 +97,7 @@ async def test_connections_send_small_responses_at_once():
 async def test_port_in_use_is_refused():
     with listening_socket("127.0.0.1", 0) as taken, pytest.raises(UsageError) as caught:
         listening_socket("127.0.0.1", taken.getsockname()[1])
-    assert caught.value.code == "address_unusable"
+    assert caught.value.code == "address_unavailable"
 
 
 # --- Slow clients
@@ -109,7 +114,7 @@ async def _connected(app, protocol):
     """Open a connection to a server of `app`; the test sends the data."""
     listener = listening_socket("127.0.0.1", 0)
     address = listener.getsockname()
-    async with embedded(app, listener, http=protocol):
+    async with serve_embedded(app, listener, http=protocol):
         reader, writer = await asyncio.open_connection(*address)
         try:
             yield reader, writer
@@ -210,13 +215,13 @@ async def test_client_that_does_not_read_its_response_is_disconnected():
     ],
 )
 async def test_address_is_a_host_and_a_port(text, place):
-    assert host_and_port(text) == place
+    assert parse_host_and_port(text) == place
 
 
 @pytest.mark.parametrize("text", ["", "a:", "a:b", "a:65536", "a:-1"])
 async def test_invalid_addresses_are_refused(text):
     with pytest.raises(UsageError) as caught:
-        host_and_port(text)
+        parse_host_and_port(text)
     assert caught.value.code == "address_invalid"
 
 

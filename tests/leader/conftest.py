@@ -73,7 +73,14 @@ from nexus_tools.tool import (
     ToolDefinition,
     canonical_json,
 )
-from nexus_tools.tool_server import MemoryNonces, Signatures, ToolServer, Variant, serving, tool
+from nexus_tools.tool_server import (
+    MemoryNonceStore,
+    SignaturePolicy,
+    ToolServer,
+    Variant,
+    serving,
+    tool,
+)
 from nexus_tools.workflow import DEFAULT_GROUP
 
 TIMEOUT_S = 60
@@ -699,7 +706,7 @@ class Signing:
     async def serving(self, *tools):
         """Serve and register tools whose answers must be signed for the chain."""
         leaders = KnownKeys({str(self.leader.id): [self.key.public_key]})
-        signatures = Signatures(leaders=leaders, nonces=MemoryNonces(), key=self.tool_key)
+        signatures = SignaturePolicy(leaders=leaders, nonces=MemoryNonceStore(), key=self.tool_key)
         terms = {"keys": (self.tool_key.public_key,), "requires_signed_outcome": True}
         async with serving(ToolServer(tools, signatures=signatures)) as url:
             for tool in tools:

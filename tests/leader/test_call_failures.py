@@ -3,7 +3,7 @@
 import pytest
 
 from nexus_tools.contracts.move_bindings import invocation, on_chain_call
-from nexus_tools.leader.executions.call_failures import Blame, blame
+from nexus_tools.leader.executions.call_failures import FailureCause, failure_cause
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.execution_status import (
     ErrorKind,
@@ -29,34 +29,34 @@ def failed(command, kind=ErrorKind.INSUFFICIENT_GAS):
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
-        (aborted(PLACE - 1, "inputs", 0), Blame.OTHERS),
-        (failed(PLACE - 1), Blame.OTHERS),
-        (aborted(PLACE, "badge", 1), Blame.TOOL),
+        (aborted(PLACE - 1, "inputs", 0), FailureCause.OTHERS),
+        (failed(PLACE - 1), FailureCause.OTHERS),
+        (aborted(PLACE, "badge", 1), FailureCause.TOOL),
         # A function may imitate the abort code of a lost race.
-        (aborted(PLACE, "invocation", invocation.EClosed.code), Blame.TOOL),
-        (failed(PLACE), Blame.TOOL),
-        (aborted(PLACE + 1, "on_chain_call", on_chain_call.ENotFinished.code), Blame.TOOL),
-        (aborted(PLACE + 1, "invocation", invocation.EOutcomeTooLarge.code), Blame.TOOL),
-        (aborted(PLACE + 1, "invocation", invocation.EClosed.code), Blame.OTHERS),
-        (aborted(PLACE + 1, "invocation", invocation.ENotWorker.code), Blame.OTHERS),
-        (aborted(PLACE + 2, "execution", 18), Blame.OTHERS),
-        (aborted(PLACE + 2, "walks", 0), Blame.TOOL),
-        (aborted(PLACE + 3, "execution", 9), Blame.OTHERS),
-        (aborted(PLACE + 3, "invocation", invocation.EToolChanged.code), Blame.OTHERS),
-        (failed(PLACE + 3), Blame.TOOL),
-        (failed(None), Blame.TOOL),
-        (failed(None, ErrorKind.WRITTEN_OBJECTS_TOO_LARGE), Blame.TOOL),
-        (failed(None, CONGESTION), Blame.OTHERS),
+        (aborted(PLACE, "invocation", invocation.EClosed.code), FailureCause.TOOL),
+        (failed(PLACE), FailureCause.TOOL),
+        (aborted(PLACE + 1, "on_chain_call", on_chain_call.ENotFinished.code), FailureCause.TOOL),
+        (aborted(PLACE + 1, "invocation", invocation.EOutcomeTooLarge.code), FailureCause.TOOL),
+        (aborted(PLACE + 1, "invocation", invocation.EClosed.code), FailureCause.OTHERS),
+        (aborted(PLACE + 1, "invocation", invocation.ENotWorker.code), FailureCause.OTHERS),
+        (aborted(PLACE + 2, "execution", 18), FailureCause.OTHERS),
+        (aborted(PLACE + 2, "walks", 0), FailureCause.TOOL),
+        (aborted(PLACE + 3, "execution", 9), FailureCause.OTHERS),
+        (aborted(PLACE + 3, "invocation", invocation.EToolChanged.code), FailureCause.OTHERS),
+        (failed(PLACE + 3), FailureCause.TOOL),
+        (failed(None), FailureCause.TOOL),
+        (failed(None, ErrorKind.WRITTEN_OBJECTS_TOO_LARGE), FailureCause.TOOL),
+        (failed(None, CONGESTION), FailureCause.OTHERS),
     ],
 )
 def test_blame_depends_on_the_command_and_the_code(status, expected):
-    assert blame(status, PLACE, execution_changed=False) is expected
+    assert failure_cause(status, PLACE, execution_changed=False) is expected
 
 
 @pytest.mark.parametrize("command", [PLACE + 1, PLACE + 3, None])
 def test_blame_for_gas_is_unclear_when_the_execution_has_changed(command):
-    assert blame(failed(command), PLACE, execution_changed=True) is Blame.UNCLEAR
+    assert failure_cause(failed(command), PLACE, execution_changed=True) is FailureCause.UNCLEAR
 
 
 def test_function_is_blamed_for_its_own_gas_when_the_execution_has_changed():
-    assert blame(failed(PLACE), PLACE, execution_changed=True) is Blame.TOOL
+    assert failure_cause(failed(PLACE), PLACE, execution_changed=True) is FailureCause.TOOL

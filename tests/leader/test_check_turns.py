@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from nexus_tools.leader.dispatch.validation_turns import CheckTurns
+from nexus_tools.leader.dispatch.validation_turns import ValidationTurns
 from nexus_tools.sui.types.address import Address
 
 pytestmark = pytest.mark.anyio
@@ -18,7 +18,7 @@ async def check_order(number, *, seconds):
     Each validation of the expensive tool takes this many seconds.
     """
     now, order = 0.0, []
-    turns = CheckTurns(lambda: now)
+    turns = ValidationTurns(lambda: now)
 
     async def check(tool, lasts):
         nonlocal now
@@ -45,7 +45,7 @@ async def test_cheap_checks_run_in_order():
 
 async def test_next_check_waits_as_long_as_a_costly_one_took():
     now = 0.0
-    turns = CheckTurns(lambda: now)
+    turns = ValidationTurns(lambda: now)
     async with turns.of(COSTLY):
         now += 3_600
     waiting = asyncio.create_task(_pass(turns))
@@ -56,7 +56,7 @@ async def test_next_check_waits_as_long_as_a_costly_one_took():
 
 
 async def test_cancelled_turn_does_not_block_others():
-    turns = CheckTurns()
+    turns = ValidationTurns()
     async with turns.of(COSTLY):
         waiting = asyncio.create_task(_pass(turns))
         await asyncio.sleep(0)

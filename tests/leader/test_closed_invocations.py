@@ -4,7 +4,7 @@ import pytest
 
 from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.closure import Closed, End
-from nexus_tools.leader.intake.closure_log import ClosedInvocations
+from nexus_tools.leader.intake.closure_log import ClosureLog
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason
@@ -26,7 +26,7 @@ def count(metrics, **labels):
 
 
 async def test_log_line_shows_variant_duration_and_fee(metrics, logged):
-    closed = ClosedInvocations(metrics, lambda: 1_250, lines=10)
+    closed = ClosureLog(metrics, lambda: 1_250, lines=10)
     closed.note(ASSIGNMENT, End(Closed.SETTLED, Answer("ok", {"secret": "x"}), 2_063_608))
     closed.end()
     assert logged == [
@@ -45,7 +45,7 @@ async def test_log_line_shows_variant_duration_and_fee(metrics, logged):
 
 
 async def test_log_line_shows_the_failure_reason(metrics, logged):
-    closed = ClosedInvocations(metrics, lambda: 1_000, lines=10)
+    closed = ClosureLog(metrics, lambda: 1_000, lines=10)
     detail = "the tool refused this leader: 401 key_unknown"
     closed.note(ASSIGNMENT, End(Closed.FAILED, Failure(FailureReason.UNAUTHORIZED, detail), 5))
     closed.end()
@@ -55,7 +55,7 @@ async def test_log_line_shows_the_failure_reason(metrics, logged):
 
 
 async def test_log_line_omits_outcome_and_fee_when_another_leader_closed(metrics, logged):
-    closed = ClosedInvocations(metrics, lambda: 1_000, lines=10)
+    closed = ClosureLog(metrics, lambda: 1_000, lines=10)
     closed.note(ASSIGNMENT, End(Closed.ELSEWHERE, Answer("ok", {})))
     closed.end()
     assert set(logged[0]) == {"event", "log_level", "fqn", "invocation", "how", "ms"}
@@ -63,22 +63,22 @@ async def test_log_line_omits_outcome_and_fee_when_another_leader_closed(metrics
 
 
 async def test_lines_above_the_limit_are_omitted_and_counted(metrics, logged):
-    closed = ClosedInvocations(metrics, lambda: 1_000, lines=3, seconds=3_600)
+    closed = ClosureLog(metrics, lambda: 1_000, lines=3, seconds=3_600)
     for _ in range(10):
         closed.note(ASSIGNMENT, End(Closed.SETTLED))
     assert len(logged) == 3
     closed.end()
-    assert logged[3]["event"] == "closed_left_out"
+    assert logged[3]["event"] == "closed_lines_omitted"
     assert logged[3]["invocations"] == 7
     assert count(metrics, outcome="settled") == 10
 
 
 async def test_each_period_has_its_own_lines(metrics, logged):
-    closed = ClosedInvocations(metrics, lambda: 1_000, lines=1, seconds=0)
+    closed = ClosureLog(metrics, lambda: 1_000, lines=1, seconds=0)
     for _ in range(2):
         closed.note(ASSIGNMENT, End(Closed.SETTLED))
         closed.note(ASSIGNMENT, End(Closed.SETTLED))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
     events = [line["event"] for line in logged]
-    assert events == ["closed", "closed_left_out"] * 2
+    assert events == ["closed", "closed_lines_omitted"] * 2

@@ -11,7 +11,7 @@ from grpc import StatusCode
 from benchmarks.gateway import Gateway
 from benchmarks.proxy import Proxy
 from nexus_tools.leader import Leader
-from nexus_tools.sui.client import WENT_BACK
+from nexus_tools.sui.client import CHAIN_ROLLED_BACK
 from nexus_tools.sui.localnet import ThreadedLocalnet
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool_server import Variant, tool
@@ -120,7 +120,7 @@ async def test_node_of_another_chain_is_rejected_until_the_right_one_is_back(
                 await log.wait_for("not_ready", len(log.named("not_ready")) + 1)
             # The other chain does not have the invocation or the Leader's coins.
             ids = await world.request(add, {"a": 20, "b": 22})
-            assert "not " + world.deployment.chain_id in leader.problems()["node"]
+            assert "expected " + world.deployment.chain_id in leader.problems()["node"]
             assert "start the Leader again" in leader.problems()["node"]
             proxy.target = right
             proxy.reset()
@@ -139,7 +139,7 @@ async def test_other_chain_behind_a_gateway_without_headers_is_rejected(world, a
             assert await results(world, await world.request(add, {"a": 1, "b": 2})) == [3]
             gateway.forward_to(other.url)
             await log.wait_for("not_ready")
-            assert "not " + world.deployment.chain_id in leader.problems()["node"]
+            assert "expected " + world.deployment.chain_id in leader.problems()["node"]
             ids = await world.request(add, {"a": 20, "b": 22})
             gateway.forward_to(world.localnet.url)
             assert await results(world, ids) == [42]
@@ -217,8 +217,8 @@ async def test_rollback_is_detected_when_the_chain_grows_before_the_next_beat(wo
                 ids += await after.request(add, {"a": number, "b": 1})
             assert await results(after, ids) == [3, *range(1, 9)]
             assert await after.closings(len(ids)) == dict.fromkeys(ids, 1)
-    (noticed,) = log.named("watching_interrupted")
-    assert noticed["code"] == WENT_BACK
+    (noticed,) = log.named("event_stream_interrupted")
+    assert noticed["code"] == CHAIN_ROLLED_BACK
 
 
 @pytest.fixture
@@ -253,8 +253,8 @@ async def test_rollback_while_the_leader_is_off_is_detected_after_growth(world, 
             ids += await after.request(waiting, {"a": 10 + len(ids)})
         async with after.running(identity, heartbeat_ms=60_000):
             assert await results(after, ids) == list(range(10, 10 + len(ids)))
-    (noticed,) = log.named("watching_interrupted")
-    assert noticed["code"] == WENT_BACK
+    (noticed,) = log.named("event_stream_interrupted")
+    assert noticed["code"] == CHAIN_ROLLED_BACK
 
 
 async def test_rolled_back_closing_is_detected_without_its_event(world, waiting, log):
@@ -272,8 +272,8 @@ async def test_rolled_back_closing_is_detected_without_its_event(world, waiting,
         ids += await after.request(waiting, {"a": 7})
         async with after.running(identity, heartbeat_ms=60_000):
             assert await results(after, ids) == [42, 7]
-    (noticed,) = log.named("watching_interrupted")
-    assert noticed["code"] == WENT_BACK
+    (noticed,) = log.named("event_stream_interrupted")
+    assert noticed["code"] == CHAIN_ROLLED_BACK
 
 
 # --- Starting

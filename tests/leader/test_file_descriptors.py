@@ -4,18 +4,18 @@ import sys
 
 import pytest
 
-from nexus_tools.leader.dispatch.file_descriptors import calls_within
+from nexus_tools.leader.dispatch.file_descriptors import calls_for_limit
 
 resource = pytest.importorskip("resource", reason="only POSIX bounds what a process may open")
 
 PROGRAM = """
 import json, resource, sys
-from nexus_tools.leader.dispatch.file_descriptors import allowed_calls, make_room
+from nexus_tools.leader.dispatch.file_descriptors import max_concurrent_calls, raise_file_limit
 soft, hard, calls = map(int, sys.argv[1:])
 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-before = allowed_calls(calls)
-make_room(calls)
-print(json.dumps([before, allowed_calls(calls), resource.getrlimit(resource.RLIMIT_NOFILE)]))
+before = max_concurrent_calls(calls)
+raise_file_limit(calls)
+print(json.dumps([before, max_concurrent_calls(calls), resource.getrlimit(resource.RLIMIT_NOFILE)]))
 """
 
 
@@ -27,7 +27,7 @@ def limits_in_process(soft, hard, calls):
 
 @pytest.mark.parametrize(("limit", "calls"), [(1_024, 256), (4_096, 1_280), (10, 1)])
 def test_each_call_needs_three_descriptors_beside_the_reserve(limit, calls):
-    assert calls_within(limit) == calls
+    assert calls_for_limit(limit) == calls
 
 
 def test_soft_limit_is_raised_only_to_the_required_number():

@@ -6,7 +6,7 @@ from nexus_tools.contracts import Deployment
 from nexus_tools.contracts.move_bindings.attempt import Attempt
 from nexus_tools.contracts.move_bindings.run import Run
 from nexus_tools.leader.chain.assignment import Assignment
-from nexus_tools.leader.chain.workflow_cache import CarriedWorkflow
+from nexus_tools.leader.chain.workflow_cache import CachedWorkflow
 from nexus_tools.leader.closing.closing_batch import Closing
 from nexus_tools.leader.closing.closing_queue import ClosingQueue
 from nexus_tools.leader.closing.continuation import Continuation, Extent, following_effort
@@ -27,7 +27,7 @@ from nexus_tools.workflow import (
     OutputPort,
     Settled,
     Vertex,
-    plan_of,
+    create_plan,
 )
 
 pytestmark = pytest.mark.anyio
@@ -66,11 +66,11 @@ def loop_document(starts):
 
 def closing_of(number, document):
     """Return a closing with an answer to the first run of a separate execution."""
-    plan, fqn = plan_of(document), ToolFqn.parse("xyz.example.effort@1")
+    plan, fqn = create_plan(document), ToolFqn.parse("xyz.example.effort@1")
     published = PublishedWorkflow(DAG, fqn, Address.of(9), "", document, plan, (), NO_SIZES)
     reference = ObjectReference(DAG, 1, Digest(bytes(32)))
     commands = StepCommands(DEPLOYMENT, DAG, plan)
-    workflow = CarriedWorkflow(published, OwnedObject(reference), commands)
+    workflow = CachedWorkflow(published, OwnedObject(reference), commands)
     execution = Address.of(1_000 + number)
     continuation = Continuation(
         workflow,
@@ -122,7 +122,7 @@ async def test_outcomes_that_open_small_loops_share_transactions_up_to_a_limit(c
 
 
 def test_effort_grows_with_the_start_vertices_of_a_block():
-    few, many = plan_of(loop_document(2)), plan_of(loop_document(16))
+    few, many = create_plan(loop_document(2)), create_plan(loop_document(16))
     edges = few.vertices["begin"].variants["ok"]
     # An edge costs 75, each start of the loop 60 + 20, and each of its 32 ports 7.
     assert following_effort(few, edges) == 75 + 2 * (60 + 20 + 7 * 32)
@@ -144,5 +144,5 @@ async def test_transaction_leaves_capacity_for_the_following_runs(config):
 
 
 def test_effort_of_edges_without_blocks_is_small():
-    plan = plan_of(PAIR)
+    plan = create_plan(PAIR)
     assert following_effort(plan, plan.vertices["begin"].variants["ok"]) == 75 + 20 + 7

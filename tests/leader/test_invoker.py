@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nexus_tools.http.address_guard import AddressGuard
 from nexus_tools.http.guarded_client import SystemResolver, guarded_client
 from nexus_tools.leader.dispatch import invoker as invoker_module
-from nexus_tools.leader.dispatch.file_descriptors import make_room
+from nexus_tools.leader.dispatch.file_descriptors import raise_file_limit
 from nexus_tools.leader.dispatch.invoker import Invoker, retry_after_ms
 from nexus_tools.leader.dispatch.response_classifier import Declined
 from nexus_tools.leader.metrics import LeaderMetrics
@@ -537,7 +537,7 @@ async def test_fast_tool_is_not_delayed_by_ten_slow_ones(
             while (await receive())["type"] != "http.disconnect":
                 pass
 
-    make_room(700)
+    raise_file_limit(700)
     slow, fast = await serve_app(hangs), await serve_bytes(respond(body=OK))
     invoker = make_invoker()
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:

@@ -177,7 +177,7 @@ async def test_open_rejects_the_journal_of_another_leader(reopen):
     await reopen()
     with pytest.raises(UsageError) as caught:
         await reopen("chain package other")
-    assert caught.value.code == "journal_foreign"
+    assert caught.value.code == "journal_identity_mismatch"
 
 
 async def test_open_rejects_a_journal_in_use(reopen, tmp_path):
@@ -200,7 +200,7 @@ async def test_open_fixes_and_logs_the_permissions_of_a_readable_journal(reopen,
     path.chmod(0o644)
     await reopen()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [line["event"] for line in logged] == ["journal_was_exposed"]
+    assert [line["event"] for line in logged] == ["journal_permissions_fixed"]
 
 
 @pytest.mark.parametrize("content", [b"this is no database" * 100])

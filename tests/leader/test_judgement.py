@@ -5,9 +5,9 @@ import pytest
 from nexus_tools.http.guarded_client import Response
 from nexus_tools.leader.dispatch.response_classifier import (
     MAX_OUTCOME_BYTES,
-    Again,
+    Retryable,
+    classify_response,
     failure,
-    judge_response,
 )
 from nexus_tools.tool import (
     MAX_PORTS,
@@ -36,7 +36,7 @@ VALIDATOR = InterfaceValidator(Anything)
 
 def judged(ports, max_outcome_bytes=10**9):
     response = Response(200, "", json.dumps({"ok": ports}).encode())
-    return judge_response(response, VALIDATOR, outcome_bytes, max_outcome_bytes)
+    return classify_response(response, VALIDATOR, outcome_bytes, max_outcome_bytes)
 
 
 def test_answer_size_is_the_size_on_chain():
@@ -65,12 +65,12 @@ def test_answer_above_its_limit_names_the_required_limit():
 
 def test_gateway_timeout_is_not_attributed_to_the_tool():
     detail = "a gateway in front of the tool responded with 504"
-    expected = Again(Failure(FailureReason.HTTP_ERROR, detail))
-    assert judge_response(Response(504, "", b"<html>"), VALIDATOR, outcome_bytes, 9) == expected
+    expected = Retryable(Failure(FailureReason.HTTP_ERROR, detail))
+    assert classify_response(Response(504, "", b"<html>"), VALIDATOR, outcome_bytes, 9) == expected
     own = Response(504, "", b'{"code": "timed_out"}')
     detail = "the tool reached its own time limit: 504"
     expected = Failure(FailureReason.TIMED_OUT, detail)
-    assert judge_response(own, VALIDATOR, outcome_bytes, 9) == expected
+    assert classify_response(own, VALIDATOR, outcome_bytes, 9) == expected
 
 
 @pytest.mark.parametrize("name", ["é", "", "x" * 101])
@@ -80,16 +80,16 @@ def test_port_name_invalid_on_chain_is_output_invalid(name):
 
 def test_busy_tool_may_be_retried():
     response = Response(429, "7", b"")
-    result = judge_response(response, VALIDATOR, outcome_bytes, 100)
+    result = classify_response(response, VALIDATOR, outcome_bytes, 100)
     expected = Failure(FailureReason.HTTP_ERROR, "the tool responded with 429")
-    assert result == Again(expected, retry_after="7", is_of_leader=True)
+    assert result == Retryable(expected, retry_after="7", is_of_leader=True)
 
 
 def test_running_call_may_be_retried_before_retry_after():
     response = Response(409, "3600", b"")
-    result = judge_response(response, VALIDATOR, outcome_bytes, 100)
+    result = classify_response(response, VALIDATOR, outcome_bytes, 100)
     expected = Failure(FailureReason.TIMED_OUT, "the tool is still running the call: 409")
-    assert result == Again(expected, is_running=True)
+    assert result == Retryable(expected, is_running=True)
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,7 @@ async def test_unexpected_error_is_logged_and_the_invocation_is_retried(
             ids = await world.request(registered, {"a": 1, "b": 2})
             (closed,) = await world.closed(*ids)
     assert closed.state.ports.as_json() == {"result": 3}
-    log_lines = [entry for entry in entries if entry["event"] == "carried_again"]
+    log_lines = [entry for entry in entries if entry["event"] == "dispatch_retried"]
     assert [entry["invocation"] for entry in log_lines] == [str(ids[0])] * 3
     assert all(entry["error"].startswith("RuntimeError at test_leader.py:") for entry in log_lines)
     assert all(entry.keys() == {"event", "log_level", "invocation", "error"} for entry in log_lines)
@@ -432,7 +432,7 @@ async def test_missing_leader_is_rejected(world):
     leader = Leader(world.config(identity), world.client, [identity.key], world.deployment, nobody)
     with pytest.raises(NotFoundError) as caught:
         await leader.run()
-    assert caught.value.code == "unknown_leader"
+    assert caught.value.code == "leader_unknown"
 
 
 async def test_deployment_of_another_chain_is_rejected(world):

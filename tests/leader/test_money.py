@@ -3,7 +3,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from nexus_tools.leader.chain.chain import Chain
-from nexus_tools.leader.closing.worker_balances import Earnings, Money, Purse, command_to_send
+from nexus_tools.leader.closing.worker_balances import Earnings, Money, Purse, funding_command
 from nexus_tools.leader.closing.workers import Workers
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.network import Network
@@ -42,15 +42,15 @@ def test_shortfall_covers_another_hour_and_a_transaction(balance, richest, per_h
 def test_funding_command_sends_whole_sui():
     owner = Address.of(7)
     local = Network("localnet", "http://127.0.0.1:9000", "http://127.0.0.1:9000", has_profile=True)
-    assert command_to_send(local, owner, 361_200_001) == (
+    assert funding_command(local, owner, 361_200_001) == (
         f"nexus-tools localnet faucet {owner} --amount 1.000 -n localnet"
     )
     mainnet = Network("mainnet", "https://node.example:443", has_profile=True)
-    assert command_to_send(mainnet, owner, 361_200_001) == (
+    assert funding_command(mainnet, owner, 361_200_001) == (
         f"nexus-tools wallet transfer {owner} 1.000 -n mainnet"
     )
     in_process = Network("localnet", "http://127.0.0.1:9000", "http://127.0.0.1:9000")
-    assert "nexus-tools localnet" not in command_to_send(in_process, owner, 361_200_001)
+    assert "nexus-tools localnet" not in funding_command(in_process, owner, 361_200_001)
 
 
 @asynccontextmanager
@@ -80,7 +80,7 @@ async def test_look_sets_the_metrics(world):
     assert value("nexus_leader_balance_mist") == balance
     assert value("nexus_leader_active") == 1
     assert value("nexus_leader_workers") == 1
-    assert value("nexus_leader_lacking_mist") == 0
+    assert value("nexus_leader_shortfall_mist") == 0
 
 
 @pytest.mark.anyio
@@ -90,7 +90,7 @@ async def test_shortfall_is_logged_once_with_the_funding_command(world, logged):
     async with money_of(world, identity, floor_mist, enough_mist=floor_mist) as (money, _):
         await money.look()
         await money.look()
-        [line] = [line for line in logged if line["event"] == "money_short"]
+        [line] = [line for line in logged if line["event"] == "funds_low"]
         assert line["log_level"] == "warning"
         has = (await world.client.balance_parts(identity.key.address)).in_address
         assert line["lacking"] == f"{(floor_mist - has) / 10**9:.9f}".rstrip("0") + " SUI"
@@ -98,5 +98,5 @@ async def test_shortfall_is_logged_once_with_the_funding_command(world, logged):
         world.localnet.fund(identity.key.address, 10 * 10**9)
         await money.look()
         await money.look()
-    log_events = [line["event"] for line in logged if line["event"].startswith("money")]
-    assert log_events == ["money_short", "money_enough"]
+    log_events = [line["event"] for line in logged if line["event"].startswith("funds")]
+    assert log_events == ["funds_low", "funds_sufficient"]

@@ -7,10 +7,10 @@ import pytest
 
 from nexus_tools.contracts.move_bindings.workflows import schedule as moves
 from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionEnded
-from nexus_tools.errors import NotNowError, UnreachableError
+from nexus_tools.errors import UnreachableError, WrongStateError
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.schedules.assigned_schedules import NamedSchedules
-from nexus_tools.leader.schedules.retry_delays import Setbacks
+from nexus_tools.leader.schedules.assigned_schedules import AssignedSchedules
+from nexus_tools.leader.schedules.retry_delays import RetryDelays
 from nexus_tools.sui.client import Cursor
 from nexus_tools.sui.types.address import Address
 
@@ -41,7 +41,7 @@ def forgotten():
 
 @pytest.fixture
 def named(forgotten):
-    return NamedSchedules(ME, Clock(), forgotten.append)
+    return AssignedSchedules(ME, Clock(), forgotten.append)
 
 
 def led_by(schedule, leader):
@@ -148,12 +148,12 @@ async def test_extended_schedule_is_checked(named):
         (None, 3_600_000),
         (KeyError("unforeseen"), 3_600_000),
         (UnreachableError("node_unreachable", "no answer"), 60_000),
-        (NotNowError("not_enough_sui", "no gas"), 60_000),
+        (WrongStateError("not_enough_sui", "no gas"), 60_000),
     ],
 )
 def test_delays_double_up_to_an_hour_or_a_minute(monkeypatch, error, longest_ms):
     monkeypatch.setattr(random.Random, "random", lambda _: 1.0)
-    setbacks = Setbacks(LeaderConfig(journal="journal.sqlite"))
+    setbacks = RetryDelays(LeaderConfig(journal="journal.sqlite"))
     pauses = [setbacks.pause_ms(count, error) for count in range(1, 20)]
     assert pauses[-1] == longest_ms
     assert all(b in {2 * a, longest_ms} for a, b in pairwise(pauses))

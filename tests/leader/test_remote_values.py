@@ -83,7 +83,7 @@ async def fetched(values, inputs, *, window_s=WINDOW_S):
 async def failure_of(values, inputs, **options):
     with pytest.raises(ValidationError) as caught:
         await fetched(values, inputs, **options)
-    assert caught.value.code == "value_remote"
+    assert caught.value.code == "remote_value_unavailable"
     return caught.value.message
 
 
@@ -130,14 +130,14 @@ async def test_missing_value_is_reported_without_retry(values_of, metrics):
 
 async def test_value_rejected_by_its_storage_is_reported_with_its_message(values_of):
     async def forged(key, max_bytes):
-        raise ValidationError("digest_wrong", "it is not what its key says")
+        raise ValidationError("digest_mismatch", "it is not what its key says")
 
     message = await failure_of(values_of(walrus=forged), ports(a=remote("a")))
     assert message == "cannot fetch port a from walrus, under 'a': it is not what its key says"
 
 
 async def test_failing_storage_is_retried_and_logged_once(values_of, logged):
-    down = UnreachableError("storage_down", "the storage responds with 503")
+    down = UnreachableError("storage_unavailable", "the storage responds with 503")
     broken = iter([down, down, RuntimeError("a bug"), None, None])
 
     async def flaky(key, max_bytes):
@@ -149,14 +149,18 @@ async def test_failing_storage_is_retried_and_logged_once(values_of, logged):
     assert await fetched(values, ports(a=remote("a"))) == {"a": 5}
     assert await fetched(values, ports(a=remote("a"))) == {"a": 5}
     assert {line["storage"] for line in logged} == {"walrus"}
-    assert [line["event"] for line in logged] == ["storage_down", "storage_down", "storage_up"]
+    assert [line["event"] for line in logged] == [
+        "storage_unavailable",
+        "storage_unavailable",
+        "storage_up",
+    ]
     assert logged[0]["error"] == "the storage responds with 503"
     assert "RuntimeError" in logged[1]["error"]  # its message may contain a secret
 
 
 async def test_last_storage_error_is_reported_at_the_deadline(values_of):
     async def down(key, max_bytes):
-        raise UnreachableError("storage_down", "the storage responds with 403")
+        raise UnreachableError("storage_unavailable", "the storage responds with 403")
 
     async def broken(key, max_bytes):
         raise RuntimeError("a secret")
@@ -172,13 +176,13 @@ async def test_function_that_does_not_return_bytes_is_a_storage_error(values_of,
         return "1"
 
     await failure_of(values_of(walrus=text, timeout_ms=20), ports(a=remote("a")))
-    assert [line["event"] for line in logged] == ["storage_down"]
+    assert [line["event"] for line in logged] == ["storage_unavailable"]
 
 
 async def test_invalid_json_is_reported_with_its_location(values_of):
     values, inputs = values_of(walrus=Storage(a=b"no")), ports(a=remote("a"))
     message = await failure_of(values, inputs)
-    assert message.startswith("cannot fetch port a from walrus, under 'a': this is no acceptable")
+    assert message.startswith("cannot fetch port a from walrus, under 'a': invalid JSON")
 
 
 @pytest.mark.parametrize(("timeout_ms", "window_s"), [(20, WINDOW_S), (10_000, 0.3)])

@@ -10,10 +10,10 @@ from nexus_tools.contracts import event_filter, parse_event
 from nexus_tools.contracts.move_bindings.workflows import execution as executions
 from nexus_tools.contracts.move_bindings.workflows import schedule as moves
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
-from nexus_tools.errors import NotNowError, UnreachableError
+from nexus_tools.errors import UnreachableError, WrongStateError
 from nexus_tools.leader.schedules import event_triggers, triggers
 from nexus_tools.leader.schedules.schedule_runner import Schedules as LeaderSchedules
-from nexus_tools.leader.schedules.triggers import Triggers
+from nexus_tools.leader.schedules.triggers import TriggerExecutor
 from nexus_tools.registry import Schedules
 from nexus_tools.registry.schedules import schedules as verbs
 from nexus_tools.sui.client import Cursor, EventRecord, follow_events
@@ -112,7 +112,7 @@ async def test_executions_missed_while_off_start_once(world, leader, create):
 
 async def needed_mist(create):
     """Return the funds required for the first execution, according to the refusal of less."""
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await create(funds_mist=1)
     return caught.value.details["needed_mist"]
 
@@ -304,7 +304,7 @@ async def test_cursor_reset_during_a_read_stays_in_effect(
     world, leader, schedule_with_future_cursor, emit_event, schedules, monkeypatch
 ):
     is_read, observed = asyncio.Event(), asyncio.Event()
-    read, observe = Triggers.state, LeaderSchedules.observe
+    read, observe = TriggerExecutor.state, LeaderSchedules.observe
 
     async def state(self, schedule):
         results = await read(self, schedule)
@@ -317,7 +317,7 @@ async def test_cursor_reset_during_a_read_stays_in_effect(
         if any(isinstance(event, moves.ScheduleCursorReset) for event, _ in page.schedules):
             observed.set()
 
-    monkeypatch.setattr(Triggers, "state", state)
+    monkeypatch.setattr(TriggerExecutor, "state", state)
     monkeypatch.setattr(LeaderSchedules, "observe", see)
     async with world.running(leader):
         async with asyncio.timeout(60):
@@ -342,7 +342,7 @@ async def test_finished_list_continues_after_an_extension(world, leader, create,
 
 
 async def test_owner_has_few_slots(world, leader, await_events, emit_event, schedules, monkeypatch):
-    monkeypatch.setattr(event_triggers, "MAX_OF_OWNER", 1)
+    monkeypatch.setattr(event_triggers, "MAX_FOLLOWED_PER_OWNER", 1)
     async with world.running(leader):
         first = await await_events()
         await await_events()
@@ -374,7 +374,7 @@ async def test_triggered_schedule_takes_the_slot_of_one_that_never_triggered(
 async def test_owner_without_a_slot_takes_one_of_an_owner_with_many(
     world, leader, await_events, emit_event, schedules, looks, monkeypatch
 ):
-    monkeypatch.setattr(event_triggers, "MAX_FOLLOWED", 2)
+    monkeypatch.setattr(event_triggers, "MAX_FOLLOWED_SCHEDULES", 2)
     key = new_key()
     world.localnet.fund(key.address, 10**11)
     async with world.client_of(key) as client, world.running(leader):
@@ -448,7 +448,7 @@ async def test_event_waits_for_a_refill(world, leader, await_events, emit_event,
 @pytest.mark.parametrize(
     "error",
     [
-        NotNowError("not_enough_sui", "the worker has too little for now"),
+        WrongStateError("not_enough_sui", "the worker has too little for now"),
         UnreachableError("node_unreachable", "no answer"),
         KeyError("unforeseen"),
     ],
@@ -483,14 +483,14 @@ class Looks:
 
 @pytest.fixture
 def looks(monkeypatch):
-    looks, read = Looks(), Triggers.state
+    looks, read = Looks(), TriggerExecutor.state
 
     async def state(self, schedule):
         looks.counts[schedule] += 1
         looks.changed.set()
         return await read(self, schedule)
 
-    monkeypatch.setattr(Triggers, "state", state)
+    monkeypatch.setattr(TriggerExecutor, "state", state)
     return looks
 
 
@@ -520,7 +520,7 @@ def unchecked(monkeypatch):
 @pytest.fixture
 def single_slot(monkeypatch):
     """Limit the number of followed schedules to one."""
-    monkeypatch.setattr(event_triggers, "MAX_FOLLOWED", 1)
+    monkeypatch.setattr(event_triggers, "MAX_FOLLOWED_SCHEDULES", 1)
 
 
 @pytest.fixture
@@ -528,7 +528,7 @@ def fails_once(monkeypatch):
     """Make the first trigger of each schedule fail, or every trigger of some."""
 
     def fail(error, always=()):
-        failed, real = set(), Triggers.begin
+        failed, real = set(), TriggerExecutor.begin
 
         async def begin(self, standing, *event):
             schedule = standing.schedule.id
@@ -537,7 +537,7 @@ def fails_once(monkeypatch):
                 raise error
             return await real(self, standing, *event)
 
-        monkeypatch.setattr(Triggers, "begin", begin)
+        monkeypatch.setattr(TriggerExecutor, "begin", begin)
 
     return fail
 
@@ -592,7 +592,7 @@ async def test_failing_schedule_does_not_block_others(world, leader, create, fai
 
 
 async def test_schedules_of_one_owner_do_not_block_others(world, leader, create, monkeypatch):
-    hung, begun, read = [], asyncio.Event(), Triggers.state
+    hung, begun, read = [], asyncio.Event(), TriggerExecutor.state
     other = await world.new_leader("other")
     async with world.client_of(other.key) as client:
         many = [await create() for _ in range(5)]
@@ -604,7 +604,7 @@ async def test_schedules_of_one_owner_do_not_block_others(world, leader, create,
                 await begun.wait()
             return await read(self, schedule)
 
-        monkeypatch.setattr(Triggers, "state", state)
+        monkeypatch.setattr(TriggerExecutor, "state", state)
         world.localnet.advance_clock(HOUR_MS)
         async with world.running(leader):
             (triggered,) = await wait_for_events(world, moves.ScheduleTriggered, 1)

@@ -10,7 +10,7 @@ import pytest
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.dispatch.invoker import Invoker
-from nexus_tools.leader.dispatch.request_signing import SignedTraffic
+from nexus_tools.leader.dispatch.request_signing import RequestSigning
 from nexus_tools.leader.dispatch.response_classifier import Declined
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.registry import LeaderRegistry
@@ -27,9 +27,9 @@ from nexus_tools.tool import (
 )
 from nexus_tools.tool.signing.signed_outcome import outcome_header
 from nexus_tools.tool_server import (
-    MemoryNonces,
+    MemoryNonceStore,
     NotAuthorizedError,
-    Signatures,
+    SignaturePolicy,
     ToolServer,
     Variant,
     serving,
@@ -54,7 +54,7 @@ class Sum(Variant, name="ok"):
 
 
 def nonces():
-    return MemoryNonces(now=lambda: 0.0)
+    return MemoryNonceStore(now=lambda: 0.0)
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def make_call(make_call):
 @pytest.fixture
 def make_signing_invoker(config, http_client, answer_size):
     def make(identity=None, **options):
-        traffic = SignedTraffic(identity or Identity(LEADER, KEY), **options)
+        traffic = RequestSigning(identity or Identity(LEADER, KEY), **options)
         return Invoker(config, http_client, answer_size, LeaderMetrics(), traffic=traffic)
 
     return make
@@ -74,7 +74,7 @@ def make_signing_invoker(config, http_client, answer_size):
 
 def signing_server(*tools, **options):
     return ToolServer(
-        tools, signatures=Signatures(**{"leaders": LEADERS, "nonces": nonces()} | options)
+        tools, signatures=SignaturePolicy(**{"leaders": LEADERS, "nonces": nonces()} | options)
     )
 
 
@@ -241,7 +241,7 @@ async def test_leader_retries_a_server_whose_key_is_not_on_chain_yet(
 
 
 async def test_busy_server_accepts_the_second_attempt(make_signing_invoker, make_call, add_tool):
-    server = signing_server(add_tool, key=TOOL_KEY, nonces=MemoryNonces())
+    server = signing_server(add_tool, key=TOOL_KEY, nonces=MemoryNonceStore())
     behind = [-2.0, 0.0, 0.0]
 
     def clock():
@@ -269,7 +269,7 @@ async def test_no_leader_accepts_an_unsigned_answer_of_a_tool_with_keys(
     ("key", "on_chain", "events"),
     [
         (None, (), []),
-        (None, (KEY.public_key,), ["not_signing"]),
+        (None, (KEY.public_key,), ["requests_not_signed"]),
         (KEY, (OTHER_KEY.public_key, KEY.public_key), []),
         (KEY, (OTHER_KEY.public_key,), ["key_not_on_chain"]),
         (KEY, (), ["key_not_on_chain"]),
@@ -285,7 +285,9 @@ async def test_leader_warns_at_its_start_about_a_key_that_is_not_on_chain(
     signing = {} if key is None else {"signing_key": write_key(tmp_path / "key.pem")}
     async with world.running(identity, **signing):
         pass
-    warnings = [e["event"] for e in logged if e["event"] in ("not_signing", "key_not_on_chain")]
+    warnings = [
+        e["event"] for e in logged if e["event"] in ("requests_not_signed", "key_not_on_chain")
+    ]
     assert warnings == events
 
 
@@ -296,7 +298,7 @@ def write_key(path):
 
 def test_configuration_names_the_key_file(tmp_path):
     config = LeaderConfig(journal=tmp_path / "j", signing_key=write_key(tmp_path / "key.pem"))
-    traffic = SignedTraffic.load(config, Address.of(0x1EAD))
+    traffic = RequestSigning.load(config, Address.of(0x1EAD))
     assert traffic.identity.signer == LEADER
     assert traffic.identity.key.public_key == KEY.public_key
 
@@ -317,7 +319,7 @@ def test_unusable_key_prevents_the_start(tmp_path, mode, text, code):
         path.chmod(mode)
     config = LeaderConfig(journal=tmp_path / "j", signing_key=path)
     with pytest.raises(NexusError) as refused:
-        SignedTraffic.load(config, Address.of(1))
+        RequestSigning.load(config, Address.of(1))
     assert refused.value.code == code
     assert "secret words" not in str(refused.value)
     assert refused.value.__cause__ is None
@@ -325,9 +327,8 @@ def test_unusable_key_prevents_the_start(tmp_path, mode, text, code):
 
 def test_repr_contains_no_secret():
     secret = KEY.private.private_bytes_raw()
-    shown = (
-        f"{Identity(LEADER, KEY)!r}{SignedTraffic(Identity(LEADER, KEY))!r}{Signatures(key=KEY)!r}"
-    )
+    identity = Identity(LEADER, KEY)
+    shown = f"{identity!r}{RequestSigning(identity)!r}{SignaturePolicy(key=KEY)!r}"
     assert secret.hex() not in shown
     assert repr(secret) not in shown
     assert str(secret[:8])[2:-1] not in shown

@@ -1,13 +1,13 @@
 """The cost of steps, and how many of them a worker can pay for."""
 
 from nexus_tools.leader.closing.step_costs import affordable, cost_mist
-from nexus_tools.registry import Gather, RequestIterations, RequestRun
+from nexus_tools.registry import GatherRegion, RequestIterations, RequestRun
 from nexus_tools.workflow import Run
 
 PRICE = 1_000
 # 1 000 gas units, 250 for the run, and 20 000 000 MIST of storage.
 ONE_MIST = 1_250 * PRICE + 20_000_000
-REQUESTS = [RequestRun(Run("one")), RequestRun(Run("two")), Gather(0, ())]
+REQUESTS = [RequestRun(Run("one")), RequestRun(Run("two")), GatherRegion(0, ())]
 
 
 def iterations(limit):

@@ -21,8 +21,8 @@ from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.dispatch.remote_values import RemoteValues
 from nexus_tools.leader.dispatch.response_classifier import Declined
 from nexus_tools.leader.dispatch.tool_call import ToolCall, ToolCalls
-from nexus_tools.leader.dispatch.tool_health import ToolLanes
-from nexus_tools.leader.dispatch.validation_turns import CheckTurns
+from nexus_tools.leader.dispatch.tool_health import ToolHealthRegistry
+from nexus_tools.leader.dispatch.validation_turns import ValidationTurns
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.registry import Registration
 from nexus_tools.sui.types.address import Address
@@ -72,9 +72,9 @@ INPUTS = ports_of({"a": 1, "b": 2})
 
 def new_calls(max_request_bytes, meta, *, is_signing=True, storages=None):
     config = LeaderConfig(journal="journal.sqlite")
-    lanes = ToolLanes(config, lambda: 0.0)
+    lanes = ToolHealthRegistry(config, lambda: 0.0)
     values = RemoteValues(storages or {}, config, LeaderMetrics())
-    named = {"turns": CheckTurns(), "is_signing": is_signing}
+    named = {"turns": ValidationTurns(), "is_signing": is_signing}
     return ToolCalls(AddressGuard(), max_request_bytes, meta, lanes, values, **named)
 
 

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from nexus_tools.leader.dispatch.tool_health import BreakerState, CircuitBreaker, ToolLanes
+from nexus_tools.leader.dispatch.tool_health import BreakerState, CircuitBreaker, ToolHealthRegistry
 from nexus_tools.sui.types.address import Address
 
 
@@ -104,7 +104,7 @@ async def test_wait_ends_after_the_given_time(breaker):
 
 @pytest.fixture
 def lanes(config, clock):
-    return ToolLanes(config.model_copy(update={"breaker_failures": 2}), clock)
+    return ToolHealthRegistry(config.model_copy(update={"breaker_failures": 2}), clock)
 
 
 def test_tool_down_and_up_are_each_logged_once(lanes, clock, logged):

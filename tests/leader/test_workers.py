@@ -5,7 +5,7 @@ import secrets
 
 import pytest
 
-from nexus_tools.errors import NotNowError
+from nexus_tools.errors import WrongStateError
 from nexus_tools.leader.chain.closure import Closed
 from nexus_tools.registry import LeaderRegistry
 from nexus_tools.sui.keystore import KeyPair
@@ -93,7 +93,7 @@ async def test_budgets_in_flight_never_exceed_the_balance(world, bench_of):
 async def test_unaffordable_budget_is_refused_with_a_funding_hint(world, bench_of):
     identity = await world.new_leader(sui=11)
     async with bench_of(identity, run=False) as bench:
-        with pytest.raises(NotNowError) as caught:
+        with pytest.raises(WrongStateError) as caught:
             async with bench.workers.paying(5 * MIST):
                 pass
     assert caught.value.code == "not_enough_sui"

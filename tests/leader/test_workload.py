@@ -6,7 +6,7 @@ from nexus_tools.errors import NexusError
 from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.closure import Closed, End
 from nexus_tools.leader.closing.closing_queue import ClosingQueue
-from nexus_tools.leader.intake.closure_log import ClosedInvocations
+from nexus_tools.leader.intake.closure_log import ClosureLog
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.workload import Workload
 from nexus_tools.sui.types.address import Address
@@ -43,7 +43,7 @@ class WorkloadBench:
             group,
             self.carrying,
             queue,
-            closed=ClosedInvocations(self.metrics, lambda: 0, lines=10),
+            closed=ClosureLog(self.metrics, lambda: 0, lines=10),
             metrics=self.metrics,
             capacity=capacity,
         )

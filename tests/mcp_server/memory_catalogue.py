@@ -70,11 +70,11 @@ class MemoryCatalogue:
             raise ValidationError("cursor_invalid", f"the cursor {cursor!r} is unknown")
         start = int(cursor or 0)
         page = tuple(self.definitions[start : start + limit])
-        more = start + limit < len(self.definitions)
-        return CataloguePage(page, str(start + limit) if more else None)
+        has_more = start + limit < len(self.definitions)
+        return CataloguePage(page, str(start + limit) if has_more else None)
 
     async def find(self, fqn):
-        return next((each for each in self.definitions if each.fqn == fqn), None)
+        return next((candidate for candidate in self.definitions if candidate.fqn == fqn), None)
 
     async def call(self, definition, ports, progress):
         self.calls.append((str(definition.fqn), ports))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nexus_tools.errors import NotNowError, ValidationError
-from nexus_tools.mcp_server import JointCatalogue
+from nexus_tools.errors import ValidationError, WrongStateError
+from nexus_tools.mcp_server import CombinedCatalogue
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def numbers(memory):
 
 @pytest.fixture
 def joint_catalogue(numbers, memory):
-    return JointCatalogue(numbers, memory.MemoryCatalogue([memory.STEPS]))
+    return CombinedCatalogue(numbers, memory.MemoryCatalogue([memory.STEPS]))
 
 
 async def ignore_progress(message):
@@ -35,7 +35,7 @@ async def test_each_tool_is_found_and_called_in_its_own_catalogue(joint_catalogu
     assert answer.ports == {"quotient": 3}
     numbers.definitions.remove(memory.DIVIDE)
     assert await joint_catalogue.find(memory.DIVIDE.fqn) is None
-    with pytest.raises(NotNowError) as gone:
+    with pytest.raises(WrongStateError) as gone:
         await joint_catalogue.call(memory.DIVIDE, {"a": 6, "b": 2}, ignore_progress)
     assert gone.value.code == "tool_not_active"
 

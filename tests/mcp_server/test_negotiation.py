@@ -98,8 +98,8 @@ async def post(catalogue, serve_app):
 
         async def post(message, **headers):
             accept = {"accept": "application/json, text/event-stream"}
-            named = {name.replace("_", "-"): value for name, value in headers.items()}
-            return await http.post("/mcp", json=message, headers=accept | named)
+            header_fields = {name.replace("_", "-"): value for name, value in headers.items()}
+            return await http.post("/mcp", json=message, headers=accept | header_fields)
 
         yield post
 

@@ -15,10 +15,10 @@ pytestmark = pytest.mark.anyio
 def tools(memory):
     def tool(fqn, description, *ports, title=None):
         properties = {port: {"type": "string"} for port in ports}
-        made = memory.definition(fqn, properties=properties, ok={}, description=description)
+        definition = memory.definition(fqn, properties=properties, ok={}, description=description)
         if title:
-            made.input_schema[ANNOTATIONS] = {"title": title}
-        return made
+            definition.input_schema[ANNOTATIONS] = {"title": title}
+        return definition
 
     return [
         tool("xyz.example.files.read_file@1", "Gives the contents.", "path"),
@@ -59,9 +59,9 @@ def test_best_tool_comes_first(find, query, best):
 
 
 def test_word_in_the_name_outweighs_one_in_the_description(find):
-    found = find("read")
-    assert set(found[:2]) == {"files.read_file@1", "mail.read@1"}
-    assert found[2:] == ["misc.other@1", "misc.other@2"]
+    results = find("read")
+    assert set(results[:2]) == {"files.read_file@1", "mail.read@1"}
+    assert results[2:] == ["misc.other@1", "misc.other@2"]
 
 
 @pytest.mark.parametrize("query", ["", "  ", "!?*\"'()", '"'])
@@ -92,10 +92,10 @@ class GrowingCatalogue:
     async def page(self, cursor, _):
         start = int(cursor or 0)
         self.readings += not start
-        known = self.tools[: self.readings + 2]
-        more = str(start + 2) if start + 2 < len(known) else None
-        prices = {tool.fqn: 7 for tool in known}
-        return CataloguePage(tuple(known[start : start + 2]), more, prices)
+        visible = self.tools[: self.readings + 2]
+        next_cursor = str(start + 2) if start + 2 < len(visible) else None
+        prices = {tool.fqn: 7 for tool in visible}
+        return CataloguePage(tuple(visible[start : start + 2]), next_cursor, prices)
 
 
 async def test_first_caller_reads_for_all(tools):

@@ -45,8 +45,8 @@ async def client(mode, server):
 async def test_three_tools_find_describe_and_call(connect):
     async with connect() as client:
         tools = (await client.list_tools()).tools
-        found = (await client.call_tool("find_tools", {"query": "divide"})).structured_content
-        [first, *_] = found["tools"]
+        results = (await client.call_tool("find_tools", {"query": "divide"})).structured_content
+        [first, *_] = results["tools"]
         described = await client.call_tool("describe_tool", {"fqn": first["fqn"]})
         called = await client.call_tool(
             "call_tool", {"fqn": first["fqn"], "inputs": {"a": 7, "b": 2}}
@@ -57,24 +57,24 @@ async def test_three_tools_find_describe_and_call(connect):
 
 
 async def test_found_tool_has_a_summary_with_inputs_and_outputs(client):
-    found = await client.call_tool("find_tools", {"query": "divide"})
-    assert found.structured_content["tools"][0] == {
+    results = await client.call_tool("find_tools", {"query": "divide"})
+    assert results.structured_content["tools"][0] == {
         "fqn": DIVIDE,
         "description": f"The tool {DIVIDE}.",
         "inputs": "a: number, b: number",
         "outputs": ["ok(quotient)", "err(reason)"],
     }
-    assert json.loads(found.content[0].text) == found.structured_content
+    assert json.loads(results.content[0].text) == results.structured_content
 
 
 async def test_every_tool_is_found_once_over_all_pages(client, memory):
     fqns, page = [], 1
     while page:
         arguments = {"limit": 3, "page": page}
-        found = (await client.call_tool("find_tools", arguments)).structured_content
-        assert found["total"] == 7
-        fqns += [tool["fqn"] for tool in found["tools"]]
-        page = found.get("next_page")
+        results = (await client.call_tool("find_tools", arguments)).structured_content
+        assert results["total"] == 7
+        fqns += [tool["fqn"] for tool in results["tools"]]
+        page = results.get("next_page")
     assert fqns == sorted(str(tool.fqn) for tool in memory.MemoryCatalogue().definitions)
 
 
@@ -119,16 +119,16 @@ async def test_unknown_tool_name_is_an_invalid_parameter(client):
 
 
 async def test_progress_reaches_a_client_with_a_token(client):
-    told = []
+    messages = []
 
     async def hear(progress, _, message):
-        told.append((progress, message))
+        messages.append((progress, message))
 
     arguments = {"fqn": "xyz.math.steps@1", "inputs": {"count": 2}}
     await client.call_tool("call_tool", arguments, progress_callback=hear)
-    assert told == [(1, "step 0"), (2, "step 1")]
+    assert messages == [(1, "step 0"), (2, "step 1")]
 
 
 async def test_three_tools_use_less_than_a_thousandth_of_a_long_list(client):
-    listed = (await client.list_tools()).model_dump_json(by_alias=True, exclude_none=True)
-    assert len(listed) < 4_096
+    listing = (await client.list_tools()).model_dump_json(by_alias=True, exclude_none=True)
+    assert len(listing) < 4_096

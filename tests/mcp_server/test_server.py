@@ -81,8 +81,8 @@ async def test_unpresentable_tool_is_omitted(catalogue):
 
     served = mcp_server(catalogue, name="memory", version="1", annotate=annotate)
     async with Client(served) as client:
-        listed = [tool.title for tool in (await client.list_tools()).tools]
-    assert listed == [str(each.fqn) for each in catalogue.definitions[1:]]
+        titles = [tool.title for tool in (await client.list_tools()).tools]
+    assert titles == [str(each.fqn) for each in catalogue.definitions[1:]]
 
 
 @pytest.mark.parametrize("cursor", ["nonsense", "bm9uc2Vuc2U=", "3", "Ä"])
@@ -204,8 +204,8 @@ async def test_progress_reaches_a_client_with_a_token(connect):
 
 async def test_calls_run_concurrently(connect):
     async with connect() as client:
-        both = await asyncio.gather(*[client.call_tool("xyz_math_meeting_v1") for _ in range(2)])
-    assert [result.structured_content for result in both] == [{"ok": {}}, {"ok": {}}]
+        results = await asyncio.gather(*[client.call_tool("xyz_math_meeting_v1") for _ in range(2)])
+    assert [result.structured_content for result in results] == [{"ok": {}}, {"ok": {}}]
 
 
 # Over HTTP, a client of the older generation sends a cancellation as a separate request, which

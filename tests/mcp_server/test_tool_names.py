@@ -86,8 +86,8 @@ def test_similar_fqns_never_have_one_name(one, other):
 
 @pytest.mark.parametrize("length", [10, 40, 41, 42, 43, 44, 45, 100])
 def test_name_is_valid_for_models(length):
-    found = name(f"xyz.{'a' * length}.{'b' * 10}@4294967295")
-    assert re.fullmatch(r"[a-zA-Z0-9_-]{1,48}", found)
+    tool_name = name(f"xyz.{'a' * length}.{'b' * 10}@4294967295")
+    assert re.fullmatch(r"[a-zA-Z0-9_-]{1,48}", tool_name)
 
 
 async def test_name_keeps_its_first_fqn():

@@ -42,15 +42,15 @@ def interface(define):
 
 
 def test_each_entry_port_is_a_property_with_the_schema_of_its_tool(interface):
-    found = interface(Vertex("first", ADD, entry_ports=("number",)), Vertex("second", ADD))
-    assert found.input_schema == {
+    workflow = interface(Vertex("first", ADD, entry_ports=("number",)), Vertex("second", ADD))
+    assert workflow.input_schema == {
         "type": "object",
         "properties": {"number": {"type": "integer", "minimum": 1}},
         "required": ["number"],
         "additionalProperties": False,
     }
-    assert found.group_port == ""
-    assert found.chosen({"number": 3}) == (None, {"number": 3})
+    assert workflow.group_port == ""
+    assert workflow.chosen({"number": 3}) == (None, {"number": 3})
 
 
 def test_referenced_definitions_are_included(interface):
@@ -82,24 +82,24 @@ def test_entry_group_is_selected_by_a_separate_port(interface):
         Vertex("second", ADD, entry_ports=("number", "group")),
     )
     groups = (EntryGroup("one", ("first",)), EntryGroup("other", ("second",)))
-    found = interface(*vertices, entry_groups=groups)
-    schema = found.input_schema
-    assert found.group_port == "entry_group"
+    workflow = interface(*vertices, entry_groups=groups)
+    schema = workflow.input_schema
+    assert workflow.group_port == "entry_group"
     assert schema["required"] == ["entry_group", "number"]
     assert schema["properties"]["entry_group"]["enum"] == ["one", "other"]
-    told = schema["properties"]["entry_group"]["description"]
-    assert "one: number, place; other: number, group" in told
+    description = schema["properties"]["entry_group"]["description"]
+    assert "one: number, place; other: number, group" in description
     arguments = {"entry_group": "other", "number": 1, "group": 2}
-    assert found.chosen(arguments) == ("other", {"number": 1, "group": 2})
+    assert workflow.chosen(arguments) == ("other", {"number": 1, "group": 2})
     with pytest.raises(UsageError) as unsaid:
-        found.chosen({"number": 1})
+        workflow.chosen({"number": 1})
     assert unsaid.value.code == "group_missing"
 
 
 def test_ending_is_a_variant_and_early_endings_are_errors(interface):
     named = Output(OutputPort("first", "ok", "sum"), "total")
-    found = interface(Vertex("first", ADD, entry_ports=("number",)), outputs=(named,))
-    validator = InterfaceValidator(found)
+    workflow = interface(Vertex("first", ADD, entry_ports=("number",)), outputs=(named,))
+    validator = InterfaceValidator(workflow)
     assert validator.variants == (
         "completed",
         "completed_with_failures",
@@ -111,7 +111,7 @@ def test_ending_is_a_variant_and_early_endings_are_errors(interface):
     validator.check_output({"completed": ports})
     validator.check_output({"err_timed_out": ports | {"reason": "It took too long."}})
     assert [
-        *found.output_schema["oneOf"][0]["properties"]["completed"]["properties"]["outputs"][
+        *workflow.output_schema["oneOf"][0]["properties"]["completed"]["properties"]["outputs"][
             "properties"
         ]
     ] == ["total"]
@@ -150,8 +150,8 @@ def test_too_large_workflow_is_not_offered(interface, vertices, more):
 
 def test_workflow_at_the_limits_is_offered(interface):
     outputs = tuple(Output(OutputPort("a", "ok", f"p{at}"), "") for at in range(256))
-    found = interface(wide("a", 256), outputs=outputs)
-    assert len(found.input_schema["properties"]) == 256
+    workflow = interface(wide("a", 256), outputs=outputs)
+    assert len(workflow.input_schema["properties"]) == 256
 
 
 LARGE = {"enum": [f"value {number}" for number in range(2_500)]}
@@ -186,8 +186,8 @@ def test_too_large_total_of_schemas_is_not_offered(define, monkeypatch, named):
 
 
 def test_client_sees_the_cost_of_a_call(interface):
-    found = interface(Vertex("first", ADD, entry_ports=("number",)))
-    tool = Presentation("xyz.example", is_paid=True).document(found, 300_000_000)
+    workflow = interface(Vertex("first", ADD, entry_ports=("number",)))
+    tool = Presentation("xyz.example", is_paid=True).document(workflow, 300_000_000)
     assert tool.name == "flow_v1"
     assert tool.description == (
         "Flows.\n\nA call costs up to 0.3 SUI, and gas. Unused funds are refunded."

@@ -7,7 +7,7 @@ from nexus_tools.contracts.move_bindings import invocation as calls
 from nexus_tools.contracts.move_bindings.value import Ports, Value
 from nexus_tools.contracts.ports import make_ports
 from nexus_tools.errors import ValidationError
-from nexus_tools.registry import invalid_answers
+from nexus_tools.registry import validate_answers
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import Answer
 
@@ -58,7 +58,7 @@ async def test_outcome_raises_for_schema_invalid_answer(
 async def test_outcome_returns_schema_valid_answer(invocations, closing, requested, active_leader):
     await closing.close(active_leader, {requested: GOOD})
     assert await invocations.wait(requested) == GOOD
-    assert not await invalid_answers(invocations, [await invocations.get(requested)])
+    assert not await validate_answers(invocations, [await invocations.get(requested)])
 
 
 async def test_many_answers_are_validated_with_one_request(
@@ -78,7 +78,7 @@ async def test_many_answers_are_validated_with_one_request(
         return await objects(ids)
 
     monkeypatch.setattr(invocations.client, "objects", counted)
-    assert [*await invalid_answers(invocations, closed)] == [places[1]]
+    assert [*await validate_answers(invocations, closed)] == [places[1]]
     assert request_sizes == [1]
 
 

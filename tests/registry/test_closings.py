@@ -10,7 +10,7 @@ from nexus_tools.contracts import parse_event, ports_of
 from nexus_tools.contracts.move_bindings.invocation import InvocationFailed, InvocationSettled
 from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.contracts.move_bindings.value import Ports
-from nexus_tools.errors import NexusError, NotAllowedError, NotNowError, ValidationError
+from nexus_tools.errors import NexusError, NotAllowedError, ValidationError, WrongStateError
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
@@ -191,7 +191,7 @@ async def test_second_leader_closes_after_window_of_first(
     _, second = await leaders.register("second", activate=True)
     leader_ids = (active_leader, second)
     _, place = await invocations.request(await registry.get(ADD), INPUTS, leaders=leader_ids)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await closing.close(second, {place: ANSWER})
     assert caught.value.code == "too_early"
     chain.net.advance_clock(WINDOW)
@@ -243,7 +243,7 @@ async def test_suspended_leader_closes_only_after_top_up(
     chain.net.advance_clock(3 * DAY)
     _, place = await invocations.request(priced_tool, INPUTS)
     await leader_admins.execute_slash(active_leader)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await closing.close(active_leader, {place: ANSWER})
     assert caught.value.code == "leader_suspended"
     await leaders.top_up(active_leader)

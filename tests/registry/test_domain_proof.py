@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from nexus_tools.registry import domain_proof
-from nexus_tools.registry.domain_proof import Proof, ProofState, asking_domains
+from nexus_tools.registry.domain_proof import DomainProof, ProofState, open_domain_prover
 
 CHAIN = "4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S"
 OTHER_CHAIN = "69WiPg3DAQiwdxfncX6wYQ2siKwAe6L9BZthQea3JNMD"
@@ -174,7 +174,7 @@ async def test_search_domain_and_loopback_are_not_used(monkeypatch):
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0))]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    async with asking_domains() as proofs:
+    async with open_domain_prover() as proofs:
         proof = await proofs.prove("localhost.printer", OWNER, CHAIN, REGISTRY)
     assert looked_up == ["printer.localhost."]
     assert proof.state is ProofState.UNREACHABLE
@@ -270,6 +270,6 @@ async def test_read_only_cache_is_ignored(internet, tmp_path):
     (tmp_path / "file").write_text("")
     async with internet.asking(tmp_path / "file" / "kept") as proofs:
         proof = await proofs.prove(LLM, OWNER, CHAIN, REGISTRY)
-    assert proof == Proof(
+    assert proof == DomainProof(
         ProofState.PROVED, "llm.taluslabs.xyz lists the owner", "llm.taluslabs.xyz", (OWNER,)
     )

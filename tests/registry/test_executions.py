@@ -10,15 +10,15 @@ import pytest
 
 from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
 from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionBegun, ExecutionEnded
-from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, ValidationError
+from nexus_tools.errors import NotAllowedError, NotFoundError, ValidationError, WrongStateError
 from nexus_tools.registry import (
     Executions,
-    Foresight,
     StepCommands,
-    WaitsFor,
+    StepPredictor,
+    WaitReason,
     add_advance,
     add_outcome,
-    closed_with,
+    execution_outcome,
 )
 from nexus_tools.registry.invocations import history
 from nexus_tools.sui.client import past_events as client_events
@@ -88,8 +88,8 @@ class Worker:
         builder, deployment = TransactionBuilder(), self.executions.deployment
         add_outcome(builder, deployment, invocation.id, self.leader, outcome)
         add_advance(builder, deployment, execution, workflow.id, invocation.id)
-        foresight = Foresight(workflow.plan)
-        foresight.closed(run, invocation.attempt.number, closed_with(outcome))
+        foresight = StepPredictor(workflow.plan)
+        foresight.closed(run, invocation.attempt.number, execution_outcome(outcome))
         commands = StepCommands(deployment, workflow.id, workflow.plan)
         for step in foresight.steps():
             commands.add(builder, execution, self.leader, step)
@@ -199,7 +199,7 @@ async def test_fatal_is_the_terminating_failure_not_an_earlier_one(executions, p
 
 async def test_clean_deletes_all_objects_for_their_rebate(executions, twice, worker, user):
     started = await executions.begin(twice, {"a": 1, "one.b": 2})
-    with pytest.raises(NotNowError) as refused:
+    with pytest.raises(WrongStateError) as refused:
         await executions.clean(started.execution)
     assert refused.value.code == "not_ended"
     await worker.carry(twice, started.execution, adds({"one": 3, "two": 10}))
@@ -221,7 +221,7 @@ async def test_clean_works_after_cancel_once_runs_expired(executions, twice, wor
     started = await executions.begin(twice, {"a": 1, "one.b": 2})
     await executions.cancel(started.execution)
     assert (await executions.get(started.execution)).ended_at_ms is None
-    with pytest.raises(NotNowError):
+    with pytest.raises(WrongStateError):
         await executions.clean(started.execution)
     chain.net.advance_clock(60_000)
     await executions.clean(started.execution)
@@ -244,7 +244,7 @@ async def test_begin_rejects_invalid_arguments_before_payment(executions, twice,
         await executions.begin(twice, {"a": "one", "one.b": 2})
     assert refused.value.code == "input_invalid"
     assert refused.value.message.startswith("the input a does not fit: ")
-    with pytest.raises(NotNowError) as refused:
+    with pytest.raises(WrongStateError) as refused:
         await executions.begin(twice, {"a": 1, "one.b": 2}, funds_mist=1_000)
     assert refused.value.code == "funds_too_small"
     assert await user.balance(user.address) == before
@@ -261,7 +261,7 @@ async def test_pending_run_waits_for_its_leader(executions, twice, worker, chain
     started = await executions.begin(twice, {"a": 1, "one.b": 2})
     chain.net.advance_clock(3_000)
     [wait] = await waits_of(executions, started.execution)
-    assert (wait.what, wait.run) == (WaitsFor.OUTCOME, Run("one"))
+    assert (wait.what, wait.run) == (WaitReason.OUTCOME, Run("one"))
     assert wait.leaders == (worker.leader,)
     assert re.match(r"one was requested \d+ s ago, and the leader 0x", wait.sentence)
 
@@ -272,13 +272,13 @@ async def test_wait_for_funds_has_amount_and_refill_command(executions, twice, w
     await worker.carry(twice, started.execution, adds({"one": 3}))
     [wait] = await waits_of(executions, started.execution)
     state = await executions.state(started.execution)
-    assert wait.what is WaitsFor.FUNDS
+    assert wait.what is WaitReason.FUNDS
     assert wait.funds_mist == state.execution.funds < wait.needed_mist
     command, amount = wait.sentence.rstrip("`").rsplit(" ", 1)
     assert command.endswith(f"nexus-tools workflow refill {started.execution}")
     await executions.refill(started.execution, parse_sui(amount))
     [wait] = await waits_of(executions, started.execution)
-    assert (wait.what, wait.run) == (WaitsFor.LEADER, Run("two"))
+    assert (wait.what, wait.run) == (WaitReason.LEADER, Run("two"))
     assert "two is ready, and the leader" in wait.sentence
 
 
@@ -286,7 +286,7 @@ async def test_expired_run_waits_for_a_leader_to_advance(executions, twice, chai
     started = await executions.begin(twice, {"a": 1, "one.b": 2})
     chain.net.advance_clock(60_000)
     waits = await waits_of(executions, started.execution)
-    assert [(wait.what, wait.run) for wait in waits] == [(WaitsFor.LEADER, Run("one"))]
+    assert [(wait.what, wait.run) for wait in waits] == [(WaitReason.LEADER, Run("one"))]
     sentence = waits[0].sentence
     assert sentence.startswith("one expired at ")
     assert f"`nexus-tools workflow cancel {started.execution}` to end the execution" in sentence
@@ -297,10 +297,10 @@ async def test_overdue_execution_waits_for_someone_to_end_it(executions, twice, 
     chain.net.advance_clock(2_000)
     over, under_way = await waits_of(executions, started.execution)
     assert f"`nexus-tools workflow cancel {started.execution} --expired`" in over.sentence
-    assert under_way.what is WaitsFor.OUTCOME
+    assert under_way.what is WaitReason.OUTCOME
     await executions.expire(started.execution)
     closing, under_way = await waits_of(executions, started.execution)
-    assert closing.what is WaitsFor.CLOSING
+    assert closing.what is WaitReason.CLOSING
     assert closing.sentence.startswith("timed out")
 
 
@@ -310,7 +310,7 @@ async def test_failed_run_waits_for_its_retry(executions, publish, worker):
     started = await executions.begin(again, {"a": 1, "b": 2})
     await worker.carry(again, started.execution, lambda _: Failure(FailureReason.UNREACHABLE, ""))
     [wait] = await waits_of(executions, started.execution)
-    assert (wait.what, wait.run) == (WaitsFor.TIME, Run("one"))
+    assert (wait.what, wait.run) == (WaitReason.TIME, Run("one"))
 
 
 async def test_ended_execution_has_no_waits(executions, twice, worker):

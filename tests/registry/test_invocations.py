@@ -13,12 +13,12 @@ from nexus_tools.contracts.move_bindings.value import Ports, Value
 from nexus_tools.errors import (
     NotAllowedError,
     NotFoundError,
-    NotNowError,
     UsageError,
     ValidationError,
+    WrongStateError,
 )
 from nexus_tools.registry import (
-    DEFAULT_OUTCOME_BYTES,
+    DEFAULT_MAX_OUTCOME_BYTES,
     Invocations,
     LeaderRegistry,
     add_request,
@@ -81,7 +81,7 @@ async def test_quote_follows_the_gas_price(invocations, priced_tool):
 
 async def test_request_fails_above_max_cost(invocations, priced_tool):
     cost_mist = await invocations.quote(priced_tool, INPUTS)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await invocations.request(priced_tool, INPUTS, max_cost_mist=cost_mist - 1)
     assert caught.value.code == "too_expensive"
     await invocations.request(priced_tool, INPUTS, max_cost_mist=cost_mist)
@@ -162,15 +162,15 @@ async def test_add_request_rejects_three_leaders(priced_tool, leaders, active_le
             max_outcome_bytes=0,
             payment_mist=1,
         )
-    assert caught.value.code == "leaders_named"
+    assert caught.value.code == "leader_count_invalid"
 
 
 async def test_default_outcome_limit_is_that_of_the_tool(invocations, registry, priced_tool):
     _, small = await invocations.request(priced_tool, INPUTS)
-    assert (await invocations.get(small)).max_outcome_bytes == DEFAULT_OUTCOME_BYTES
-    await registry.update(ADD, min_outcome_bytes=DEFAULT_OUTCOME_BYTES + 1)
+    assert (await invocations.get(small)).max_outcome_bytes == DEFAULT_MAX_OUTCOME_BYTES
+    await registry.update(ADD, min_outcome_bytes=DEFAULT_MAX_OUTCOME_BYTES + 1)
     _, large = await invocations.request(await registry.get(ADD), INPUTS)
-    assert (await invocations.get(large)).max_outcome_bytes == DEFAULT_OUTCOME_BYTES + 1
+    assert (await invocations.get(large)).max_outcome_bytes == DEFAULT_MAX_OUTCOME_BYTES + 1
 
 
 # --- Rejected requests
@@ -180,10 +180,10 @@ async def test_default_outcome_limit_is_that_of_the_tool(invocations, registry, 
 async def test_request_fails_for_inactive_tool(invocations, added, registry):
     before = await registry.get(ADD)
     await registry.unregister(ADD)
-    with pytest.raises(NotNowError, match="cancel the unregistration") as caught:
+    with pytest.raises(WrongStateError, match="cancel the unregistration") as caught:
         await invocations.request(await registry.get(ADD), INPUTS)
     assert caught.value.code == "tool_not_active"
-    with pytest.raises(NotNowError) as refused:
+    with pytest.raises(WrongStateError) as refused:
         await invocations.request(before, INPUTS)
     assert refused.value.code == "tool_not_active"
     assert refused.value.details["module"] == "invocation"
@@ -194,7 +194,7 @@ async def test_request_fails_for_inactive_tool(invocations, added, registry):
 )
 async def test_request_fails_if_tool_has_changed(invocations, registry, priced_tool, change):
     await registry.update(ADD, **change)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await invocations.request(priced_tool, INPUTS)
     assert caught.value.code == "tool_changed"
 
@@ -213,7 +213,7 @@ async def test_request_fails_if_settings_have_changed(
     terms = {"max_outcome_bytes": 100, "payment_mist": cost_mist}
     parties = (seen, priced_tool, [active_leader])
     add_request(builder, invocations.deployment, *parties, inputs=ports_of(INPUTS), **terms)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await invocations.send(builder)
     assert caught.value.code == "settings_changed"
 
@@ -229,7 +229,7 @@ async def test_request_fails_if_payment_is_not_the_quote(
     builder = TransactionBuilder()
     terms["payment_mist"] += 1
     add_request(builder, chain.deployment, *parties, inputs=ports_of({}), **terms)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await invocations.send(builder)
     assert caught.value.code == "wrong_payment"
 
@@ -255,7 +255,7 @@ async def test_request_fails_if_signing_tool_has_no_key(invocations, registry, p
     await registry.add_key(ADD, KEY)
     await registry.update(ADD, requires_signed_outcome=True)
     await registry.remove_key(ADD, KEY)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await invocations.request(await registry.get(ADD), INPUTS)
     assert caught.value.code == "tool_without_key"
 
@@ -265,7 +265,7 @@ async def test_closed_registry_stops_requests_but_not_closings(
 ):
     settings = await leader_admins.settings()
     await leader_admins.configure(replace(settings, accepting=False))
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await invocations.request(priced_tool, INPUTS)
     assert caught.value.code == "not_accepting"
     await closing.close(active_leader, {requested: ANSWER})
@@ -276,7 +276,7 @@ async def test_closed_registry_stops_requests_but_not_closings(
 
 
 async def test_request_fails_without_an_active_leader(invocations, added, registry):
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await invocations.request(await registry.get(ADD), INPUTS)
     assert caught.value.code == "no_leader"
 
@@ -288,7 +288,7 @@ async def test_request_names_only_listed_leaders(
     assert await invocations.leaders_for(priced_tool, [second_leader, active_leader]) == (
         active_leader,
     )
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await invocations.leaders_for(priced_tool, [second_leader])
     assert caught.value.code == "no_leader"
 
@@ -297,7 +297,7 @@ async def test_request_fails_if_tool_lists_no_leader(
     invocations, priced_tool, registry, active_leader
 ):
     await registry.remove_leader(ADD, active_leader)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await invocations.leaders_for(await registry.get(ADD))
     assert caught.value.code == "no_leader"
 
@@ -326,7 +326,7 @@ async def test_chain_rejects_leader_that_is_not_listed(
 
 async def test_chain_rejects_inactive_leader(invocations, priced_tool, leaders, active_leader):
     await leaders.deactivate(active_leader)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await _request_by(invocations, priced_tool, active_leader)
     assert caught.value.code == "leader_not_active"
 
@@ -352,7 +352,7 @@ async def _request_by(invocations, tool, *leaders):
 
 
 async def test_expire_refunds_the_whole_payment(invocations, requested, chain, user):
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await invocations.expire(requested)
     assert caught.value.code == "not_expired"
     assert "expires at" in caught.value.message
@@ -367,7 +367,7 @@ async def test_expire_refunds_the_whole_payment(invocations, requested, chain, u
 
 
 async def test_delete_expires_overdue_invocation_first(invocations, requested, chain, user):
-    with pytest.raises(NotNowError, match="expires at") as caught:
+    with pytest.raises(WrongStateError, match="expires at") as caught:
         await invocations.delete(requested)
     assert caught.value.code == "not_expired"
     chain.net.advance_clock(WINDOW)

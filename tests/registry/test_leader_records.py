@@ -11,8 +11,8 @@ from nexus_tools.contracts.move_bindings.leader import Leader
 from nexus_tools.contracts.move_bindings.owner import Owner
 from nexus_tools.contracts.move_bindings.roster import Roster
 from nexus_tools.registry import (
-    Histories,
     Invocations,
+    LeaderHistories,
     LeaderRecord,
     choose_leaders,
     read_histories,
@@ -211,16 +211,16 @@ def reliable(**shares):
 
 
 def test_choose_leaders_returns_all_if_fewer_than_two():
-    assert choose_leaders([], Histories()) == ()
-    assert choose_leaders([leader_at(A)], Histories(reliable(a=0))) == (A,)
+    assert choose_leaders([], LeaderHistories()) == ()
+    assert choose_leaders([leader_at(A)], LeaderHistories(reliable(a=0))) == (A,)
 
 
 def test_choose_leaders_draws_two_different_ones():
-    assert all(len(set(pair)) == 2 for pair in drawn([A, B, C], Histories(), 1_000))
+    assert all(len(set(pair)) == 2 for pair in drawn([A, B, C], LeaderHistories(), 1_000))
 
 
 def test_first_leader_follows_the_records_between_a_quarter_and_one():
-    histories = Histories(reliable(a=1, b=0))  # weights 1, 1/4, and 5/8 for the unknown C
+    histories = LeaderHistories(reliable(a=1, b=0))  # weights 1, 1/4, and 5/8 for the unknown C
     first = Counter(pair[0] for pair in drawn([A, B, C], histories, 15_000))
     # The weights add up to 15/8, so 8 000, 2 000 and 5 000 draws are expected. Standard deviations
     # are 61, 42 and 58. The test allows five of them.
@@ -231,14 +231,18 @@ def test_first_leader_follows_the_records_between_a_quarter_and_one():
 
 def test_second_leader_is_drawn_among_the_others():
     second = Counter(
-        pair[1] for pair in drawn([A, B, C], Histories(reliable(a=1, b=0)), 15_000) if pair[0] == A
+        pair[1]
+        for pair in drawn([A, B, C], LeaderHistories(reliable(a=1, b=0)), 15_000)
+        if pair[0] == A
     )
     # B with 2/7 and C with 5/7, of about 8 000 draws.
     assert second[B] / second.total() == pytest.approx(2 / 7, abs=0.026)
 
 
 def test_own_history_outweighs_the_records():
-    histories = Histories(reliable(a=1, b=0, c=1), own={A: 0.1, B: 0.9})  # weights 0.2, 1.8 and 1
+    histories = LeaderHistories(
+        reliable(a=1, b=0, c=1), own={A: 0.1, B: 0.9}
+    )  # weights 0.2, 1.8 and 1
     first = Counter(pair[0] for pair in drawn([A, B, C], histories, 15_000))
     # Standard deviations are 31, 59 and 57. The test allows five of them.
     assert first[A] == pytest.approx(1_000, abs=155)

@@ -7,9 +7,9 @@ from nexus_tools.contracts import LeaderState, leader_id, parse_event
 from nexus_tools.contracts import move_bindings as calls
 from nexus_tools.contracts.move_bindings.collateral import CollateralLocked
 from nexus_tools.contracts.move_bindings.leader import LeaderActivityChanged, LeaderRegistered
-from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, ValidationError
+from nexus_tools.errors import NotAllowedError, NotFoundError, ValidationError, WrongStateError
 from nexus_tools.registry import LeaderRegistry
-from nexus_tools.sui.client import Simulated
+from nexus_tools.sui.client import SimulatedTransaction
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 
@@ -77,7 +77,7 @@ async def test_register_accepts_more_but_not_less_collateral(leaders):
 
 
 async def test_register_fails_for_longer_delay_than_accepted(leaders):
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await leaders.register("first", max_delay_ms=7 * DAY - 1)
     assert caught.value.code == "delay_too_long"
 
@@ -85,7 +85,7 @@ async def test_register_fails_for_longer_delay_than_accepted(leaders):
 async def test_register_fails_if_registry_is_not_accepting(leaders, leader_admins):
     settings = await leaders.settings()
     await leader_admins.configure(replace(settings, accepting=False))
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await leaders.register("late")
     assert caught.value.code == "not_accepting"
 
@@ -93,7 +93,7 @@ async def test_register_fails_if_registry_is_not_accepting(leaders, leader_admin
 async def test_register_fails_after_a_concurrent_registration(leaders):
     length = (await leaders.state()).length
     await leaders.register("first", expected_length=length)
-    with pytest.raises(NotNowError) as refused:
+    with pytest.raises(WrongStateError) as refused:
         await leaders.register("first", expected_length=length)
     assert refused.value.code == "leaders_changed"
     assert [entry.name for entry in await leaders.list()] == ["first"]
@@ -101,14 +101,14 @@ async def test_register_fails_after_a_concurrent_registration(leaders):
 
 async def test_dry_run_registers_nothing(leaders):
     sent, _ = await leaders.rehearsal().register("first")
-    assert isinstance(sent, Simulated)
+    assert isinstance(sent, SimulatedTransaction)
     assert await leaders.list() == ()
 
 
 async def test_get_fails_for_unknown_leader(leaders):
     with pytest.raises(NotFoundError) as caught:
         await leaders.get(Address.of(0xDEAD))
-    assert caught.value.code == "unknown_leader"
+    assert caught.value.code == "leader_unknown"
 
 
 # --- Activity and unregistration
@@ -118,11 +118,11 @@ async def test_owner_activates_and_deactivates_leader(leaders, active_leader):
     assert (await leaders.get(active_leader)).is_active
     await leaders.deactivate(active_leader)
     assert (await leaders.get(active_leader)).state is LeaderState.INACTIVE
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await leaders.deactivate(active_leader)
     assert caught.value.code == "not_active"
     await leaders.activate(active_leader)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await leaders.activate(active_leader)
     assert caught.value.code == "already_active"
 
@@ -130,7 +130,7 @@ async def test_owner_activates_and_deactivates_leader(leaders, active_leader):
 async def test_claim_pays_collateral_after_the_delay(leaders, active_leader, leader, chain):
     await leaders.unregister(active_leader)
     assert (await leaders.get(active_leader)).state is LeaderState.UNREGISTERED
-    with pytest.raises(NotNowError, match="claimable at") as caught:
+    with pytest.raises(WrongStateError, match="claimable at") as caught:
         await leaders.claim(active_leader)
     assert caught.value.code == "delay_not_over"
     chain.net.advance_clock(7 * DAY)
@@ -145,7 +145,7 @@ async def test_re_register_keeps_id_and_locks_new_collateral(
     leaders, leader_admins, active_leader, chain
 ):
     await claimed(leaders, chain, active_leader)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await leaders.unregister(active_leader)
     assert caught.value.code == "claimed"
     settings = await leaders.settings()
@@ -158,11 +158,11 @@ async def test_re_register_keeps_id_and_locks_new_collateral(
 async def test_re_register_fails_for_longer_delay_than_accepted(
     leaders, leader_admins, active_leader, chain
 ):
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await leaders.re_register(active_leader)
     assert caught.value.code == "not_claimed"
     await claimed(leaders, chain, active_leader)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await leaders.re_register(active_leader, max_delay_ms=7 * DAY - 1)
     assert caught.value.code == "delay_too_long"
     await leaders.re_register(active_leader, max_delay_ms=7 * DAY, collateral_mist=20 * SUI)
@@ -178,7 +178,7 @@ async def test_second_claim_pays_amount_of_pending_slash(
     chain.net.advance_clock(DAY)
     await leaders.claim(active_leader)
     assert (await leaders.get(active_leader)).collateral.balance_mist == 4 * SUI
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await leaders.claim(active_leader)
     assert caught.value.code == "held_back"
     await leader_admins.cancel_slash(active_leader)
@@ -187,7 +187,7 @@ async def test_second_claim_pays_amount_of_pending_slash(
 
 
 async def test_claim_fails_for_active_leader(leaders, active_leader):
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await leaders.claim(active_leader)
     assert caught.value.code == "not_unregistered"
 
@@ -202,7 +202,7 @@ async def test_cancel_unregister_restores_the_leader(leaders, active_leader):
 async def test_top_up_reactivates_suspended_leader(leaders, leader_admins, active_leader, chain):
     await leader_admins.propose_slash(active_leader, SUI, "it lies", EVIDENCE)
     assert (await leaders.get(active_leader)).is_active
-    with pytest.raises(NotNowError, match="possible from") as caught:
+    with pytest.raises(WrongStateError, match="possible from") as caught:
         await leader_admins.execute_slash(active_leader)
     assert caught.value.code == "not_due"
     chain.net.advance_clock(3 * DAY)
@@ -214,7 +214,7 @@ async def test_top_up_reactivates_suspended_leader(leaders, leader_admins, activ
 
 
 async def test_top_up_fails_for_complete_collateral(leaders, active_leader):
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await leaders.top_up(active_leader)
     assert caught.value.code == "nothing_to_top_up"
 

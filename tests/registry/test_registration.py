@@ -6,9 +6,9 @@ from msgspec.structs import replace
 from nexus_tools.contracts import ToolState, name_id, parse_event, tool_id
 from nexus_tools.contracts.move_bindings.collateral import CollateralLocked
 from nexus_tools.contracts.move_bindings.tool import ToolRegistered
-from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, ValidationError
+from nexus_tools.errors import NotAllowedError, NotFoundError, ValidationError, WrongStateError
 from nexus_tools.registry import Registration, ToolRegistry
-from nexus_tools.sui.client import Simulated
+from nexus_tools.sui.client import SimulatedTransaction
 from nexus_tools.sui.types.object import Shared
 from nexus_tools.tool import MoveFunction, ToolFqn, ToolType
 
@@ -139,13 +139,13 @@ async def test_register_fails_for_name_of_another_account(strangers, define):
 async def test_register_fails_for_repeated_fqn(registry, define):
     with pytest.raises(ValidationError) as caught:
         await registry.register(Registration(define()), Registration(define()))
-    assert caught.value.code == "fqn_repeated"
+    assert caught.value.code == "fqn_duplicate"
 
 
 @pytest.mark.usefixtures("added")
 async def test_register_fails_for_unregistered_tool(registry, define):
     await registry.unregister(ADD)
-    with pytest.raises(NotNowError, match="cancel the unregistration"):
+    with pytest.raises(WrongStateError, match="cancel the unregistration"):
         await registry.register(Registration(define()))
 
 
@@ -200,7 +200,7 @@ async def test_register_fails_for_longer_delay_than_accepted(registry, admins, d
     await admins.configure(replace(settings, unregister_delay_ms=DAY))
     accepted = await registry.settings()
     await admins.configure(replace(settings, unregister_delay_ms=2 * DAY))
-    with pytest.raises(NotNowError, match="2 d, longer than the accepted 1 d") as caught:
+    with pytest.raises(WrongStateError, match="2 d, longer than the accepted 1 d") as caught:
         await registry.register(Registration(define(), max_delay_ms=accepted.unregister_delay_ms))
     assert caught.value.code == "delay_too_long"
     await registry.register(Registration(define(), max_delay_ms=2 * DAY))
@@ -229,7 +229,7 @@ async def test_register_fails_for_higher_collateral_than_accepted(registry, admi
 async def test_dry_run_registers_nothing(owner, chain, define):
     registry = ToolRegistry(owner, chain.deployment, dry_run=True)
     result = await registry.register(Registration(define()))
-    assert isinstance(result.sent, Simulated)
+    assert isinstance(result.sent, SimulatedTransaction)
     assert result.sent.cost.net > 0
     assert await registry.find(ADD) is None
 
@@ -276,7 +276,7 @@ async def test_batches_keep_versions_of_a_name_together(registry, define):
 async def test_register_all_fails_without_collateral_for_all(registry, admins, define):
     settings = await registry.settings()
     await admins.configure(replace(settings, collateral_mist=1_000 * SUI))
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         [result async for result in registry.register_all(*_tools(define, 250))]
     assert caught.value.code == "not_enough_sui"
     assert await registry.list() == ()
@@ -286,5 +286,5 @@ async def test_register_all_sends_nothing_if_one_is_invalid(registry, define):
     definitions = _tools(define, 250)
     with pytest.raises(ValidationError) as caught:
         [result async for result in registry.register_all(*definitions, definitions[3])]
-    assert caught.value.code == "fqn_repeated"
+    assert caught.value.code == "fqn_duplicate"
     assert await registry.list() == ()

@@ -6,11 +6,11 @@ import pytest
 
 from nexus_tools.registry.executions.step_commands import (
     MAX_STEPS,
-    Foresight,
-    Gather,
+    GatherRegion,
     RequestIterations,
     RequestRun,
-    closed_with,
+    StepPredictor,
+    execution_outcome,
 )
 from nexus_tools.tool import Answer, Failure, FailureReason
 from nexus_tools.workflow import (
@@ -29,8 +29,8 @@ from nexus_tools.workflow import (
     Settled,
     Status,
     Vertex,
-    plan_of,
-    structure_of,
+    create_plan,
+    find_structure,
 )
 from tests.workflow.naive_interpreter import FAILED
 from tests.workflow.random_documents import grown, outcome_of, strewn
@@ -48,14 +48,14 @@ def edge(source, target, kind=EdgeKind.NORMAL):
 
 
 def steps_after(plan, run, outcome, attempt=1):
-    foresight = Foresight(plan)
+    foresight = StepPredictor(plan)
     foresight.closed(run, attempt, outcome)
     return foresight.steps()
 
 
 # --- Single predictions
 
-LISTS = plan_of(
+LISTS = create_plan(
     Document(
         (
             vertex("start", entry_ports=("topic",)),
@@ -84,7 +84,7 @@ def test_long_list_is_followed_by_parallel_iterations():
 
 def test_empty_list_is_gathered_and_its_target_requested():
     steps = steps_after(LISTS, Run("start"), Settled("ok", {"papers": 0}))
-    assert steps == (Gather(0, ()), RequestRun(Run("write")))
+    assert steps == (GatherRegion(0, ()), RequestRun(Run("write")))
 
 
 def test_iteration_is_followed_by_next_one_and_its_own_steps():
@@ -93,7 +93,7 @@ def test_iteration_is_followed_by_next_one_and_its_own_steps():
 
 
 def test_simultaneous_iterations_need_one_command():
-    foresight = Foresight(LISTS)
+    foresight = StepPredictor(LISTS)
     for number in range(3):
         foresight.closed(Run("sum", (number,)), 1, Settled("ok", {"text": None}))
     iterations = [step for step in foresight.steps() if isinstance(step, RequestIterations)]
@@ -112,9 +112,11 @@ def test_answer_without_edge_port_counts_as_failure():
 
 
 def test_closed_with_has_lengths_of_lists():
-    assert closed_with(Answer("ok", {"a": [1, 2], "b": "12"})) == Settled("ok", {"a": 2, "b": None})
+    assert execution_outcome(Answer("ok", {"a": [1, 2], "b": "12"})) == Settled(
+        "ok", {"a": 2, "b": None}
+    )
     failure = Failure(FailureReason.TIMED_OUT, "late")
-    assert closed_with(failure) == Failed("timed_out", "late")
+    assert execution_outcome(failure) == Failed("timed_out", "late")
 
 
 # --- Comparison with the semantics
@@ -128,7 +130,7 @@ class Foreseen:
         self._outcome, self._limit = outcome, limit
         self.compared = self.missed = 0
         chance = random.Random(seed)
-        foresight = Foresight(plan)
+        foresight = StepPredictor(plan)
         foresight.begun(DEFAULT_GROUP)
         self._compare(foresight, self.execution.apply(Begun(DEFAULT_GROUP)))
         while self.execution.status is Status.RUNNING:
@@ -142,9 +144,9 @@ class Foreseen:
     def _close(self, run):
         attempt = self.execution.attempt(run)
         variant, ports = self._outcome(run.vertex, run.path, attempt)
-        outcome = closed_with(Answer(variant, ports))
+        outcome = execution_outcome(Answer(variant, ports))
         outcome = Failed("timed_out") if variant == FAILED else outcome
-        foresight = Foresight(self.plan)
+        foresight = StepPredictor(self.plan)
         foresight.closed(run, attempt, outcome)
         self._compare(foresight, self.execution.apply(Closed(run, outcome)))
 
@@ -176,8 +178,8 @@ def test_predicted_steps_include_all_ready_runs(make, seeds, limit):
     compared = missed = 0
     for seed in seeds:
         document = make(seed)
-        if not structure_of(document).problems:
-            result = Foreseen(plan_of(document), outcome_of(document, seed), seed, limit)
+        if not find_structure(document).problems:
+            result = Foreseen(create_plan(document), outcome_of(document, seed), seed, limit)
             compared, missed = compared + result.compared, missed + result.missed
     assert compared > 1_000
     # In few documents more than sixteen steps follow at once.

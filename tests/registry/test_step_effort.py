@@ -13,15 +13,15 @@ from nexus_tools.registry.workflows.publication import Publication
 from nexus_tools.tool import ToolFqn
 from nexus_tools.workflow import (
     DIALECT,
-    MOST_EFFORT,
+    MAX_STEP_EFFORT,
     Edge,
     InputPort,
     OutputPort,
     Vertex,
+    create_plan,
+    find_structure,
     lint,
-    plan_of,
     read_document,
-    structure_of,
 )
 from nexus_tools.workflow.semantics import effort
 from tests.workflow.notation import flow
@@ -33,16 +33,16 @@ SOURCE = Path(__file__).parents[2] / "move" / "nexus_workflows" / "sources" / "e
 WIDEST = 32
 """The most input ports of a vertex, and the most edges of a variant."""
 
-NEXT_EFFORT = MOST_EFFORT + 1
+NEXT_EFFORT = MAX_STEP_EFFORT + 1
 
 
 def largest(document):
-    return max(effort.steps_of(plan_of(document)), key=lambda step: step.effort)
+    return max(effort.steps_of(create_plan(document)), key=lambda step: step.effort)
 
 
 def with_ports(document, names, count):
     """Add `count` entry ports to these vertices; return None if they cannot have as many."""
-    plan, more = plan_of(document), {}
+    plan, more = create_plan(document), {}
     for name in names:
         more[name] = min(count, WIDEST - len(plan.vertices[name].into))
         count -= more[name]
@@ -96,8 +96,8 @@ def any_step(seed):
     """Return a random document in which a variant has additional edges."""
     chance = random.Random(seed)
     documents = (make(chance.randrange(10**6)) for _ in range(100) for make in (grown, strewn))
-    base = next(document for document in documents if not structure_of(document).problems)
-    steps = [step for step in effort.steps_of(plan_of(base)) if step.region is None]
+    base = next(document for document in documents if not find_structure(document).problems)
+    steps = [step for step in effort.steps_of(create_plan(base)) if step.region is None]
     step = chance.choice(steps)
 
     def build(count, sources):
@@ -114,7 +114,7 @@ def regions():
         *(f"one.ok.l{name[1]} for_each {name}.item" for name in names),
         *(line for region in range(3) for line in heads(region)),
     )
-    assert {len(block.cursors) for block in plan_of(base).blocks} == {8}
+    assert {len(block.cursors) for block in create_plan(base).blocks} == {8}
 
     def build(count, sources):
         document, pads = padded(base, OutputPort("one", "ok", "p"), min(count, 8), sources)
@@ -134,7 +134,7 @@ def loop():
         *("h.ok.p collect s1.list", "s1.list = 1"),
         *("s27.ok.p do_while s0.again", "s27.done.p break after.x"),
     )
-    starts = max((block.starts for block in plan_of(base).blocks), key=len)
+    starts = max((block.starts for block in create_plan(base).blocks), key=len)
     assert len(starts) == 29
     assert any(isinstance(start, int) for start in starts)
 
@@ -176,7 +176,7 @@ BUILDS = {
 async def test_chain_and_lint_agree_on_the_largest_step(registry, define, kind, publish_plan):
     await registry.register(define(ANY))
     build = BUILDS[kind]()
-    fits, exceeds = with_effort(build, MOST_EFFORT), with_effort(build, NEXT_EFFORT)
+    fits, exceeds = with_effort(build, MAX_STEP_EFFORT), with_effort(build, NEXT_EFFORT)
     assert rules(fits) == []
     await publish_plan(Publication.of(fits, FLOW, ""))
     assert set(rules(exceeds)) == {"step_too_large"}

@@ -19,7 +19,7 @@ from nexus_tools.registry import (
     ToolRegistry,
     tool_access,
 )
-from nexus_tools.registry.tool_access import ServedTools
+from nexus_tools.registry.tool_access import ToolAccess
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import (
@@ -32,10 +32,10 @@ from nexus_tools.tool import (
     sign_request,
 )
 from nexus_tools.tool_server import (
-    MemoryNonces,
-    Signatures,
-    TakenAnswers,
+    MemoryNonceStore,
+    SignaturePolicy,
     ToolServer,
+    UnsettledAnswers,
     Variant,
     tool,
 )
@@ -64,7 +64,7 @@ async def add(a: int, b: int) -> Sum:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(tool_access, "PAUSE_S", 0.0)
+    monkeypatch.setattr(tool_access, "MIN_READ_INTERVAL_S", 0.0)
 
 
 @pytest.fixture
@@ -138,13 +138,13 @@ class Server:
 async def serve(owner, chain):
     @asynccontextmanager
     async def serve(mode="required", client_of_chain=owner, answers=None):
-        signatures = Signatures(
+        signatures = SignaturePolicy(
             mode,
             key=TOOL_KEY,
-            nonces=MemoryNonces(now=lambda: 0.0),
-            answers=answers or TakenAnswers(),
+            nonces=MemoryNonceStore(now=lambda: 0.0),
+            answers=answers or UnsettledAnswers(),
         )
-        served = ServedTools(client_of_chain, chain.deployment, [ADD], signatures)
+        served = ToolAccess(client_of_chain, chain.deployment, [ADD], signatures)
         async with served.following():
             app = ToolServer([add], public_url=URL, signatures=served.signatures)
             async with client(app) as http:
@@ -235,7 +235,7 @@ async def test_key_rotation_under_load_loses_no_request(serve, leaders, keyed_le
     assert set(codes) == {""}
 
 
-@pytest.mark.parametrize("bound", ["PATIENCE_S", "MAX_WAITING"])
+@pytest.mark.parametrize("bound", ["PATIENCE_S", "MAX_WAITING_REQUESTS"])
 async def test_key_lookup_timeout_asks_for_retry(
     serve, leaders, active_leader, request_add, owner, monkeypatch, bound
 ):
@@ -328,16 +328,16 @@ async def test_leader_is_rejected_after_failing_three_answers(
     serve, keyed_leader, request_add, closing
 ):
     async with serve() as server:
-        answered = [await request_add() for _ in range(3)]
-        for invocation in answered:
+        open_ids = [await request_add() for _ in range(3)]
+        for invocation in open_ids:
             assert await server.code(keyed_leader, invocation) == ""
         last = await request_add()
         assert await server.code(keyed_leader, last) == ""
-        await closing.close(keyed_leader, dict.fromkeys(answered, FAILURE))
+        await closing.close(keyed_leader, dict.fromkeys(open_ids, FAILURE))
         await server.until("answers_unpaid", keyed_leader, last)
         _, refused = await server.post(keyed_leader, last)
         detail = refused.json()["detail"]
-        assert all(f"{invocation} (unreachable)" in detail for invocation in answered)
+        assert all(f"{invocation} (unreachable)" in detail for invocation in open_ids)
         server.answers.forgive(str(keyed_leader))
         assert await server.code(keyed_leader, last) == ""
 
@@ -346,24 +346,24 @@ async def test_leader_is_rejected_after_answers_expired(
     serve, keyed_leader, request_add, invocations, localnet
 ):
     async with serve() as server:
-        answered = [await request_add() for _ in range(3)]
-        for invocation in answered:
+        open_ids = [await request_add() for _ in range(3)]
+        for invocation in open_ids:
             assert await server.code(keyed_leader, invocation) == ""
         localnet.advance_clock(20_000)
-        await invocations.delete(*answered)
+        await invocations.delete(*open_ids)
         await server.until("answers_unpaid", keyed_leader, await request_add())
 
 
 async def test_failures_during_downtime_are_found(
     serve, keyed_leader, request_add, closing, tmp_path
 ):
-    answered = [await request_add() for _ in range(4)]
-    async with serve(answers=TakenAnswers(tmp_path / "state")) as server:
-        for invocation in answered:
+    open_ids = [await request_add() for _ in range(4)]
+    async with serve(answers=UnsettledAnswers(tmp_path / "state")) as server:
+        for invocation in open_ids:
             assert await server.code(keyed_leader, invocation) == ""
-    outcomes = dict.fromkeys(answered[:3], FAILURE) | {answered[3]: ANSWER}
+    outcomes = dict.fromkeys(open_ids[:3], FAILURE) | {open_ids[3]: ANSWER}
     await closing.close(keyed_leader, outcomes)
-    answers = TakenAnswers(tmp_path / "state")
+    answers = UnsettledAnswers(tmp_path / "state")
     # This is the state that a server without a chain leaves.
     for other in ("of nothing", str(keyed_leader)):
         answers.begin("a caller", other, "digest", time())
@@ -371,7 +371,7 @@ async def test_failures_during_downtime_are_found(
     async with serve(answers=answers) as server:
         assert await server.code(keyed_leader, await request_add()) == "answers_unpaid"
     assert answers.pending(10) == ["of nothing", str(keyed_leader)]
-    assert str(answered[3]) not in answers.refusal(str(keyed_leader))
+    assert str(open_ids[3]) not in answers.refusal(str(keyed_leader))
 
 
 async def test_settling_leader_is_always_served(serve, keyed_leader, request_add, closing):
@@ -408,16 +408,16 @@ async def test_chain_settles_only_answers_that_the_server_signed(
 
 async def test_signed_ports_equal_those_of_the_chain_at_all_sizes(chain, user):
     """Ports are read back from Move: `value::size` of those in a transaction is the signed size."""
-    from nexus_tools.tool import encoded_ports
+    from nexus_tools.tool import encode_ports
 
     document = {"long": "ä" * 20_000, "short": [1, 2.5, None], "empty": ""}
     builder = TransactionBuilder()
-    texts = Ports.bcs.decode(encoded_ports(document))
+    texts = Ports.bcs.decode(encode_ports(document))
     assert isinstance(dict(texts.values)["long"], Value.InlineChunks)
     ports = make_ports(builder, chain.deployment.package, texts)
     calls.value.size(builder, chain.deployment.package, ports)
     results = (await user.inspect(builder)).results
-    assert int.from_bytes(results[-1][0], "little") == len(encoded_ports(document))
+    assert int.from_bytes(results[-1][0], "little") == len(encode_ports(document))
 
 
 # --- Start
@@ -467,14 +467,14 @@ async def test_server_without_key_on_chain_asks_for_retry(
 ):
     signing_tool = await keyed_tool(KEY)
     async with serve() as server:
-        answered = [(await invocations.request(signing_tool, INPUTS))[1] for _ in range(4)]
-        for invocation in answered:
+        open_ids = [(await invocations.request(signing_tool, INPUTS))[1] for _ in range(4)]
+        for invocation in open_ids:
             _, response = await server.post(keyed_leader, invocation)
             assert (response.status_code, response.headers["retry-after"]) == (503, "1")
             assert response.json()["code"] == "key_not_on_chain"
         health = (await server.http.get(f"/{ADD}/health")).json()
         assert health["checks"] == {"server": True, "signing_key": False}
-        await closing.close(keyed_leader, dict.fromkeys(answered, FAILURE))
+        await closing.close(keyed_leader, dict.fromkeys(open_ids, FAILURE))
         await tools.add_key(ADD, TOOL_KEY.public_key)
         _, invocation = await invocations.request(await tools.get(ADD), INPUTS)
         await server.until("", keyed_leader, invocation)
@@ -501,13 +501,13 @@ async def test_leader_is_excused_for_answers_of_removed_key(
 ):
     signing_tool = await keyed_tool(TOOL_KEY)
     async with serve() as server:
-        answered = [(await invocations.request(signing_tool, INPUTS))[1] for _ in range(3)]
-        for invocation in answered:
+        open_ids = [(await invocations.request(signing_tool, INPUTS))[1] for _ in range(3)]
+        for invocation in open_ids:
             assert await server.code(keyed_leader, invocation) == ""
         await tools.add_key(ADD, NEXT_KEY.public_key)
         await tools.remove_key(ADD, TOOL_KEY.public_key)
-        await closing.close(keyed_leader, dict.fromkeys(answered, FAILURE))
-        await server.until("key_not_on_chain", keyed_leader, answered[0])
+        await closing.close(keyed_leader, dict.fromkeys(open_ids, FAILURE))
+        await server.until("key_not_on_chain", keyed_leader, open_ids[0])
         await tools.add_key(ADD, TOOL_KEY.public_key)
         _, invocation = await invocations.request(await tools.get(ADD), INPUTS)
         await server.until("", keyed_leader, invocation)
@@ -518,12 +518,12 @@ async def test_answer_closed_before_key_removal_counts(
 ):
     signing_tool = await keyed_tool(TOOL_KEY)
     async with serve() as server:
-        answered = [(await invocations.request(signing_tool, INPUTS))[1] for _ in range(3)]
-        for invocation in answered:
+        open_ids = [(await invocations.request(signing_tool, INPUTS))[1] for _ in range(3)]
+        for invocation in open_ids:
             assert await server.code(keyed_leader, invocation) == ""
-        await closing.close(keyed_leader, dict.fromkeys(answered, FAILURE))
+        await closing.close(keyed_leader, dict.fromkeys(open_ids, FAILURE))
         await tools.add_key(ADD, NEXT_KEY.public_key)
         await tools.remove_key(ADD, TOOL_KEY.public_key)
-        await server.until("key_not_on_chain", keyed_leader, answered[0])
+        await server.until("key_not_on_chain", keyed_leader, open_ids[0])
         await tools.add_key(ADD, TOOL_KEY.public_key)
-        await server.until("answers_unpaid", keyed_leader, answered[0])
+        await server.until("answers_unpaid", keyed_leader, open_ids[0])

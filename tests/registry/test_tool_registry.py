@@ -8,9 +8,9 @@ from nexus_tools.contracts.move_bindings.collateral import SlashProposed
 from nexus_tools.errors import (
     NotAllowedError,
     NotFoundError,
-    NotNowError,
     UsageError,
     ValidationError,
+    WrongStateError,
 )
 from nexus_tools.registry import Registration
 from nexus_tools.sui.types.address import Address
@@ -34,7 +34,7 @@ async def test_claim_pays_collateral_only_after_the_delay(registry, owner, chain
     now = await owner.now_ms()
     assert now <= tool.claimable_at_ms <= now + 7 * DAY
     chain.net.advance_clock(HOUR // 2)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await registry.claim(ADD)
     assert caught.value.code == "delay_not_over"
     assert "(in 6 d 23 h)" in caught.value.message
@@ -61,7 +61,7 @@ async def test_re_register_fails_for_longer_delay_than_accepted(registry, admins
     chain.net.advance_clock(7 * DAY)
     await registry.claim(ADD)
     await admins.configure(replace(await registry.settings(), unregister_delay_ms=2 * DAY))
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await registry.re_register(ADD, max_delay_ms=DAY)
     assert caught.value.code == "delay_too_long"
     with pytest.raises(ValidationError) as caught:
@@ -94,7 +94,7 @@ async def test_re_register_locks_new_collateral(registry, chain):
 )
 @pytest.mark.usefixtures("added")
 async def test_methods_fail_with_message_for_active_tool(registry, verb, code):
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await getattr(registry, verb)(ADD)
     assert caught.value.code == code
 
@@ -105,7 +105,7 @@ async def test_methods_fail_with_message_for_claimed_tool(registry, chain, verb)
     await registry.unregister(ADD)
     chain.net.advance_clock(7 * DAY)
     await registry.claim(ADD)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await getattr(registry, verb)(ADD)
     assert caught.value.code == "claimed"
 
@@ -113,7 +113,7 @@ async def test_methods_fail_with_message_for_claimed_tool(registry, chain, verb)
 @pytest.mark.usefixtures("added")
 async def test_second_unregister_reports_time_of_claim(registry):
     await registry.unregister(ADD)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await registry.unregister(ADD)
     assert caught.value.code == "already_unregistered"
     assert "claimable at" in caught.value.message
@@ -258,11 +258,11 @@ async def test_add_leader_fails_for_unknown_leader(registry, chain, define):
     later = leader_id(chain.deployment.leader_registry, 0)
     with pytest.raises(NotFoundError) as caught:
         await registry.add_leader(ADD, later)
-    assert caught.value.code == "unknown_leader"
+    assert caught.value.code == "leader_unknown"
     another = Registration(define("xyz.example.math.add@2"), leaders=(later,))
     with pytest.raises(NotFoundError) as caught:
         await registry.register(another)
-    assert caught.value.code == "unknown_leader"
+    assert caught.value.code == "leader_unknown"
 
 
 @pytest.mark.usefixtures("added")
@@ -327,7 +327,7 @@ async def test_execute_slash_burns_amount_after_three_days(registry, admins, adm
     assert (slash.amount_mist, slash.reason, slash.evidence) == (SUI // 4, "it lies", EVIDENCE)
     event = admins.emitted(proposed, SlashProposed)
     assert (slash.due_at_ms, slash.void_at_ms) == (event.due_at_ms, event.void_at_ms)
-    with pytest.raises(NotNowError, match="possible from") as caught:
+    with pytest.raises(WrongStateError, match="possible from") as caught:
         await admins.execute_slash(ADD)
     assert caught.value.code == "not_due"
     chain.net.advance_clock(3 * DAY)
@@ -361,7 +361,7 @@ async def test_void_slash_is_not_pending(registry, admins, admin, chain):
     await admins.propose_slash(ADD, SUI // 4, "it lies", EVIDENCE)
     chain.net.advance_clock(4 * DAY)
     assert (await registry.get(ADD)).collateral.pending_slash(await admin.now_ms()) is None
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await admins.execute_slash(ADD)
     assert caught.value.code == "no_slash_pending"
 
@@ -398,7 +398,7 @@ async def test_re_register_locks_collateral_for_high_price(registry, chain):
 @pytest.mark.usefixtures("added")
 async def test_tools_can_leave_a_registry_that_is_not_accepting(registry, admins, define, chain):
     await admins.configure(replace(await admins.settings(), accepting=False))
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await registry.register(Registration(define("xyz.example.math.add@2")))
     assert caught.value.code == "not_accepting"
     await registry.unregister(ADD)

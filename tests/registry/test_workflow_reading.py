@@ -11,7 +11,7 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.registry.workflows.limits import MAX_DOCUMENT_BYTES
 from nexus_tools.registry.workflows.publication import Publication
 from nexus_tools.tool import ToolFqn
-from nexus_tools.workflow import Default, EntryGroup, InputPort, plan_of
+from nexus_tools.workflow import Default, EntryGroup, InputPort, create_plan
 from tests.registry.sums import ADD, TWICE, sums
 
 SUM = ToolFqn.parse("xyz.example.sum@1")
@@ -121,4 +121,4 @@ async def test_get_rejects_workflow_that_differs_from_its_document(workflows, pu
 async def test_get_accepts_unchanged_workflow(workflows, publish_plan):
     await publish_plan(Publication.of(sums(*TWICE), SUM, ""))
     workflow = await workflows.get(SUM)
-    assert (workflow.document, workflow.plan) == (sums(*TWICE), plan_of(sums(*TWICE)))
+    assert (workflow.document, workflow.plan) == (sums(*TWICE), create_plan(sums(*TWICE)))

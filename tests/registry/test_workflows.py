@@ -4,10 +4,10 @@ from nexus_tools.contracts import dag_id, name_id, parse_event, tool_id
 from nexus_tools.contracts.move_bindings.workflows.dag import DagPublished
 from nexus_tools.errors import NexusError, NotAllowedError, NotFoundError, ValidationError
 from nexus_tools.registry import Workflows
-from nexus_tools.sui.client import Simulated
+from nexus_tools.sui.client import SimulatedTransaction
 from nexus_tools.sui.types.object import Immutable, Shared
 from nexus_tools.tool import ToolFqn
-from nexus_tools.workflow import DIALECT, plan_of
+from nexus_tools.workflow import DIALECT, create_plan
 from tests.registry.sums import ADD, TWICE, sums
 
 SUM = ToolFqn.parse("xyz.example.sum@1")
@@ -36,7 +36,7 @@ async def test_published_workflow_is_read_back_completely(workflows, published, 
     workflow = await workflows.get(str(SUM))
     registry = chain.deployment.tool_registry
     assert workflow.document == twice
-    assert workflow.plan == plan_of(twice)
+    assert workflow.plan == create_plan(twice)
     assert (workflow.id, workflow.fqn, workflow.description) == (
         published.workflow,
         SUM,
@@ -137,7 +137,7 @@ async def test_get_fails_for_unknown_workflow(workflows, published):
 async def test_dry_run_publishes_nothing(owner, chain, twice):
     dry = Workflows(owner, chain.deployment, dry_run=True)
     simulated = await dry.publish(twice, SUM)
-    assert isinstance(simulated.sent[0], Simulated)
+    assert isinstance(simulated.sent[0], SimulatedTransaction)
     assert simulated.cost_mist > 0
     assert simulated.left == 0
     assert await dry.find(SUM) is None

@@ -13,10 +13,16 @@ from nexus_tools.errors import (
     NexusError,
     NotAllowedError,
     NotFoundError,
-    NotNowError,
     UsageError,
+    WrongStateError,
 )
-from nexus_tools.registry import Executions, LeaderRegistry, Schedules, ToolRegistry, standing_of
+from nexus_tools.registry import (
+    Executions,
+    LeaderRegistry,
+    Schedules,
+    ToolRegistry,
+    schedule_overview,
+)
 from nexus_tools.sui.client import Cursor
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 
@@ -143,7 +149,7 @@ async def test_leftover_funds_return_to_the_schedule(due, schedules, keeper, act
     assert (collected.status, collected.amount_mist) == ("timed_out", EACH_MIST)
     assert (collected.failures, collected.skipped) == (1, 0)
     assert (await schedules.get(due)).funds == triggered.funds_mist + EACH_MIST
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await keeper.collect(due)
     assert caught.value.code == "nothing_to_collect"
 
@@ -181,14 +187,14 @@ async def test_pause_is_not_made_up_for(schedule, schedules, every_hour, chain):
     await schedules.resume(schedule)
     expected = every_hour.plan.first_at_ms + 5 * HOUR_MS
     assert (await schedules.get(schedule)).next_at_ms in (expected, expected - HOUR_MS)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await schedules.resume(schedule)
     assert caught.value.code == "not_paused"
 
 
 async def needed_mist(create, **options):
     """Return the funds required for the first execution, according to the refusal of less."""
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await create(funds_mist=EACH_MIST, **options)
     assert caught.value.code == "funds_too_small"
     return caught.value.details["needed_mist"]
@@ -216,7 +222,9 @@ async def test_required_funds_are_exact(
 
 
 async def test_create_rejects_insufficient_execution_funds(create):
-    with pytest.raises(NotNowError, match="the first runs of an execution cost up to") as caught:
+    with pytest.raises(
+        WrongStateError, match="the first runs of an execution cost up to"
+    ) as caught:
         await create(each_mist=1_000)
     assert caught.value.code == "funds_too_small"
 
@@ -230,7 +238,7 @@ async def test_create_rejects_only_past_times(create, user):
     ):
         with pytest.raises(UsageError) as caught:
             await create(timing=Timing(plan, None))
-        assert caught.value.code == "times_over"
+        assert caught.value.code == "no_future_time"
 
 
 async def test_insufficient_funds_wait_for_a_refill(create, keeper, active_leader, chain):
@@ -270,7 +278,7 @@ async def test_ended_execution_counts_before_it_is_collected(
     chain.net.advance_clock(HOUR_MS)  # no step was run, so it is late
     standing = await schedules.standing(schedule)
     assert (standing.running, standing.to_collect_mist) == ((), EACH_MIST)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await keeper.refill(schedule, SUI)
     assert caught.value.code == "finished"
     before_mist = await user.balance(user.address)
@@ -366,9 +374,9 @@ async def test_extend_adds_times_until_and_executions(
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        ({}, "extension_missing"),
-        ({"times": [1]}, "times_over"),
-        ({"until_ms": 1}, "times_over"),
+        ({}, "extension_empty"),
+        ({"times": [1]}, "no_future_time"),
+        ({"until_ms": 1}, "no_future_time"),
         ({"times": [2**60]}, "not_by_times"),
         ({"until_ms": 2**60}, "invalid_end"),
         ({"times": [-1]}, "argument_invalid"),
@@ -383,7 +391,7 @@ async def test_extend_rejects_an_empty_extension(schedule, schedules, options, c
 async def test_extend_rejects_a_cancelled_schedule(due, schedules, keeper, active_leader):
     started_execution(await keeper.trigger(due, active_leader), keeper)
     await schedules.cancel(due)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await schedules.extend(due, max_executions=9)
     assert caught.value.code == "cancelled"
 
@@ -448,7 +456,7 @@ async def test_cancelled_schedule_reports_later_refunds(
 ):
     triggered = started_execution(await keeper.trigger(due, active_leader), keeper)
     first = await schedules.cancel(due)
-    with pytest.raises(NotNowError, match="the end of 1 execution") as caught:
+    with pytest.raises(WrongStateError, match="the end of 1 execution") as caught:
         await schedules.cancel(due)
     assert caught.value.code == "cancelled"
     await schedules.call(executions.cancel, triggered.execution)
@@ -480,7 +488,7 @@ async def test_schedule_deleted_during_a_read_is_reported_as_missing(
         await schedules.order(due)
     assert caught.value.code == "schedule_unknown"
     with pytest.raises(NotFoundError) as caught:
-        await standing_of(schedules, result, order, flow, [ended], now_ms=0, gas_price=0)
+        await schedule_overview(schedules, result, order, flow, [ended], now_ms=0, gas_price=0)
     assert caught.value.code == "execution_unknown"
 
 
@@ -490,7 +498,7 @@ async def test_running_execution_keeps_a_cancelled_schedule(
     await keeper.trigger(due, active_leader)
     await schedules.cancel(due)
     assert (await schedules.get(due)).is_cancelled
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await schedules.delete(due)
     assert caught.value.code == "not_collected"
     chain.net.advance_clock(HOUR_MS)
@@ -540,7 +548,7 @@ async def test_change_leaders_replaces_the_leaders(
     assert (await schedules.order(schedule)).terms.leaders == (second, active_leader)
     with pytest.raises(UsageError) as caught:
         await schedules.name_leaders(schedule, [])
-    assert caught.value.code == "leaders_named"
+    assert caught.value.code == "leader_count_invalid"
 
 
 async def test_list_of_times_ends(create, schedules, keeper, active_leader, chain, user):

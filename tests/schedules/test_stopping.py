@@ -8,7 +8,7 @@ from nexus_tools.contracts.move_bindings.workflows.schedule import (
     ScheduleCollected,
     ScheduleTriggered,
 )
-from nexus_tools.errors import NotNowError
+from nexus_tools.errors import WrongStateError
 from nexus_tools.registry import Executions, StepCommands
 from nexus_tools.registry.executions.step_commands import RequestRun
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -67,7 +67,7 @@ async def test_cancelling_a_schedule_refunds_unneeded_funds_of_its_stopped_execu
     back_mist = schedules.back_mist(sent)
     assert await user.balance(user.address) == before_mist + back_mist - sent.cost.net
     assert back_mist == standing.schedule.funds + free_mist
-    with pytest.raises(NotNowError):
+    with pytest.raises(WrongStateError):
         await schedules.cancel(schedule)
     # The invocation's payment is refunded after its expiry.
     chain.net.advance_clock(HOUR_MS)
@@ -80,7 +80,7 @@ async def test_collecting_ends_a_late_execution_and_takes_its_free_funds(running
     schedule, execution = running
     free_mist = await funds_of(schedules, execution)
     had_mist = (await schedules.get(schedule)).funds
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await schedules.collect(schedule)
     assert caught.value.code == "nothing_to_collect"
     chain.net.advance_clock(HOUR_MS // 2)

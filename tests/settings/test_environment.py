@@ -63,7 +63,7 @@ def options(group):
 def test_variables_of_options_are_known():
     named = {option.envvar for option in options(app) if option.envvar} - {"BIND_ADDR"}
     ours = {environment.PREFIX + name.upper() for name in environment.NAMES}
-    of_tools = {environment.TOOL_PREFIX + name.upper() for name in environment.TOOL_NAMES}
+    of_tools = {environment.TOOL_PREFIX + name.upper() for name in environment.TOOL_VARIABLES}
     assert named
     assert named <= ours | of_tools
 

@@ -106,7 +106,7 @@ def test_other_files_are_not_read_for_own_networks(home):
     folder.mkdir(parents=True)
     (folder / "client.yaml").write_text("[")
     assert Settings.load().find_network("testnet").name == "testnet"
-    assert code_of(Settings.load().find_network, "nowhere") == "sui_files_invalid"
+    assert code_of(Settings.load().find_network, "nowhere") == "sui_config_invalid"
 
 
 def test_all_networks_lists_every_source(home, sui_files):
@@ -130,7 +130,7 @@ def test_broken_file_is_reported_and_skipped(home):
     assert [all_account.what.alias for all_account in settings.all_accounts(told.append)] == [
         "alice"
     ]
-    assert [error.code for error in told] == ["sui_files_invalid"] * 2
+    assert [error.code for error in told] == ["sui_config_invalid"] * 2
 
 
 # --- Keys

@@ -2,8 +2,8 @@ import pytest
 
 from nexus_tools.tool import (
     InterfaceValidator,
-    annotations_of,
     check_input_schema,
+    read_annotations,
     with_annotations,
 )
 
@@ -11,15 +11,15 @@ SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
 HINTS = {"title": "Read", "readOnlyHint": True, "destructiveHint": False}
 
 
-def test_a_schema_carries_what_is_known_of_its_tool():
+def test_schema_contains_annotations():
     carrying = with_annotations(SCHEMA, HINTS)
     check_input_schema(carrying)
-    assert annotations_of(carrying) == HINTS
+    assert read_annotations(carrying) == HINTS
 
 
-def test_a_schema_without_anything_known_stays_as_it_is():
+def test_schema_without_annotations_is_unchanged():
     assert with_annotations(SCHEMA, None) == SCHEMA
-    assert annotations_of(SCHEMA) == {}
+    assert read_annotations(SCHEMA) == {}
 
 
 def test_an_input_is_checked_as_without_it(define):
@@ -39,5 +39,5 @@ def test_an_input_is_checked_as_without_it(define):
         ("title", {}),
     ],
 )
-def test_of_a_strangers_annotations_only_what_is_one_is_kept(given, known):
-    assert annotations_of(with_annotations(SCHEMA, given)) == known
+def test_invalid_annotations_are_dropped(given, known):
+    assert read_annotations(with_annotations(SCHEMA, given)) == known

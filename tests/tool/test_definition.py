@@ -66,7 +66,7 @@ def test_addresses_in_a_function_are_written_with_all_their_digits(document):
         ({"package": "0x2"}, "unknown fields: package"),
     ],
 )
-def test_a_function_that_is_none_is_refused_with_its_reason(document, changes, words):
+def test_invalid_function_is_rejected_with_reason(document, changes, words):
     document |= ON_CHAIN | {"function": ON_CHAIN["function"] | changes}
     with pytest.raises(ValidationError, match=words) as caught:
         ToolDefinition.parse(document)
@@ -82,7 +82,7 @@ def test_an_onchain_tool_has_a_function_and_no_other_tool_has_one(document):
 @pytest.mark.parametrize(
     ("closed_by", "longest"), [("leaders", 120_000), ("anyone", 7_776_000_000)]
 )
-def test_what_anyone_closes_may_take_90_days(document, closed_by, longest):
+def test_timeout_is_90_days_if_closable_by_anyone(document, closed_by, longest):
     document |= ON_CHAIN | {"function": ON_CHAIN["function"] | {"closed_by": closed_by}}
     assert ToolDefinition.parse(document | {"timeout": longest}).timeout_ms == longest
     with pytest.raises(ValidationError, match="timeout"):

@@ -32,16 +32,16 @@ def test_the_nearest_host_comes_first_and_the_last_has_two_labels():
     "domain",
     ["xyz.my_company", "xyz.ends-", "xyz.a-.llm", "xyz." + "a" * 64, "com.xn--a", "com.xn--..b"],
 )
-def test_a_domain_whose_labels_no_host_can_have_is_not_asked(domain):
+def test_proof_hosts_rejects_invalid_host_labels(domain):
     assert code_of(proof_hosts, domain) == "domain_unprovable"
 
 
-def test_a_stranger_does_not_make_a_reader_flood_a_victim_with_questions():
+def test_number_of_proof_hosts_is_bounded():
     assert len(proof_hosts("com.victim.aa.bb.cc")) == 4
     assert code_of(proof_hosts, "com.victim.aa.bb.cc.dd") == "domain_unprovable"
 
 
-def test_a_label_of_63_characters_and_one_in_punycode_are_asked_as_they_are():
+def test_long_and_punycode_labels_are_unchanged():
     assert proof_hosts("xyz." + "a" * 63) == ("a" * 63 + ".xyz",)
     assert proof_hosts("com.xn--bcher-kva") == ("xn--bcher-kva.com",)
 
@@ -77,7 +77,7 @@ def test_a_document_is_read_as_it_was_written():
         b'{"registries": []}' + b" " * 65_536,
     ],
 )
-def test_a_text_that_two_readers_could_read_in_two_ways_is_refused(text):
+def test_ambiguous_document_is_rejected(text):
     assert code_of(DomainOwners.parse, text) == "proof_invalid"
 
 
@@ -95,9 +95,9 @@ def test_a_text_that_two_readers_could_read_in_two_ways_is_refused(text):
         {"until": 1},
     ],
 )
-def test_an_entry_that_looks_like_another_is_refused(change):
+def test_similar_looking_entry_is_rejected(change):
     assert code_of(parse, ENTRY | change) == "proof_invalid"
 
 
-def test_a_second_entry_for_a_registry_does_not_add_an_owner_unseen():
+def test_duplicate_registry_is_rejected():
     assert code_of(parse, ENTRY, ENTRY | {"owners": ["0x" + "66" * 32]}) == "proof_invalid"

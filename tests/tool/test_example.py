@@ -124,7 +124,7 @@ def test_the_same_schema_gives_the_same_example():
     assert example_input(schema) == example_input(schema)
 
 
-def test_what_the_author_wrote_comes_first():
+def test_examples_of_the_author_come_first():
     assert example_input({"type": "object", "examples": [{"a": 7}]}) == {"a": 7}
 
 
@@ -230,7 +230,7 @@ def test_an_example_of_an_answer_has_the_ports_of_the_variant():
         ({"oneOf": [branch("ok", {"n": {"type": "integer", "minimum": 2, "maximum": 1}})]}, "ok"),
     ],
 )
-def test_an_answer_that_cannot_be_guessed_is_said_so(schema, variant):
+def test_missing_answer_example_is_reported(schema, variant):
     with pytest.raises(ValidationError) as refused:
         example_answer(schema, variant)
     assert refused.value.code == "example_not_found"

@@ -110,6 +110,6 @@ def test_versions_are_ordered_as_numbers():
         ("xyz.example.add", "'@' is missing"),
     ],
 )
-def test_the_message_says_which_part_is_wrong(text, part):
+def test_error_names_the_invalid_part(text, part):
     with pytest.raises(ValidationError, match=re.escape(part)):
         ToolFqn.parse(text)

@@ -9,17 +9,17 @@ READ = ToolFqn.parse("xyz.example.files.read_file@2")
     "pattern",
     ["read_file", "read_*", "*file", "xyz.example.*", "*@2", "xyz.example.files.read_file"],
 )
-def test_a_pattern_fits_the_fqn_or_the_name(pattern):
+def test_pattern_matches_fqn_or_name(pattern):
     assert FqnPatterns(only=(pattern,)).admit(READ)
     assert not FqnPatterns(exclude=(pattern,)).admit(READ)
 
 
 @pytest.mark.parametrize("pattern", ["read", "Read_file", "example", "*@1", "xyz.example", ""])
-def test_a_pattern_fits_the_whole_of_it(pattern):
+def test_pattern_matches_the_whole_name(pattern):
     assert not FqnPatterns(only=(pattern,)).admit(READ)
     assert FqnPatterns(exclude=(pattern,)).admit(READ)
 
 
-def test_one_of_several_patterns_is_enough_and_to_be_excluded_counts_more():
+def test_any_pattern_matches_and_exclude_has_priority():
     assert FqnPatterns(only=("write_*", "read_*")).admit(READ)
     assert not FqnPatterns(only=("read_*",), exclude=("write_*", "*_file")).admit(READ)

@@ -51,7 +51,7 @@ def test_addresses_and_names_are_hosts(host):
         "b\u00fccher.example",
     ],
 )
-def test_what_no_resolver_can_be_asked_for_is_no_host(host):
+def test_unresolvable_name_is_not_a_host(host):
     assert not is_host(host)
 
 

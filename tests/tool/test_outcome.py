@@ -1,7 +1,7 @@
 from nexus_tools.tool import Answer, FailureReason
 
 
-def test_the_reasons_that_leaders_write_are_those_of_the_move_module():
+def test_failure_reasons_match_the_move_module():
     written = [reason.value for reason in FailureReason if reason is not FailureReason.EXPIRED]
     assert written == [
         "tool_not_registered",

@@ -13,7 +13,7 @@ from nexus_tools.tool.protocol import Problem
 PACKAGE = Path(nexus_tools.__file__).parent
 HOME = PACKAGE / "tool" / "protocol.py"
 # The localnet has paths of its own, as the `/health` of a faucet.
-OTHERS = PACKAGE / "localnet"
+OTHERS = PACKAGE / "sui" / "localnet"
 
 HEADERS = re.compile(rf"(?:{'|'.join(protocol.CALL_HEADERS)})(?![\w-])", re.IGNORECASE)
 # A path by itself or behind a method or a URL, and not part of a longer one.
@@ -47,7 +47,7 @@ def _sources():
         yield from ((path, number, line) for number, line in enumerate(lines, 1))
 
 
-def test_no_other_file_spells_a_header_a_path_or_the_media_type_of_problems():
+def test_protocol_constants_are_defined_once():
     found = [
         f"{path.relative_to(PACKAGE)}:{line}: {text[:60]}"
         for path, line, text in _sources()
@@ -56,7 +56,7 @@ def test_no_other_file_spells_a_header_a_path_or_the_media_type_of_problems():
     assert found == []
 
 
-def test_the_search_finds_what_it_is_for():
+def test_search_for_duplicate_constants_works():
     wrong = ['"Nexus-Tool"', 'b"idempotency-key"', 'f"{url}/invoke"', '"GET /health"', '"/tools"']
     right = ['"/tools/list"', '"its tools"', 'f"{folder}/invoker"', '"and/or"']
     for text in wrong:
@@ -90,24 +90,24 @@ def _parts(expression):
         (599, FailureReason.HTTP_ERROR),
     ],
 )
-def test_a_status_says_why_an_invocation_failed(status, reason):
+def test_failure_reason_follows_from_status(status, reason):
     assert protocol.failure_reason(status) is reason
 
 
-def test_only_a_tool_says_that_its_own_time_is_over():
+def test_gateway_timeout_is_not_a_tool_timeout():
     assert protocol.failure_reason(504, "timed_out") is FailureReason.TIMED_OUT
 
 
-def test_it_is_safe_to_ask_again_where_nothing_ran_or_it_still_runs():
-    again = [status for status in range(200, 600) if protocol.may_try_again(status)]
+def test_retry_is_safe_if_nothing_ran_or_it_still_runs():
+    again = [status for status in range(200, 600) if protocol.is_retryable(status)]
     assert again == [409, 429, 502, 503, 504]
-    assert not protocol.may_try_again(504, "timed_out")
+    assert not protocol.is_retryable(504, "timed_out")
 
 
-def test_a_refusal_is_of_the_caller_alone_if_it_is_about_who_calls_or_how_often():
-    alone = [status for status in range(200, 600) if protocol.is_of_caller(status)]
+def test_caller_specific_problems():
+    alone = [status for status in range(200, 600) if protocol.is_caller_specific(status)]
     assert alone == [401, 403, 429]
-    assert protocol.is_of_caller(422, "key_reused")
+    assert protocol.is_caller_specific(422, "key_reused")
 
 
 def test_every_problem_has_a_code_of_its_own():

@@ -12,10 +12,10 @@ from nexus_tools.tool import (
     Answer,
     Identity,
     Problem,
-    RefusedSignatureError,
+    SignatureRejectedError,
     SigningKey,
     check_answer,
-    encoded_ports,
+    encode_ports,
 )
 from nexus_tools.tool.signing.signed_outcome import outcome_header, outcome_message
 
@@ -68,14 +68,14 @@ def check(headers, answer=ANSWER):
 
 
 def refusal(headers, answer=ANSWER):
-    with pytest.raises(RefusedSignatureError) as refused:
+    with pytest.raises(SignatureRejectedError) as refused:
         check(headers, answer)
     assert refused.value.problem is Problem.SIGNATURE_INVALID
     return refused.value.detail
 
 
-def test_ports_have_the_bytes_that_the_move_struct_has():
-    assert encoded_ports(ANSWER.ports) == PORTS
+def test_encoded_ports_match_the_move_struct():
+    assert encode_ports(ANSWER.ports) == PORTS
 
 
 @pytest.mark.parametrize("size", [16_379, 16_380, 40_000])
@@ -85,14 +85,14 @@ def test_a_long_text_is_in_chunks_of_16_381_bytes(size):
     pieces = [sized(chunk) for chunk in chunks if chunk]
     in_chunks = b"\x04" + uleb128(len(pieces)) + b"".join(pieces)
     expected = b"\x00" + sized(text) if len(text) <= 16_381 else in_chunks
-    assert encoded_ports({"t": "x" * size}) == b"\x01" + b"\x01t" + expected
+    assert encode_ports({"t": "x" * size}) == b"\x01" + b"\x01t" + expected
 
 
 def test_no_ports_are_one_byte():
-    assert encoded_ports({}) == b"\x00"
+    assert encode_ports({}) == b"\x00"
 
 
-def test_what_is_signed_is_the_message_of_the_move_module():
+def test_outcome_message_matches_the_move_module():
     assert outcome_message(INVOCATION, {"a": 1.5, "b": 2}, ANSWER) == MESSAGE
 
 
@@ -144,7 +144,7 @@ def test_a_signature_of_something_else_is_refused(changes, why):
         f":AAAA:{';a' * 5_000}",
     ],
 )
-def test_a_field_that_is_none_is_refused(field):
+def test_malformed_field_is_rejected(field):
     refusal({"nexus-outcome-signature": field})
 
 
@@ -177,5 +177,5 @@ def test_a_field_that_is_none_is_refused(field):
         "another key",
     ],
 )
-def test_what_is_no_answer_to_an_invocation_on_chain_is_not_signed(changes):
+def test_other_responses_have_no_outcome_signature(changes):
     assert header(**changes) == {}

@@ -16,12 +16,12 @@ from http_message_signatures import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nexus_tools.sui.support.ed25519 import verifies_ed25519
+from nexus_tools.sui.support.ed25519 import verify_ed25519
 from nexus_tools.tool import (
     Identity,
     KnownKeys,
     Problem,
-    RefusedSignatureError,
+    SignatureRejectedError,
     SigningKey,
     check_body,
     check_request,
@@ -70,12 +70,12 @@ def check(headers, *, url=URL, method="POST", body=BODY, leaders=LEADERS, now_s=
 
 
 def refusal(headers, **changes):
-    with pytest.raises(RefusedSignatureError) as refused:
+    with pytest.raises(SignatureRejectedError) as refused:
         check(headers, **changes)
     return refused.value.problem
 
 
-def test_a_signed_request_says_who_signed_it_and_until_when_to_remember_its_nonce():
+def test_signed_request_has_signer_and_nonce_expiry():
     request = check(signed())
     assert request.signer == LEADER
     assert len(request.nonce) >= 22  # 128 bits
@@ -98,12 +98,12 @@ def test_a_change_of_any_covered_header_is_refused(name, place, shift):
         assert refusal(headers) in (
             Problem.SIGNATURE_INVALID,
             Problem.SIGNATURE_MALFORMED,
-            Problem.DIGEST_WRONG,
+            Problem.DIGEST_MISMATCH,
         )
 
 
 @given(st.integers(0, 400), st.integers(1, 94), st.booleans())
-def test_a_change_of_the_signature_or_what_it_says_is_refused(place, shift, of_input):
+def test_changed_signature_is_rejected(place, shift, of_input):
     headers = signed()
     name = "signature-input" if of_input else "signature"
     value = headers[name]
@@ -115,7 +115,7 @@ def test_a_change_of_the_signature_or_what_it_says_is_refused(place, shift, of_i
 
 @given(st.binary(max_size=40).filter(lambda body: body != BODY))
 def test_another_body_is_refused(body):
-    assert refusal(signed(), body=body) is Problem.DIGEST_WRONG
+    assert refusal(signed(), body=body) is Problem.DIGEST_MISMATCH
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_signature_that_covers_less_is_refused(name):
         (-30, None),
     ],
 )
-def test_a_request_is_good_for_its_time_and_what_clocks_may_be_apart(seconds, problem):
+def test_request_is_valid_within_lifetime_and_clock_skew(seconds, problem):
     now_s = int(NOW) + seconds
     if problem is None:
         assert check(signed(), now_s=now_s)
@@ -170,7 +170,7 @@ def test_a_request_is_good_for_its_time_and_what_clocks_may_be_apart(seconds, pr
 
 
 @pytest.mark.parametrize("expires", [0, MAX_LIFETIME_S + 1, -5])
-def test_nobody_signs_for_longer_than_nonces_are_remembered(expires):
+def test_lifetime_is_bounded(expires):
     headers = signed()
     headers["signature-input"] = headers["signature-input"].replace(
         f"expires={int(NOW) + 30}", f"expires={int(NOW) + expires}"
@@ -179,7 +179,7 @@ def test_nobody_signs_for_longer_than_nonces_are_remembered(expires):
 
 
 @pytest.mark.parametrize("gone", ["signature", "signature-input"])
-def test_half_a_signature_is_none_and_yet_means_to_be_one(gone):
+def test_half_stripped_request_counts_as_signed(gone):
     headers = signed()
     del headers[gone]
     assert refusal(headers) is Problem.SIGNATURE_MISSING
@@ -187,17 +187,17 @@ def test_half_a_signature_is_none_and_yet_means_to_be_one(gone):
     assert not is_signed({"signature": "xnexus=:AA==:", "signature-input": 'proxy=("@method")'})
 
 
-def test_who_is_not_in_the_list_is_refused_before_anything_is_verified():
+def test_unlisted_signer_is_rejected_before_verification():
     forged = signed(OTHER, STRANGER) | {"signature": "nexus=:AAAA:"}
     assert refusal(forged) is Problem.LEADER_NOT_ACCEPTED
 
 
-def test_a_key_that_its_leader_has_no_more_is_refused():
+def test_removed_key_is_rejected():
     assert refusal(signed(OTHER)) is Problem.KEY_UNKNOWN
     assert refusal(signed(), leaders=KnownKeys({LEADER: []})) is Problem.KEY_UNKNOWN
 
 
-def test_who_names_the_key_of_another_has_to_have_it():
+def test_key_of_another_leader_is_rejected():
     headers = signed(OTHER)
     theirs, own = key_id(LEADER, OTHER.public_key), key_id(LEADER, KEY.public_key)
     headers["signature-input"] = headers["signature-input"].replace(theirs, own)
@@ -205,13 +205,13 @@ def test_who_names_the_key_of_another_has_to_have_it():
 
 
 @pytest.mark.parametrize("alg", ["rsa-v1_5-sha256", "hmac-sha256", "none"])
-def test_the_algorithm_is_the_keys_and_not_the_senders_choice(alg):
+def test_sender_cannot_choose_the_algorithm(alg):
     headers = signed()
     headers["signature-input"] += f';alg="{alg}"'
     assert refusal(headers) is Problem.SIGNATURE_MALFORMED
 
 
-def test_a_key_whose_one_signature_fits_everything_is_worth_nothing():
+def test_small_order_key_is_rejected():
     identity = (1).to_bytes(32, "little")
     headers = signed()
     headers["signature-input"] = headers["signature-input"].replace(
@@ -222,7 +222,7 @@ def test_a_key_whose_one_signature_fits_everything_is_worth_nothing():
     assert refusal(headers, leaders=leaders) is Problem.SIGNATURE_INVALID
 
 
-def test_the_signature_of_a_proxy_beside_ours_is_no_matter():
+def test_additional_proxy_signature_is_ignored():
     headers = signed()
     headers["signature-input"] = f'proxy=("@method");created=1, {headers["signature-input"]}'
     headers["signature"] += ", proxy=:AAAA:"
@@ -258,17 +258,17 @@ def respond(request, key=TOOL_KEY, signer=TOOL, now_s=NOW):
 
 
 def response_refusal(request, headers, status=200, body=RESULT, keys=(TOOL_KEY.public_key,)):
-    with pytest.raises(RefusedSignatureError) as refused:
+    with pytest.raises(SignatureRejectedError) as refused:
         check_response(status, body, headers, request, keys)
     return refused.value.problem
 
 
-def test_a_signed_response_is_the_tools():
+def test_signed_response_verifies():
     request = signed()
     check_response(200, RESULT, respond(request), request, {TOOL_KEY.public_key})
 
 
-def test_a_response_is_worth_nothing_for_another_request():
+def test_response_is_invalid_for_another_request():
     first, second = signed(), signed()
     assert response_refusal(second, respond(first)) is Problem.SIGNATURE_INVALID
 
@@ -301,10 +301,10 @@ def test_another_status_or_body_of_a_response_is_refused():
     request = signed()
     headers = respond(request)
     assert response_refusal(request, headers, status=500) is Problem.SIGNATURE_INVALID
-    assert response_refusal(request, headers, body=b"{}") is Problem.DIGEST_WRONG
+    assert response_refusal(request, headers, body=b"{}") is Problem.DIGEST_MISMATCH
 
 
-def test_a_response_that_nobody_signed_or_another_signed_is_refused():
+def test_unsigned_or_foreign_response_is_rejected():
     request = signed()
     assert response_refusal(request, {}) is Problem.SIGNATURE_MISSING
     assert response_refusal(request, respond(request, OTHER)) is Problem.KEY_UNKNOWN
@@ -312,7 +312,7 @@ def test_a_response_that_nobody_signed_or_another_signed_is_refused():
     assert response_refusal(request, of_other_tool) is Problem.KEY_UNKNOWN
 
 
-def test_a_request_is_no_response():
+def test_request_signature_is_invalid_for_response():
     request = signed(TOOL_KEY, TOOL)
     assert response_refusal(request, request) is Problem.SIGNATURE_MALFORMED
 
@@ -434,7 +434,7 @@ def test_components_have_the_values_of_the_rfc(url):
     signature = b64decode(
         "wqcAqbmYJ2ji2glfAMaRy4gruYYnx2nEFN2HN6jrnDnQCK1u02Gb04v9EDgwUPiu4A0w6vuQv5lIp5WPpBKRCw=="
     )
-    assert verifies_ed25519(public, signature, base)
+    assert verify_ed25519(public, signature, base)
 
 
 @pytest.mark.parametrize(
@@ -470,14 +470,14 @@ def test_a_component_that_is_not_supported_is_refused_by_name(component):
     covered = " ".join(f'"{name}"' for name in COVERED)
     headers = signed()
     fields = headers["signature-input"].replace(f"({covered})", f"({covered} {component})")
-    with pytest.raises(RefusedSignatureError) as refused:
+    with pytest.raises(SignatureRejectedError) as refused:
         check(headers | {"signature-input": fields})
     assert refused.value.problem is Problem.SIGNATURE_MALFORMED
     assert component in refused.value.detail
 
 
 @pytest.mark.parametrize("name", COVERED)
-def test_more_components_do_not_stand_for_those_that_have_to_be_covered(name):
+def test_required_components_must_be_covered(name):
     headers = signed_elsewhere(*OF_THE_URL)
     fields = headers["signature-input"].replace(f'"{name}" ', "").replace(f' "{name}"', "")
     assert refusal(headers | {"signature-input": fields}) is Problem.SIGNATURE_MALFORMED

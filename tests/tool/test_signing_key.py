@@ -5,7 +5,13 @@ import subprocess
 import pytest
 
 from nexus_tools.errors import NexusError
-from nexus_tools.tool import KnownKeys, KnownKeysFile, SigningKey, parse_public_key, public_key_text
+from nexus_tools.tool import (
+    KnownKeys,
+    KnownKeysFile,
+    SigningKey,
+    format_public_key,
+    parse_public_key,
+)
 
 # RFC 8410, section 10.3, and the public half of section 10.1.
 PEM = """-----BEGIN PRIVATE KEY-----
@@ -28,7 +34,7 @@ def test_a_key_is_read_as_rfc_8410_writes_it(tmp_path):
     assert SigningKey.from_pem(SigningKey.from_pem(PEM).to_pem()).public_key.hex() == PUBLIC
 
 
-def test_a_key_is_kept_in_a_file_that_its_owner_alone_can_read_and_that_is_not_overwritten(
+def test_key_file_is_private_and_not_overwritten(
     tmp_path,
 ):
     key, file = SigningKey.new(), tmp_path / "key.pem"
@@ -53,20 +59,20 @@ def test_openssl_reads_what_we_write(tmp_path):
 
 
 def test_a_public_key_is_written_in_one_way():
-    assert public_key_text(parse_public_key(f"ed25519:{BASE_POINT}")) == f"ed25519:{BASE_POINT}"
+    assert format_public_key(parse_public_key(f"ed25519:{BASE_POINT}")) == f"ed25519:{BASE_POINT}"
     for wrong in (BASE_POINT, f"ed25519:{BASE_POINT.upper()[:-1]}A", "ed25519:", "x" * 500):
         assert code(lambda text=wrong: parse_public_key(text)) == "public_key_invalid"
 
 
 @pytest.mark.parametrize("point", ["01" + "00" * 31, "00" * 32, "ec" + "ff" * 30 + "7f"])
-def test_a_point_of_small_order_is_no_key(point):
+def test_small_order_point_is_not_a_key(point):
     assert code(lambda: parse_public_key(f"ed25519:{point}")) == "public_key_invalid"
 
 
 def test_a_list_has_signers_with_any_number_of_keys():
-    one, two = (public_key_text(SigningKey.new().public_key) for _ in range(2))
+    one, two = (format_public_key(SigningKey.new().public_key) for _ in range(2))
     known = KnownKeys.parse(f"# mine\n\n0xa {one}  # now\n0xa {two}\n0xb\n")
-    assert {public_key_text(key) for key in known("0xa")} == {one, two}
+    assert {format_public_key(key) for key in known("0xa")} == {one, two}
     assert (known("0xb"), known("0xc")) == (frozenset(), None)
 
 
@@ -79,7 +85,7 @@ def test_the_line_that_is_wrong_is_named():
 
 def test_a_list_in_a_file_is_followed(tmp_path, logged):
     file, now = tmp_path / "keys", [0.0]
-    line = f"0xa {public_key_text(SigningKey.new().public_key)}\n"
+    line = f"0xa {format_public_key(SigningKey.new().public_key)}\n"
     file.write_text(line)
     known = KnownKeysFile(file, now=lambda: now[0])
     assert len(known("0xa")) == 1
@@ -90,14 +96,14 @@ def test_a_list_in_a_file_is_followed(tmp_path, logged):
 
 
 @pytest.mark.parametrize("broken", ["0xa nonsense\n", None])
-def test_a_list_that_breaks_holds_as_it_was_and_is_told_of(tmp_path, logged, broken):
+def test_invalid_list_keeps_previous_keys_and_is_logged(tmp_path, logged, broken):
     file, now = tmp_path / "keys", [0.0]
     file.write_text("0xa\n")
     known = KnownKeysFile(file, now=lambda: now[0])
     file.unlink() if broken is None else file.write_text(broken)
     now[0] = 1.0
     assert known("0xa") == frozenset()
-    assert [entry["event"] for entry in logged] == ["known_keys_unread"]
+    assert [entry["event"] for entry in logged] == ["known_keys_unreadable"]
     assert code(lambda: KnownKeysFile(file)) == "known_keys_invalid"
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import canonical_json, measure, parse_json, pointer_of
+from nexus_tools.tool import canonical_json, json_pointer, measure, parse_json
 from nexus_tools.tool.strict_json import canonical_elements
 
 
@@ -56,14 +56,14 @@ def test_canonical_json_has_sorted_names_and_no_spaces():
         ["x", []],
     ],
 )
-def test_the_elements_of_a_list_have_the_texts_that_they_have_in_it(values):
+def test_canonical_elements_match_canonical_list(values):
     elements = canonical_elements(values)
     assert elements == [canonical_json(value) for value in values]
     assert b"[" + b",".join(elements) + b"]" == canonical_json(values)
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1, 2}, b"x", "\ud800"])
-def test_canonical_json_refuses_what_is_no_json(value):
+def test_canonical_json_rejects_other_values(value):
     with pytest.raises(ValidationError):
         canonical_json(value)
 
@@ -82,4 +82,4 @@ def test_values_that_are_no_json_are_not_measured(value):
 
 
 def test_pointers_escape_as_rfc_6901_says():
-    assert pointer_of(["a/b", "m~n", 0, ""]) == "/a~1b/m~0n/0/"
+    assert json_pointer(["a/b", "m~n", 0, ""]) == "/a~1b/m~0n/0/"

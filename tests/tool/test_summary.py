@@ -33,11 +33,11 @@ TEXTS = {"type": "array", "items": TEXT}
         ({"anyOf": [{"const": number} for number in range(9)]}, "0 or 1 or 2 or 3 or 4 or more"),
     ],
 )
-def test_port_summary_names_what_a_port_takes(port, kind):
+def test_port_summary_names_types(port, kind):
     assert port_summary({"properties": {"port": port}}) == f"port?: {kind}"
 
 
-def test_port_summary_marks_what_may_be_absent():
+def test_port_summary_marks_optional_ports():
     schema = {"properties": {"text": TEXT, "word": TEXT}, "required": ["text"]}
     assert port_summary(schema) == "text: string, word?: string"
 

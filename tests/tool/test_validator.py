@@ -146,7 +146,7 @@ def test_patterns_that_backtrack_elsewhere_are_decided(for_port, pattern):
     assert code == "input_invalid"
 
 
-def test_a_value_is_refused_where_a_schema_makes_it_too_expensive(for_port):
+def test_value_is_rejected_if_validation_is_too_expensive(for_port):
     kinds = [
         {
             "type": "object",

@@ -56,7 +56,7 @@ async def test_an_input_that_does_not_match_is_refused(add, ports):
     assert caught.value.code == "input_invalid"
 
 
-def test_a_definition_says_what_the_function_says(add):
+def test_definition_follows_the_function(add):
     assert add.definition("https://tools.example.com/add").as_json() == {
         "fqn": "xyz.example.math.add@1",
         "type": "offchain",
@@ -207,7 +207,7 @@ async def test_a_sync_function_runs_in_another_thread():
     assert outcome.ports["value"] != threading.get_ident()
 
 
-async def test_the_call_is_no_port():
+async def test_call_parameter_is_not_a_port():
     seen = []
 
     @tool("xyz.example.test.call@1")
@@ -238,7 +238,7 @@ async def test_a_single_variant_is_enough():
         (date, date(2026, 1, 1), True),
     ],
 )
-async def test_an_output_has_the_format_that_it_is_said_to_have(annotation, value, is_said):
+async def test_output_schema_has_correct_formats(annotation, value, is_said):
     kind = type("At", (Variant,), {"__annotations__": {"at": annotation}}, name="ok")
 
     @tool("xyz.example.clock.now@1")
@@ -271,7 +271,7 @@ async def test_outputs_are_written_as_json():
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800"])
-async def test_an_output_that_is_no_json_is_refused(value):
+async def test_output_is_rejected_if_not_json(value):
     @tool("xyz.example.test.bad@1")
     async def bad() -> Done:
         return Done(value=value)
@@ -395,14 +395,14 @@ async def _two_calls(a: Call, b: Call) -> Done:
         (_two_calls, "a, b"),
     ],
 )
-def test_a_function_that_cannot_be_a_tool_is_refused_at_once(function, says):
+def test_tool_rejects_invalid_function(function, says):
     error = _refused(function)
     assert error.code == "tool_invalid"
     assert says in error.message
     assert "xyz.example.test.bad@1" in error.message
 
 
-def test_a_type_without_a_schema_is_refused_at_once():
+def test_tool_rejects_type_without_schema():
     assert _refused(_no_schema).code == "tool_invalid"
 
 
@@ -488,7 +488,7 @@ class Tree(BaseModel):
         (lambda: {"database": True, "model": False}, {"database": True, "model": False}),
     ],
 )
-async def test_health_is_one_truth_or_several(health, expected):
+async def test_health_returns_one_or_several_booleans(health, expected):
     @tool("xyz.example.test.health@1", health=health)
     async def function() -> Done:
         return Done()
@@ -496,7 +496,7 @@ async def test_health_is_one_truth_or_several(health, expected):
     assert await function.check_health() == expected
 
 
-async def test_health_may_be_asked_asynchronously():
+async def test_health_may_be_async():
     async def health():
         return False
 
@@ -507,7 +507,7 @@ async def test_health_may_be_asked_asynchronously():
     assert await function.check_health() == {"health": False}
 
 
-def test_a_pattern_that_looks_ahead_is_refused_by_the_name_of_its_parameter():
+def test_tool_rejects_look_ahead_and_names_the_parameter():
     with pytest.raises(ValidationError) as caught:
 
         @tool("xyz.example.text.code@1")

@@ -57,7 +57,7 @@ def _failed(rows):
     return [name for name, row in rows.items() if row.status is Status.FAILED]
 
 
-async def test_a_tool_that_keeps_the_protocol_passes_every_check(meta):
+async def test_conforming_tool_passes_every_check(meta):
     rows = await _rows(_app(meta))
     assert {name: row.status for name, row in rows.items()} == dict.fromkeys(
         [
@@ -106,7 +106,7 @@ async def test_our_own_server_passes_every_check(add, path):
         ),
     ],
 )
-async def test_what_is_wrong_in_a_definition_is_found(meta, changes, failed):
+async def test_check_reports_invalid_definition(meta, changes, failed):
     assert _failed(await _rows(_app(meta | changes))) == failed
 
 
@@ -129,7 +129,7 @@ async def test_what_is_wrong_in_a_definition_is_found(meta, changes, failed):
         ("invoke", JSONResponse({}, 401), []),
     ],
 )
-async def test_what_is_wrong_at_an_endpoint_is_found(meta, endpoint, response, failed):
+async def test_check_reports_invalid_endpoint(meta, endpoint, response, failed):
     assert _failed(await _rows(_app(meta, **{endpoint: response}))) == failed
 
 
@@ -138,13 +138,13 @@ async def test_signed_requests_are_not_probed(meta):
     assert rows["invoke with a valid input"].status is Status.SKIPPED
 
 
-async def test_a_failed_check_says_what_to_do(meta):
+async def test_failed_check_has_a_hint(meta):
     row = (await _rows(_app(meta | {"url": "https://elsewhere.example"})))["url"]
     assert "https://elsewhere.example" in row.message
     assert row.hint
 
 
-async def test_nobody_at_the_address_fails_one_check_and_skips_the_rest():
+async def test_unreachable_tool_fails_one_check_and_skips_others():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     async with httpx.AsyncClient() as http:
@@ -162,7 +162,7 @@ async def test_nobody_at_the_address_fails_one_check_and_skips_the_rest():
         ("https://tools.example.com", Status.PASSED),
     ],
 )
-async def test_tls_is_wanted_except_on_this_machine(meta, url, status):
+async def test_tls_is_required_except_on_loopback(meta, url, status):
     assert (await _rows(_app(meta), url))["tls"].status is status
 
 

@@ -11,7 +11,7 @@ import structlog
 
 from nexus_tools.errors import UsageError
 from nexus_tools.tool import Identity, KnownKeys, SigningKey, sign_request
-from nexus_tools.tool_server import MemoryNonces, Signatures, ToolServer, run, serving
+from nexus_tools.tool_server import MemoryNonceStore, SignaturePolicy, ToolServer, run, serving
 from nexus_tools.tool_server.testing import client
 
 PROGRAM = """
@@ -44,7 +44,7 @@ def _served(target, *files):
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
-def test_a_server_responds_on_a_socket_and_stops_when_told(examples_path, stop):
+def test_server_responds_and_stops_on_signal(examples_path, stop):
     with _served(str(examples_path)) as (process, url):
         answer = httpx.post(f"{url}/divide/invoke", json={"dividend": 7, "divisor": 2})
         assert answer.json() == {"ok": {"quotient": 3, "remainder": 1}}
@@ -78,7 +78,7 @@ def test_an_address_in_use_is_refused(add):
         pytest.raises(UsageError) as caught,
     ):
         run(ToolServer([add]), port=listener.getsockname()[1])
-    assert caught.value.code == "address_unusable"
+    assert caught.value.code == "address_unavailable"
 
 
 def test_tls_needs_both_files(add, tmp_path):
@@ -90,7 +90,7 @@ def test_tls_needs_both_files(add, tmp_path):
 def test_tls_files_that_cannot_be_read_are_refused(add, tmp_path):
     with pytest.raises(UsageError) as caught:
         run(ToolServer([add]), port=0, tls_certificate=tmp_path / "a", tls_key=tmp_path / "b")
-    assert caught.value.code == "tls_unusable"
+    assert caught.value.code == "tls_files_invalid"
 
 
 EMBEDDED = """
@@ -139,7 +139,7 @@ async def test_a_tool_served_within_a_program_has_the_url_in_its_definition(add)
 
 
 @pytest.mark.anyio
-async def test_a_server_of_an_authors_own_is_served_within_a_program(add):
+async def test_custom_server_is_served_within_a_program(add):
     server = ToolServer([add], public_url="https://tools.example.com")
     async with serving(server) as url, httpx.AsyncClient() as http:
         assert (await http.get(f"{url}/meta")).json()[
@@ -148,7 +148,7 @@ async def test_a_server_of_an_authors_own_is_served_within_a_program(add):
 
 
 @pytest.mark.anyio
-async def test_a_page_whose_name_was_made_to_lead_here_calls_no_tool(add):
+async def test_dns_rebinding_page_cannot_call_tools(add):
     async with serving(add) as url, httpx.AsyncClient() as http:
         port = url.rpartition(":")[2]
         invoke = ("POST", f"{url}/invoke", {"a": 1, "b": 2})
@@ -164,7 +164,7 @@ async def test_a_page_whose_name_was_made_to_lead_here_calls_no_tool(add):
 
 
 @pytest.mark.anyio
-async def test_a_proxy_names_a_server_with_a_public_url_as_it_likes(add):
+async def test_public_server_accepts_any_host_header(add):
     server = ToolServer([add], public_url="https://tools.example.com")
     server.reached_at("http://127.0.0.1:8080")
     async with client(server) as http:
@@ -172,7 +172,7 @@ async def test_a_proxy_names_a_server_with_a_public_url_as_it_likes(add):
     assert response.status_code == 200
 
 
-def test_an_interrupted_server_lets_what_runs_end(tmp_path):
+def test_interrupted_server_finishes_running_invocations(tmp_path):
     program = """
 import asyncio
 from nexus_tools.tool_server import Variant, serve, tool
@@ -213,13 +213,13 @@ serve(slow, port=int(__import__("sys").argv[1]))
 
 
 @pytest.mark.anyio
-async def test_who_verifies_signatures_only_once_it_is_served_knows_where_it_is_reached(add):
+async def test_signature_gate_uses_the_url_of_the_socket(add):
     server = ToolServer([add])
     leader, key = "0x" + "a" * 64, SigningKey.new()
     async with serving(server) as url, httpx.AsyncClient() as http:
         leaders = KnownKeys({leader: [key.public_key]})
-        nonces = MemoryNonces(now=lambda: 0.0)
-        server.use_signatures(Signatures("required", leaders, nonces=nonces))
+        nonces = MemoryNonceStore(now=lambda: 0.0)
+        server.use_signatures(SignaturePolicy("required", leaders, nonces=nonces))
         body = b'{"a":1,"b":2}'
         headers = {
             "content-type": "application/json",

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from nexus_tools.tool_server import Limits, RecentInvocations, ToolServer
+from nexus_tools.tool_server import IdempotencyCache, Limits, ToolServer
 from nexus_tools.tool_server.response import ProblemError, Response
 from nexus_tools.tool_server.testing import client
 
@@ -56,7 +56,7 @@ async def test_a_key_that_is_running_is_409(gate):
     [({"number": 1}, {}), ({"number": 2}, {"nexus-max-outcome-bytes": "100"})],
     ids=["body", "size"],
 )
-async def test_a_stranger_who_asks_first_with_the_key_of_another_takes_nothing(gate, body, headers):
+async def test_key_used_by_another_account_does_not_block_owner(gate, body, headers):
     async with client(ToolServer([gate.tool])) as http, asyncio.TaskGroup() as tasks:
         strangers = tasks.create_task(http.post("/invoke", json=body, headers=KEY | headers))
         await gate.entered.wait()
@@ -68,7 +68,7 @@ async def test_a_stranger_who_asks_first_with_the_key_of_another_takes_nothing(g
     assert gate.runs == 2
 
 
-async def test_a_tool_that_broke_is_not_run_again(gate, logged):
+async def test_tool_that_raised_does_not_run_again(gate, logged):
     gate.opened.set()
     async with client(ToolServer([gate.tool])) as http:
         answers = [await http.post("/invoke", json={"number": -1}, headers=KEY) for _ in range(2)]
@@ -116,7 +116,7 @@ def _responded(recent, key, size=10):
 
 def test_answers_are_forgotten_after_their_lifetime():
     now = [0.0]
-    recent = RecentInvocations(lifetime_s=60, clock=lambda: now[0])
+    recent = IdempotencyCache(lifetime_s=60, clock=lambda: now[0])
     _responded(recent, "a")
     now[0] = 59.9
     assert recent.begin("a") == _answer()
@@ -125,7 +125,7 @@ def test_answers_are_forgotten_after_their_lifetime():
 
 
 def test_the_oldest_answers_are_forgotten_beyond_a_count():
-    recent = RecentInvocations(max_count=2)
+    recent = IdempotencyCache(max_count=2)
     for key in "abc":
         _responded(recent, key)
     assert recent.begin("b") == _answer()
@@ -133,7 +133,7 @@ def test_the_oldest_answers_are_forgotten_beyond_a_count():
 
 
 def test_the_oldest_answers_are_forgotten_beyond_a_size():
-    recent = RecentInvocations(max_bytes=100)
+    recent = IdempotencyCache(max_bytes=100)
     _responded(recent, "a", 60)
     _responded(recent, "b", 60)
     assert recent.begin("b") == _answer(60)
@@ -141,14 +141,14 @@ def test_the_oldest_answers_are_forgotten_beyond_a_size():
 
 
 def test_an_answer_larger_than_the_memory_is_not_kept():
-    recent = RecentInvocations(max_bytes=10)
+    recent = IdempotencyCache(max_bytes=10)
     _responded(recent, "a", 11)
     assert recent.begin("a") is None
 
 
 def test_a_running_key_is_never_forgotten():
     now = [0.0]
-    recent = RecentInvocations(lifetime_s=1, max_count=1, clock=lambda: now[0])
+    recent = IdempotencyCache(lifetime_s=1, max_count=1, clock=lambda: now[0])
     recent.begin("a")
     _responded(recent, "b")
     now[0] = 1_000

@@ -74,7 +74,7 @@ def test_a_file_is_found_by_its_path(module, tmp_path_factory, monkeypatch):
     ],
 )
 @pytest.mark.usefixtures("module")
-def test_what_is_no_tool_is_refused(target):
+def test_load_rejects_other_objects(target):
     with pytest.raises(UsageError) as caught:
         load(target)
     assert caught.value.code == "target_unknown"
@@ -82,7 +82,7 @@ def test_what_is_no_tool_is_refused(target):
 
 
 @pytest.mark.usefixtures("module")
-def test_a_file_that_is_none_of_python_is_said_so():
+def test_load_reports_non_python_file():
     with pytest.raises(UsageError, match=r"workflow\.json is not a Python file"):
         load("workflow.json")
 

@@ -45,7 +45,7 @@ async def test_an_invocation_gets_its_variant(add):
     assert response.headers["content-type"] == "application/json"
 
 
-async def test_a_failure_of_the_tools_domain_is_no_http_error(add):
+async def test_domain_failure_is_not_an_http_error(add):
     async with client(ToolServer([add])) as http:
         response = await http.post("/invoke", json={"a": 1_000, "b": 2})
     assert response.status_code == 200
@@ -76,7 +76,7 @@ async def test_a_tool_has_one_url_whatever_else_is_served(others):
 
 @pytest.mark.parametrize("others", OTHERS)
 @pytest.mark.parametrize("path", ["", "/go"])
-async def test_where_a_tool_lived_on_older_servers_it_is_still_reached_by_leaders(others, path):
+async def test_leaders_reach_tools_at_paths_of_older_servers(others, path):
     async with client(ToolServer([_tool(fqn) for fqn in (*others, GO)])) as http:
         response = await http.post(f"{path}/invoke", json={}, headers={"nexus-tool": GO})
     assert response.json() == {"ok": {}}
@@ -92,7 +92,7 @@ async def test_the_definition_names_the_lasting_url_at_every_path(path):
 
 @pytest.mark.parametrize("headers", [{}, {"nexus-tool": "xyz.example.test.no@1"}])
 @pytest.mark.parametrize("path", ["", "/go"])
-async def test_where_several_tools_are_reached_one_has_to_be_named(path, headers):
+async def test_shared_path_requires_tool_header(path, headers):
     async with client(ToolServer([_tool(GO), _tool("org.example.go@1")])) as http:
         response = await http.post(f"{path}/invoke", json={}, headers=headers)
         assert (await http.get(f"{path}/meta")).status_code == 404
@@ -139,7 +139,7 @@ async def test_meta_repeats_the_address_of_the_request(add, headers, url):
         {"x-forwarded-proto": "javascript"},
     ],
 )
-async def test_meta_repeats_no_nonsense(add, headers):
+async def test_meta_rejects_malformed_host(add, headers):
     async with client(ToolServer([add])) as http:
         _assert_problem(await http.get("/meta", headers=headers), 400, "header_invalid")
 
@@ -270,7 +270,7 @@ async def _stalled(arrived, *, size):
     await asyncio.Event().wait()
 
 
-async def test_unfinished_bodies_take_no_more_memory_than_is_granted(add):
+async def test_unfinished_bodies_are_bounded_in_memory(add):
     server = ToolServer([add], limits=Limits(max_receiving_bytes=1_000))
     arrived = asyncio.Event()
     async with client(server) as http, asyncio.TaskGroup() as tasks:
@@ -286,7 +286,7 @@ async def test_unfinished_bodies_take_no_more_memory_than_is_granted(add):
     assert (small.status_code, at_once.status_code) == (200, 200)
 
 
-async def test_the_room_of_a_body_is_free_again_when_its_client_is_gone(add):
+async def test_memory_of_body_is_freed_when_client_disconnects(add):
     server = ToolServer([add], limits=Limits(max_receiving_bytes=1_000))
     arrived = asyncio.Event()
     async with client(server) as http:
@@ -299,7 +299,7 @@ async def test_the_room_of_a_body_is_free_again_when_its_client_is_gone(add):
         assert (await http.post("/invoke", content=ports, headers=JSON)).status_code == 200
 
 
-async def test_no_more_of_a_body_is_read_than_its_first_part_when_all_slots_are_taken(gate):
+async def test_busy_server_reads_only_first_part_of_body(gate):
     read = []
 
     async def parts():
@@ -327,7 +327,7 @@ async def test_a_tool_that_breaks_is_500_without_a_traceback(gate, logged):
     gate.opened.set()
     async with client(ToolServer([gate.tool])) as http:
         response = await http.post("/invoke", json={"number": -1})
-    _assert_problem(response, 500, "tool_broke")
+    _assert_problem(response, 500, "tool_raised")
     assert "secret" not in response.text
     assert "Traceback" not in response.text
     assert any("secret detail" in entry.get("cause", "") for entry in logged)
@@ -357,13 +357,13 @@ async def test_a_tool_that_is_too_slow_is_504(gate):
         _assert_problem(await http.post("/invoke", json={}), 504, "timed_out")
 
 
-async def test_a_timeout_of_the_tools_own_is_no_504(logged):
+async def test_timeout_error_of_tool_code_is_not_504(logged):
     @tool("xyz.example.test.bad@1")
     async def bad() -> Done:
         raise TimeoutError("the database")
 
     async with client(ToolServer([bad])) as http:
-        _assert_problem(await http.post("/invoke", json={}), 500, "tool_broke")
+        _assert_problem(await http.post("/invoke", json={}), 500, "tool_raised")
     assert logged
 
 
@@ -388,7 +388,7 @@ async def test_wrong_methods_and_paths_are_problems(add):
         _assert_problem(await http.post("/nothing", json={}), 404, "not_found")
 
 
-async def test_the_call_says_what_the_headers_say(gate):
+async def test_call_has_values_of_headers(gate):
     gate.opened.set()
     headers = {
         "nexus-invocation": "0xabc",

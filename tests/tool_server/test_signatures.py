@@ -14,7 +14,7 @@ from nexus_tools.tool import (
     Answer,
     Identity,
     KnownKeys,
-    RefusedSignatureError,
+    SignatureRejectedError,
     SigningKey,
     check_answer,
     check_response,
@@ -25,10 +25,10 @@ from nexus_tools.tool.signing.signing import COVERED
 from nexus_tools.tool_server import (
     Call,
     Limits,
-    MemoryNonces,
+    MemoryNonceStore,
     NotAuthorizedError,
-    Signatures,
-    SqliteNonces,
+    SignaturePolicy,
+    SqliteNonceStore,
     ToolServer,
     Variant,
     serving,
@@ -53,7 +53,7 @@ class Done(Variant, name="ok"):
 
 
 def nonces():
-    return MemoryNonces(now=lambda: EARLIER)
+    return MemoryNonceStore(now=lambda: EARLIER)
 
 
 class _Resolver(HTTPSignatureKeyResolver):
@@ -83,7 +83,7 @@ def signed_elsewhere(*more, **fields):
 
 def server(tools, mode="required", **options):
     options = {"leaders": LEADERS, "nonces": nonces()} | options
-    return ToolServer(tools, public_url=PUBLIC_URL, signatures=Signatures(mode, **options))
+    return ToolServer(tools, public_url=PUBLIC_URL, signatures=SignaturePolicy(mode, **options))
 
 
 def signed(
@@ -161,7 +161,7 @@ async def test_a_call_without_a_signature(add, mode, status):
 
 
 @pytest.mark.parametrize("gone", ["signature", "signature-input"])
-async def test_to_strip_half_of_a_signature_makes_no_unsigned_call(add, gone):
+async def test_half_stripped_signature_is_not_an_unsigned_call(add, gone):
     headers = signed()
     del headers[gone]
     async with client(server([add], "optional")) as http:
@@ -176,7 +176,7 @@ async def test_to_strip_half_of_a_signature_makes_no_unsigned_call(add, gone):
         ({"key": OTHER_KEY, "signer": STRANGER}, 403, "leader_not_accepted"),
         ({"now_s": 1_700_000_000}, 401, "signature_expired"),
         ({"now_s": 4_000_000_000}, 401, "signature_from_future"),
-        ({"body": b"{}"}, 401, "digest_wrong"),
+        ({"body": b"{}"}, 401, "digest_mismatch"),
         ({"fqn": "xyz.example.math.mul@1"}, 404, "tool_unknown"),
         ({"path": "/xyz.example.math.mul@1/invoke"}, 401, "signature_invalid"),
         ({"url": "https://other.example.com/mine"}, 401, "signature_invalid"),
@@ -185,7 +185,7 @@ async def test_to_strip_half_of_a_signature_makes_no_unsigned_call(add, gone):
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else str(value),
 )
-async def test_what_was_signed_for_something_else_is_refused(add, changes, status, code):
+async def test_signature_for_another_request_is_rejected(add, changes, status, code):
     async with client(server([add], "optional")) as http:
         assert_refused(await post(http, signed(**changes)), status, code)
 
@@ -211,27 +211,27 @@ async def test_a_changed_query_is_refused(add):
 
 
 @pytest.mark.parametrize("name", ["host", "x-forwarded-host", "forwarded"])
-async def test_no_header_says_where_the_server_is(add, name):
+async def test_headers_do_not_change_the_server_url(add, name):
     headers = signed(url="https://evil.example.com/mine") | {name: "evil.example.com"}
     async with client(server([add])) as http:
         assert_refused(await post(http, headers), 401, "signature_invalid")
 
 
-async def test_the_refusal_of_a_signature_says_where_the_server_takes_itself_to_be(add):
+async def test_rejection_names_the_server_url(add):
     async with client(server([add])) as http:
         response = await post(http, signed(url="https://tools.example.com"))
     assert PUBLIC_URL + INVOKE in response.json()["detail"]
 
 
 @pytest.mark.parametrize("name", ["nexus-tool", "nexus-invocation", "nexus-max-outcome-bytes"])
-async def test_a_covered_header_that_is_there_twice_is_refused(add, name):
+async def test_repeated_covered_header_is_rejected(add, name):
     headers = signed()
     twice = [*headers.items(), (name, headers[name])]
     async with client(server([add])) as http:
         assert_refused(await post(http, twice), 401, "signature_malformed")
 
 
-async def test_the_signature_of_a_proxy_may_stand_in_lines_of_its_own(add):
+async def test_proxy_signature_may_use_separate_lines(add):
     headers = [("signature-input", 'proxy=("@method")'), ("signature", "proxy=:AAAA:")]
     async with client(server([add])) as http:
         response = await post(http, [*headers, *signed().items()])
@@ -255,7 +255,7 @@ async def test_a_replayed_call_is_refused_though_its_outcome_is_stored(gate):
 
 async def test_a_replay_to_another_process_is_refused(add, tmp_path):
     path = tmp_path / "nonces.sqlite"
-    first, second = (server([add], nonces=SqliteNonces(path)) for _ in range(2))
+    first, second = (server([add], nonces=SqliteNonceStore(path)) for _ in range(2))
     headers = signed()
     async with client(first) as one, client(second) as other:
         assert (await post(one, headers)).status_code == 200
@@ -263,9 +263,9 @@ async def test_a_replay_to_another_process_is_refused(add, tmp_path):
         assert (await post(other, signed())).status_code == 200
 
 
-async def test_a_replay_after_a_restart_is_asked_to_sign_anew(add):
+async def test_replay_after_restart_must_be_signed_again(add):
     headers = signed(now_s=time() - 10)
-    async with client(server([add], nonces=MemoryNonces())) as http:
+    async with client(server([add], nonces=MemoryNonceStore())) as http:
         assert_refused(await post(http, headers), 503, "not_ready")
         assert (await post(http, signed())).status_code == 200
 
@@ -273,14 +273,14 @@ async def test_a_replay_after_a_restart_is_asked_to_sign_anew(add):
 async def test_a_wrong_body_does_not_use_up_the_nonce(add):
     headers = signed()
     async with client(server([add])) as http:
-        assert_refused(await post(http, headers, body=b"{}"), 401, "digest_wrong")
+        assert_refused(await post(http, headers, body=b"{}"), 401, "digest_mismatch")
         assert (await post(http, headers)).status_code == 200
 
 
-async def test_strangers_leave_nothing_in_memory_and_no_body_is_read_of_them(add):
+async def test_unlisted_signers_use_no_memory_and_no_body_is_read(add):
     remembered = nonces()
     limits = Limits(max_body_bytes=10)
-    options = Signatures("required", leaders=LEADERS, nonces=remembered)
+    options = SignaturePolicy("required", leaders=LEADERS, nonces=remembered)
     app = ToolServer([add], public_url=PUBLIC_URL, signatures=options, limits=limits)
     read = []
 
@@ -295,8 +295,8 @@ async def test_strangers_leave_nothing_in_memory_and_no_body_is_read_of_them(add
     assert len(remembered) == 0
 
 
-async def test_a_leader_who_floods_is_told_to_wait_and_others_are_not(add):
-    few = MemoryNonces(2, now=lambda: EARLIER)
+async def test_flooding_leader_must_wait_and_others_not(add):
+    few = MemoryNonceStore(2, now=lambda: EARLIER)
     async with client(server([add], nonces=few)) as http:
         for _ in range(2):
             assert (await post(http, signed())).status_code == 200
@@ -316,7 +316,7 @@ async def test_a_retry_with_a_fresh_nonce_gets_the_stored_outcome(gate):
 
 
 @pytest.mark.parametrize("others", ["another leader", "nobody"])
-async def test_an_idempotency_key_is_the_signers_alone(gate, others):
+async def test_idempotency_key_belongs_to_its_signer(gate, others):
     gate.opened.set()
     fqn = "xyz.example.test.gate@1"
     path = f"/{fqn}/invoke"
@@ -356,17 +356,17 @@ async def test_an_error_of_the_tool_is_signed_too(add):
     check_response(422, response.content, response.headers, headers, {TOOL_KEY.public_key})
 
 
-async def test_a_stored_outcome_is_signed_for_each_request_anew(add):
+async def test_stored_outcome_is_signed_for_each_request(add):
     first, second = signed(), signed()
     keys = {TOOL_KEY.public_key}
     async with client(server([add], key=TOOL_KEY)) as http:
         responses = [await post(http, headers) for headers in (first, second)]
     check_response(200, responses[1].content, responses[1].headers, second, keys)
-    with pytest.raises(RefusedSignatureError):
+    with pytest.raises(SignatureRejectedError):
         check_response(200, responses[1].content, responses[1].headers, first, keys)
 
 
-async def test_an_answer_and_what_is_stored_of_it_have_the_signature_for_the_chain(add):
+async def test_answer_and_stored_answer_have_outcome_signature(add):
     keys = {TOOL_KEY.public_key}
     invocation = "0x" + "c3" * 32
     first, second = signed(invocation=invocation), signed(invocation=invocation)
@@ -380,7 +380,7 @@ async def test_an_answer_and_what_is_stored_of_it_have_the_signature_for_the_cha
 
 
 @pytest.mark.parametrize("mode", ["off", "optional"])
-async def test_who_did_not_sign_gets_no_signature(add, mode):
+async def test_unsigned_request_gets_unsigned_response(add, mode):
     async with client(server([add], mode, key=TOOL_KEY)) as http:
         response = await post(http, {"content-type": "application/json"})
     assert "signature" not in response.headers
@@ -392,7 +392,7 @@ async def test_who_did_not_sign_gets_no_signature(add, mode):
 @pytest.mark.parametrize(
     ("found", "status"), [({KEY.public_key}, 200), ({OTHER_KEY.public_key}, 401), (None, 403)]
 )
-async def test_a_key_that_is_not_known_is_looked_for_once_before_it_is_refused(add, found, status):
+async def test_unknown_key_is_refreshed_once_before_rejection(add, found, status):
     known, looked_for = {}, []
 
     async def look_again(signer):
@@ -404,7 +404,7 @@ async def test_a_key_that_is_not_known_is_looked_for_once_before_it_is_refused(a
     assert looked_for == [LEADER]
 
 
-async def test_nothing_is_looked_for_where_the_key_is_known(add):
+async def test_known_key_is_not_refreshed(add):
     async def look_again(signer):
         raise AssertionError(signer)
 
@@ -489,18 +489,18 @@ async def test_the_author_authorizes_calls(authorize, detail):
 
 
 @pytest.mark.parametrize("given", [None, "yes", 1])
-async def test_what_is_not_true_authorizes_nothing(given):
+async def test_only_true_authorizes_a_call(given):
     async with client(server([authorized_by(lambda _: given)])) as http:
         assert_refused(await post(http, signed()), 403, "call_not_authorized")
 
 
-async def test_an_author_whose_check_breaks_lets_nobody_in(logged):
+async def test_raising_authorize_rejects_calls(logged):
     async with client(server([authorized_by(lambda call: call.nonsense)])) as http:
-        assert_refused(await post(http, signed()), 500, "tool_broke")
+        assert_refused(await post(http, signed()), 500, "tool_raised")
     assert logged
 
 
-async def test_a_refused_call_may_come_again_once_the_author_is_content():
+async def test_rejected_call_may_be_retried_when_authorized():
     paid = []
     app = server([authorized_by(lambda _: bool(paid))])
     async with client(app) as http:
@@ -513,22 +513,22 @@ async def test_a_refused_call_may_come_again_once_the_author_is_content():
 
 
 async def test_a_server_on_the_loopback_needs_no_public_url(add):
-    app = ToolServer([add], signatures=Signatures(leaders=LEADERS, nonces=nonces()))
+    app = ToolServer([add], signatures=SignaturePolicy(leaders=LEADERS, nonces=nonces()))
     async with serving(app) as url, httpx.AsyncClient(base_url=url) as http:
         assert (await post(http, signed(url=url))).status_code == 200
         assert_refused(await post(http, signed()), 401, "signature_invalid")
 
 
-async def test_elsewhere_a_server_has_to_be_told_its_url(add):
-    app = ToolServer([add], signatures=Signatures(leaders=LEADERS))
+async def test_public_server_requires_its_url(add):
+    app = ToolServer([add], signatures=SignaturePolicy(leaders=LEADERS))
     with pytest.raises(UsageError) as refused:
         async with serving(app, host="0.0.0.0"):
             pass
     assert refused.value.code == "public_url_missing"
 
 
-async def test_an_application_that_was_never_told_its_url_runs_nothing(add):
-    app = ToolServer([add], signatures=Signatures("optional", leaders=LEADERS))
+async def test_application_without_url_runs_nothing(add):
+    app = ToolServer([add], signatures=SignaturePolicy("optional", leaders=LEADERS))
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as http:
         response = await post(http, {"content-type": "application/json"})
@@ -545,7 +545,7 @@ def test_a_mode_that_does_not_exist_is_refused(add):
 # --- The log
 
 
-async def test_the_operator_hears_whose_calls_are_refused(add, logged):
+async def test_rejected_signers_are_logged(add, logged):
     async with client(server([add])) as http:
         await post(http, {"content-type": "application/json"})
         await post(http, signed(signer=STRANGER))

@@ -28,7 +28,7 @@ async def test_each_of_several_tasks_is_ended():
     assert log == [True] * 5
 
 
-async def test_one_that_begins_after_another_has_ended_is_ended_too():
+async def test_task_started_after_another_ended_expires():
     limit, log = TimeLimit(0.01), []
     with limit.start():
         pass
@@ -45,7 +45,7 @@ async def test_a_task_that_ends_in_time_is_left_alone():
     assert asyncio.current_task().cancelling() == 0
 
 
-async def test_a_cancellation_from_elsewhere_stays_one():
+async def test_other_cancellation_is_kept():
     limit, log = TimeLimit(10), []
     task = asyncio.create_task(run_for_ever(limit, log))
     await asyncio.sleep(0)
@@ -62,7 +62,7 @@ async def test_an_expired_task_can_go_on():
     assert asyncio.current_task().cancelling() == 0
 
 
-def test_it_works_in_one_loop_after_the_other():
+def test_limit_works_in_successive_loops():
     limit, log = TimeLimit(0.01), []
     asyncio.run(run_for_ever(limit, log))
     asyncio.run(run_for_ever(limit, log))

@@ -9,14 +9,14 @@ import pytest
 from nexus_tools.errors import UsageError
 from nexus_tools.tool import Identity, KnownKeys, SigningKey, sign_request
 from nexus_tools.tool_server import (
-    MemoryNonces,
+    MemoryNonceStore,
     NotAuthorizedError,
     NotReadyError,
-    Signatures,
-    TakenAnswers,
+    SignaturePolicy,
     ToolServer,
+    UnsettledAnswers,
 )
-from nexus_tools.tool_server.signatures.unsettled_answers import KEPT_S, MAX_KEPT
+from nexus_tools.tool_server.signatures.unsettled_answers import MAX_KEPT, RETENTION_S
 from nexus_tools.tool_server.testing import client
 
 pytestmark = pytest.mark.anyio
@@ -36,7 +36,7 @@ def invocation(number):
 
 @pytest.fixture
 def answers():
-    return TakenAnswers()
+    return UnsettledAnswers()
 
 
 def take(answers, leader, *numbers, now_s=0.0):
@@ -50,7 +50,7 @@ def fail(answers, *numbers, reason="unreachable"):
         answers.unpaid(invocation(number), reason)
 
 
-def test_the_third_answer_that_a_leader_takes_for_nothing_is_its_last(answers):
+def test_leader_is_rejected_after_three_unpaid_answers(answers):
     take(answers, LEADER, 1, 2, 3, 4)
     fail(answers, 1, 2)
     assert answers.refusal(LEADER) == ""
@@ -67,7 +67,7 @@ def test_an_invocation_that_fails_twice_counts_once(answers):
     assert answers.refusal(LEADER) == ""
 
 
-def test_what_was_not_given_does_not_count(answers):
+def test_call_without_answer_does_not_count(answers):
     for number in (1, 2, 3):
         answers.begin(LEADER, invocation(number), "digest", 0.0)
         answers.end(LEADER, invocation(number), has_answer=False)
@@ -75,7 +75,7 @@ def test_what_was_not_given_does_not_count(answers):
     assert answers.refusal(LEADER) == ""
 
 
-def test_who_fails_while_the_tool_still_works_and_takes_the_answer_is_counted(answers):
+def test_failure_before_the_answer_counts(answers):
     for number in (1, 2, 3):
         answers.begin(LEADER, invocation(number), "digest", 0.0)
         answers.unpaid(invocation(number), "timed_out")
@@ -99,7 +99,7 @@ def test_a_settled_invocation_counts_no_longer(answers):
     assert answers.refusal(LEADER) == ""
 
 
-def test_an_excused_answer_counts_only_if_it_is_given_again(answers):
+def test_excused_answer_counts_only_when_repeated(answers):
     take(answers, LEADER, 1, 2, 3, 4)
     fail(answers, 1)
     answers.excuse([invocation(number) for number in (1, 2, 3)])
@@ -110,7 +110,7 @@ def test_an_excused_answer_counts_only_if_it_is_given_again(answers):
     assert all(invocation(number) in answers.refusal(LEADER) for number in (1, 3, 4))
 
 
-def test_who_is_forgiven_begins_anew(answers):
+def test_forgive_resets_the_count(answers):
     take(answers, LEADER, 1, 2, 3, 4, 5)
     fail(answers, 1, 2, 3)
     assert answers.forgive(LEADER) == 3
@@ -120,17 +120,17 @@ def test_who_is_forgiven_begins_anew(answers):
     assert answers.forgive(OTHER) == 0
 
 
-def test_answers_of_which_nothing_is_heard_are_forgotten_and_unpaid_ones_are_not(answers):
+def test_only_unpaid_answers_are_kept_forever(answers):
     take(answers, LEADER, 1, 2, 3, 4)
     fail(answers, 1, 2)
-    take(answers, LEADER, 5, now_s=KEPT_S + 20.0)
+    take(answers, LEADER, 5, now_s=RETENTION_S + 20.0)
     fail(answers, 3)
     assert answers.refusal(LEADER) == ""
     fail(answers, 5)
     assert answers.refusal(LEADER)
 
 
-def test_as_many_answers_are_remembered_as_there_is_room_for(answers, monkeypatch):
+def test_number_of_stored_answers_is_bounded(answers, monkeypatch):
     monkeypatch.setattr("nexus_tools.tool_server.signatures.unsettled_answers.MAX_KEPT", 10)
     assert MAX_KEPT > 10_000
     take(answers, LEADER, *range(20))
@@ -142,7 +142,7 @@ def test_as_many_answers_are_remembered_as_there_is_room_for(answers, monkeypatc
 
 
 def test_processes_share_a_file_and_a_restart_forgives_nothing(tmp_path):
-    first, second = TakenAnswers(tmp_path / "state"), TakenAnswers(tmp_path / "state")
+    first, second = UnsettledAnswers(tmp_path / "state"), UnsettledAnswers(tmp_path / "state")
     take(first, LEADER, 1, 2)
     take(second, LEADER, 3)
     for each in (first, second):
@@ -150,17 +150,17 @@ def test_processes_share_a_file_and_a_restart_forgives_nothing(tmp_path):
     assert first.refusal(LEADER) == second.refusal(LEADER) != ""
     first.close()
     second.close()
-    assert TakenAnswers(tmp_path / "state").refusal(LEADER)
+    assert UnsettledAnswers(tmp_path / "state").refusal(LEADER)
     assert (tmp_path / "state").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_file_that_cannot_be_used_is_refused(tmp_path):
     with pytest.raises(UsageError) as refused:
-        TakenAnswers(tmp_path / "missing" / "state")
+        UnsettledAnswers(tmp_path / "missing" / "state")
     assert refused.value.code == "state_unusable"
 
 
-def test_the_operator_hears_of_it(answers, logged):
+def test_unpaid_answers_are_logged(answers, logged):
     take(answers, LEADER, 1, 2, 3)
     fail(answers, 1, 2, 3)
     events = [(entry["event"], entry["log_level"]) for entry in logged]
@@ -173,8 +173,8 @@ def test_the_operator_hears_of_it(answers, logged):
 
 
 def server(tool, answers, mode="required", **options):
-    options |= {"nonces": MemoryNonces(now=lambda: 0.0), "answers": answers}
-    return ToolServer([tool], public_url=URL, signatures=Signatures(mode, LEADERS, **options))
+    options |= {"nonces": MemoryNonceStore(now=lambda: 0.0), "answers": answers}
+    return ToolServer([tool], public_url=URL, signatures=SignaturePolicy(mode, LEADERS, **options))
 
 
 def signed(number, *, signer=LEADER, body=BODY, deadline=LATER, fqn=ADD, max_outcome_bytes=4096):
@@ -194,7 +194,7 @@ async def post(http, *args, body=BODY, fqn=ADD, **options):
     return await http.post(f"/{fqn}/invoke", content=body, headers=headers)
 
 
-async def test_a_leader_that_took_three_answers_for_nothing_is_refused_and_told_which(add, answers):
+async def test_rejection_lists_unpaid_answers(add, answers):
     async with client(server(add, answers)) as http:
         for number in (1, 2, 3):
             assert (await post(http, number)).status_code == 200
@@ -206,7 +206,7 @@ async def test_a_leader_that_took_three_answers_for_nothing_is_refused_and_told_
     assert other.status_code == 200
 
 
-async def test_where_calls_need_no_signature_nobody_is_refused(add, answers):
+async def test_no_leader_is_rejected_without_required_signatures(add, answers):
     async with client(server(add, answers, "optional")) as http:
         for number in (1, 2, 3):
             await post(http, number)
@@ -219,7 +219,7 @@ async def test_where_calls_need_no_signature_nobody_is_refused(add, answers):
     [{"body": b'{"a":"x"}'}, {"deadline": EARLIER}, {"max_outcome_bytes": 10}],
     ids=["a problem", "after the deadline", "too large"],
 )
-async def test_what_gives_the_leader_no_answer_does_not_count(add, answers, options):
+async def test_problem_response_does_not_count(add, answers, options):
     async with client(server(add, answers)) as http:
         for number in (1, 2, 3):
             response = await post(http, number, **options)
@@ -237,7 +237,7 @@ async def test_an_invocation_pays_for_one_input(add, answers):
     assert again.status_code == 200
 
 
-async def test_a_second_input_is_no_way_around_while_the_first_runs(gate, answers):
+async def test_second_input_is_rejected_while_first_runs(gate, answers):
     fqn = str(gate.tool.fqn)
     async with client(server(gate.tool, answers)) as http, asyncio.TaskGroup() as tasks:
         first = tasks.create_task(post(http, 1, body=b'{"number":1}', fqn=fqn))
@@ -259,9 +259,7 @@ async def test_a_second_input_is_no_way_around_while_the_first_runs(gate, answer
         (NotReadyError("the node is away"), 503, "not_ready"),
     ],
 )
-async def test_the_server_asks_whether_a_call_is_one_of_the_chain(
-    add, answers, error, status, code
-):
+async def test_server_authorizes_calls_with_the_chain(add, answers, error, status, code):
     asked = []
 
     async def authorize(tool, call):
@@ -279,9 +277,7 @@ async def test_the_server_asks_whether_a_call_is_one_of_the_chain(
 
 
 @pytest.mark.parametrize(("max_outcome_bytes", "status"), [(12, 422), (13, 200)])
-async def test_an_answer_that_is_larger_than_is_paid_for_stays_here(
-    add, answers, max_outcome_bytes, status
-):
+async def test_answer_above_paid_size_is_not_sent(add, answers, max_outcome_bytes, status):
     # "ok", then a port of one byte: 01, 06 "result", 00, 01 "3".
     async with client(server(add, answers)) as http:
         response = await post(http, 1, max_outcome_bytes=max_outcome_bytes)
@@ -293,7 +289,7 @@ async def test_an_answer_that_is_larger_than_is_paid_for_stays_here(
         )
 
 
-async def test_an_answer_after_the_deadline_stays_here(add, answers):
+async def test_answer_after_the_deadline_is_not_sent(add, answers):
     async with client(server(add, answers)) as http:
         response = await post(http, 1, deadline=EARLIER)
         in_time = await post(http, 1)
@@ -301,7 +297,7 @@ async def test_an_answer_after_the_deadline_stays_here(add, answers):
     assert in_time.status_code == 200
 
 
-async def test_a_deadline_is_meant_by_the_clock_of_the_leader(add, answers):
+async def test_deadline_uses_the_clock_of_the_leader(add, answers):
     ahead_s = 25.0
     deadline = datetime.fromtimestamp(time() + 10, UTC).isoformat()
     app = server(add, answers, clock=lambda: time() + ahead_s)

@@ -16,8 +16,8 @@ from nexus_tools.workflow import (
     Requested,
     Settled,
     Status,
-    plan_of,
-    structure_of,
+    create_plan,
+    find_structure,
 )
 from tests.workflow.naive_interpreter import FAILED, Interpreter
 from tests.workflow.random_documents import BOUND, grown, outcome_of, strewn
@@ -78,9 +78,14 @@ def documents(make, seeds):
     """Those whose blocks nest, by their seed, with all that a test needs."""
     made = {seed: make(seed) for seed in seeds}
     return {
-        seed: (document, structure_of(document), plan_of(document), outcome_of(document, seed))
+        seed: (
+            document,
+            find_structure(document),
+            create_plan(document),
+            outcome_of(document, seed),
+        )
         for seed, document in made.items()
-        if not structure_of(document).problems
+        if not find_structure(document).problems
     }
 
 

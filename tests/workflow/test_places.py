@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.workflow.document.source_lines import place_of, places_in
+from nexus_tools.workflow.document.source_lines import json_positions, place_of
 
 TEXT = """{
   "vertices": [
@@ -18,7 +18,7 @@ TEXT = """{
 
 
 def test_every_value_has_a_line_and_a_column():
-    assert places_in(TEXT) == {
+    assert json_positions(TEXT) == {
         "": (1, 1),
         "/vertices": (2, 3),
         "/vertices/0": (3, 5),
@@ -33,14 +33,14 @@ def test_every_value_has_a_line_and_a_column():
 
 
 def test_what_is_missing_is_where_it_should_be():
-    places = places_in(TEXT)
+    places = json_positions(TEXT)
     assert place_of(places, "/vertices/0/kind/tool_fqn") == (3, 20)
     assert place_of(places, "/nowhere/at/all") == (1, 1)
 
 
 def test_a_text_that_is_no_json_has_no_places():
     with pytest.raises(ValidationError) as refused:
-        places_in('{"a": 1,}')
+        json_positions('{"a": 1,}')
     assert refused.value.code == "json_invalid"
 
 
@@ -63,7 +63,7 @@ def pointers(value, here=""):
 )
 def test_every_part_of_any_document_has_a_place_where_it_is_spelt(value, indent):
     text = json.dumps(value, indent=indent, ensure_ascii=False)
-    places = places_in(text)
+    places = json_positions(text)
     assert list(places) == list(pointers(value))
     lines = text.split("\n")
     for line, column in places.values():

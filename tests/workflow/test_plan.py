@@ -1,6 +1,6 @@
 import json
 
-from nexus_tools.workflow import plan_of, read_document
+from nexus_tools.workflow import create_plan, read_document
 from tests.workflow.notation import flow
 
 LOOPED = ("> a.x", "a.ok.t -> b.x", "b.ok.t -> j.x", "j.poor.t do_while b.x", "j.good.t break c.x")
@@ -8,7 +8,7 @@ LOOPED = ("> a.x", "a.ok.t -> b.x", "b.ok.t -> j.x", "j.poor.t do_while b.x", "j
 
 def starts(*lines):
     """What may start when each loop opens: vertices, and regions by their numbers."""
-    blocks = plan_of(read_document(json.dumps(flow(*lines)))[0]).blocks
+    blocks = create_plan(read_document(json.dumps(flow(*lines)))[0]).blocks
     return [list(block.starts) for block in blocks if block.kind.value == "loop"]
 
 

@@ -20,7 +20,7 @@ from nexus_tools.workflow import (
     Settled,
     TimedOut,
     Waiting,
-    plan_of,
+    create_plan,
     read_document,
 )
 from tests.workflow.notation import flow
@@ -38,7 +38,7 @@ class Told:
     def __init__(self, *lines, group=DEFAULT_GROUP, action="continue", **vertices):
         document = read_document(json.dumps(flow(*lines, post_failure_action=action)))[0]
         changed = (replace(each, **vertices.get(each.name, {})) for each in document.vertices)
-        self.execution = Execution(plan_of(replace(document, vertices=tuple(changed))))
+        self.execution = Execution(create_plan(replace(document, vertices=tuple(changed))))
         self.begun = self._readied(self.execution.apply(Begun(group)))
 
     def _readied(self, step):

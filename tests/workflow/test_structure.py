@@ -3,7 +3,7 @@ import json
 import pytest
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.workflow import plan_of, read_document, structure_of
+from nexus_tools.workflow import create_plan, find_structure, read_document
 from tests.workflow.notation import flow
 
 
@@ -13,7 +13,7 @@ def document(*lines):
 
 def blocks(*lines):
     """Each block as its kind, its vertices, its heads, and the number of the one around it."""
-    found = structure_of(document(*lines))
+    found = find_structure(document(*lines))
     assert found.problems == ()
     return [
         (block.kind.value, " ".join(block.vertices), " ".join(block.heads), block.parent)
@@ -22,7 +22,7 @@ def blocks(*lines):
 
 
 def problems(*lines):
-    return [(each.rule, each.pointer) for each in structure_of(document(*lines)).problems]
+    return [(each.rule, each.pointer) for each in find_structure(document(*lines)).problems]
 
 
 MAPPED = ("> a.x", "a.ok.list for_each b.x", "b.ok.text -> c.x", "c.ok.text collect d.x")
@@ -141,7 +141,7 @@ def test_an_edge_that_leaves_a_loop_and_a_region_is_a_problem():
 
 
 def test_a_collect_into_its_own_region_is_a_problem():
-    [problem] = structure_of(document(*MAPPED, "b.ok.u -> d.y")).problems
+    [problem] = find_structure(document(*MAPPED, "b.ok.u -> d.y")).problems
     assert (problem.rule, problem.pointer) == ("collects_into_itself", "/edges/2")
     assert problem.message.endswith("is to gather: 'b.ok.u' draws it there")
 
@@ -174,7 +174,7 @@ def test_a_cycle_is_a_problem_and_no_endless_search():
 
 def test_a_document_with_problems_has_no_plan():
     with pytest.raises(ValidationError) as caught:
-        plan_of(document("> a.x", "a.ok.t collect b.x", "b.ok.t break c.x"))
+        create_plan(document("> a.x", "a.ok.t collect b.x", "b.ok.t break c.x"))
     assert caught.value.code == "workflow_invalid"
     assert [each["rule"] for each in caught.value.details["violations"]] == [
         "collects_nothing",
@@ -186,7 +186,7 @@ def test_a_document_with_an_edge_to_nothing_has_no_plan():
     value = flow("> a.x", "a.ok.t -> b.x")
     value["vertices"].pop()
     with pytest.raises(ValidationError, match="There is no vertex 'b' at /edges/0"):
-        plan_of(read_document(json.dumps(value))[0])
+        create_plan(read_document(json.dumps(value))[0])
 
 
 def nested_regions(count):
@@ -204,7 +204,7 @@ def nested_loops(count):
 
 @pytest.mark.parametrize("nested", [nested_regions, nested_loops])
 def test_eight_blocks_are_around_a_vertex_at_most(nested):
-    structure = structure_of(document(*nested(8)))
+    structure = find_structure(document(*nested(8)))
     assert structure.problems == ()
     assert max(map(len, structure.around.values())) == 8
     [(rule, _)] = problems(*nested(9))

@@ -2,7 +2,15 @@
 
 import pytest
 
-from nexus_tools.workflow import Default, Document, Edge, InputPort, OutputPort, Vertex, waiting_ms
+from nexus_tools.workflow import (
+    Default,
+    Document,
+    Edge,
+    InputPort,
+    OutputPort,
+    Vertex,
+    max_waiting_ms,
+)
 
 ASK, WAIT = "nexus_tools.waiting.ask@1", "nexus_tools.waiting.wait@1"
 DAY_MS = 86_400_000
@@ -25,9 +33,9 @@ def document(*, defaults=(), edges=()):
     ],
 )
 def test_what_is_said_is_known(defaults, values, expected):
-    assert waiting_ms(document(defaults=defaults), values) == expected
+    assert max_waiting_ms(document(defaults=defaults), values) == expected
 
 
 def test_what_another_tool_says_is_not_known():
     edge = Edge(OutputPort("first", "ok", "time"), WITHIN)
-    assert waiting_ms(document(edges=(edge,)), {}) == {}
+    assert max_waiting_ms(document(edges=(edge,)), {}) == {}

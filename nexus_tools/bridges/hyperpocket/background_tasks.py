@@ -10,7 +10,7 @@ from nexus_tools.sui.support.logs import get_logger
 _log = get_logger("nexus_tools.bridges")
 
 
-class Background:
+class BackgroundTasks:
     """The tasks of one context. A failing task is logged and does not affect the others."""
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class Background:
         return task
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator["Background"]:
+    async def running(self) -> AsyncIterator["BackgroundTasks"]:
         """Open the context in which tasks may start; unfinished tasks are cancelled at its end."""
         try:
             yield self
@@ -37,4 +37,4 @@ class Background:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            _log.error("background_work_broke", cause=type(task.exception()).__name__)
+            _log.error("background_task_failed", cause=type(task.exception()).__name__)

@@ -8,16 +8,16 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from nexus_tools.bridges.base import BridgedTool, Discovery, Host, Refusal
+from nexus_tools.bridges.base import BridgedTool, BridgeHost, Discovery, RejectedTool
 from nexus_tools.bridges.credentials import CredentialStore
 from nexus_tools.bridges.hyperpocket.auth import AuthProvider
-from nexus_tools.bridges.hyperpocket.build import Build, Workshop
-from nexus_tools.bridges.hyperpocket.credential_resolver import Authorisation
+from nexus_tools.bridges.hyperpocket.build import Build, Builder
+from nexus_tools.bridges.hyperpocket.credential_resolver import CredentialResolver
 from nexus_tools.bridges.hyperpocket.description import describe
 from nexus_tools.bridges.hyperpocket.manifest import Manifest, is_packaged
 from nexus_tools.bridges.hyperpocket.packaged import PackagedTool
 from nexus_tools.bridges.hyperpocket.python_tool import PythonTool
-from nexus_tools.bridges.hyperpocket.runtime import language_of
+from nexus_tools.bridges.hyperpocket.runtime import detect_language
 from nexus_tools.bridges.hyperpocket.tool import SYSTEM
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.naming import Naming
@@ -86,8 +86,10 @@ class HyperpocketBridge:
         variables: Mapping[str, Mapping[str, str]] | None = None,
         credential_names: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        self._authorisation = Authorisation(credentials, providers or {}, credential_names or {})
-        self._workshop = Workshop()
+        self._authorisation = CredentialResolver(
+            credentials, providers or {}, credential_names or {}
+        )
+        self._workshop = Builder()
         self._profile = profile
         self._builds = builds
         self._variables = dict(variables or {})
@@ -96,7 +98,7 @@ class HyperpocketBridge:
         """Return whether the path is a packaged tool, a module, or a folder of modules."""
         return _is_recognised(place)
 
-    async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
+    async def discover(self, place: Path, host: BridgeHost, naming: Naming) -> Discovery:
         """Return the tools at a path; packaged tools are built later, while they are served."""
         if is_packaged(place):
             discoveries = [self._packaged(place, host, naming)]
@@ -112,13 +114,13 @@ class HyperpocketBridge:
         async with self._authorisation.running(), self._workshop.building(builds):
             yield
 
-    async def _module(self, place: Path, host: Host, naming: Naming) -> Discovery:
+    async def _module(self, place: Path, host: BridgeHost, naming: Naming) -> Discovery:
         try:
             description = await describe(place, host)
         except NexusError as error:
-            return Discovery(refused=(Refusal.of(SYSTEM, place, error),))
+            return Discovery(refused=(RejectedTool.of(SYSTEM, place, error),))
         refused = [
-            Refusal(SYSTEM, f"{place}#{name}", reason, fqn=naming.known_fqn(SYSTEM, name))
+            RejectedTool(SYSTEM, f"{place}#{name}", reason, fqn=naming.known_fqn(SYSTEM, name))
             for name, reason in description.refused
         ]
         tools = [
@@ -134,11 +136,11 @@ class HyperpocketBridge:
         ]
         return Discovery.joined([Discovery(refused=tuple(refused)), *tools, *requested])
 
-    def _packaged(self, folder: Path, host: Host, naming: Naming) -> Discovery:
+    def _packaged(self, folder: Path, host: BridgeHost, naming: Naming) -> Discovery:
         try:
             manifest = Manifest.read(folder)
         except NexusError as error:
-            return Discovery(refused=(Refusal.of(SYSTEM, folder, error),))
+            return Discovery(refused=(RejectedTool.of(SYSTEM, folder, error),))
         return _discover_one(
             folder,
             partial(self._packaged_tool, folder, manifest, host, naming),
@@ -146,7 +148,7 @@ class HyperpocketBridge:
         )
 
     def _requested_tool(
-        self, place: Path, requested_path: str, host: Host, naming: Naming
+        self, place: Path, requested_path: str, host: BridgeHost, naming: Naming
     ) -> Discovery:
         """Return a packaged tool that a module requests by its path."""
         folder = place.parent / requested_path
@@ -154,14 +156,14 @@ class HyperpocketBridge:
             return self._packaged(folder, host, naming)
         reason = f"it requests the packaged tool {requested_path[:200]}, not a local folder"
         hint = "Download it, and pass its folder as another location."
-        return Discovery(refused=(Refusal(SYSTEM, str(place), reason, hint),))
+        return Discovery(refused=(RejectedTool(SYSTEM, str(place), reason, hint),))
 
     def _packaged_tool(
-        self, folder: Path, manifest: Manifest, host: Host, naming: Naming
+        self, folder: Path, manifest: Manifest, host: BridgeHost, naming: Naming
     ) -> PackagedTool:
-        language = language_of(manifest, host)
+        language = detect_language(manifest, host)
         if manifest.build and not self._builds:
-            raise UsageError("build_refused", "it must be built, but builds are disabled")
+            raise UsageError("builds_disabled", "it must be built, but builds are disabled")
         tool = PackagedTool(
             naming.fqn(SYSTEM, manifest.declaration.name),
             self._with_operator_variables(manifest.declaration),
@@ -174,7 +176,7 @@ class HyperpocketBridge:
         return tool.called(manifest.declaration.name)
 
     def _python_tool(
-        self, place: Path, declaration: Declaration, host: Host, naming: Naming
+        self, place: Path, declaration: Declaration, host: BridgeHost, naming: Naming
     ) -> PythonTool:
         tool = PythonTool(
             naming.fqn(SYSTEM, declaration.name),
@@ -198,4 +200,4 @@ def _discover_one(
     try:
         return Discovery(tools=(make(),))
     except NexusError as error:
-        return Discovery(refused=(Refusal.of(SYSTEM, source, error, known_fqn),))
+        return Discovery(refused=(RejectedTool.of(SYSTEM, source, error, known_fqn),))

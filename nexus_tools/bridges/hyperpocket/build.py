@@ -17,17 +17,17 @@ from urllib.parse import unquote
 
 from anyio import CapacityLimiter, Event, to_thread
 
-from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.hyperpocket.background_tasks import Background
+from nexus_tools.bridges.base import BridgeHost
+from nexus_tools.bridges.hyperpocket.background_tasks import BackgroundTasks
 from nexus_tools.bridges.hyperpocket.manifest import Manifest
 from nexus_tools.bridges.hyperpocket.runtime import Language
 from nexus_tools.bridges.redaction import SECRET_NAME, Redaction
 from nexus_tools.bridges.sandbox import (
-    NAMES_PORT,
+    DNS_PORT,
     Confinement,
-    Finished,
     ProcessLimits,
-    Scratch,
+    ProcessResult,
+    ScratchDirectory,
     environment_of,
     run,
 )
@@ -74,7 +74,7 @@ def copy_sources(source: Path, target: Path) -> str:
     return digest.hexdigest()
 
 
-def private_copy(built: Path, sources: frozenset[str], target: Path) -> None:
+def copy_for_call(built: Path, sources: frozenset[str], target: Path) -> None:
     """Fill `target` for one call with copies of the tool's files and links to its build results.
 
     `sources` lists the top-level names of the tool's folder before the build.
@@ -131,7 +131,7 @@ _log = get_logger("nexus_tools.bridges")
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuildResult:
     """A folder in the cache: `tool` is the built copy, `venv` its Python environment."""
 
     folder: Path
@@ -143,7 +143,7 @@ class Built:
         """The copy of the tool's folder in which its build ran."""
         return self.folder / "tool"
 
-    def environment(self, host: Host) -> dict[str, str]:
+    def environment(self, host: BridgeHost) -> dict[str, str]:
         """Return the variables that put the programs of the tool's environment first on PATH."""
         if self.language is not Language.PYTHON:
             return {}
@@ -163,9 +163,11 @@ class BuildFailedError(NexusError):
 class Build:
     """The build of one tool: not started, complete, or failed."""
 
-    def __init__(self, source: Path, manifest: Manifest, language: Language, host: Host) -> None:
+    def __init__(
+        self, source: Path, manifest: Manifest, language: Language, host: BridgeHost
+    ) -> None:
         self.source = source
-        self.built: Built | None = None
+        self.built: BuildResult | None = None
         self.failure: NexusError | None = None
         self._manifest = manifest
         self._language = language
@@ -194,7 +196,7 @@ class Build:
             if self._ended is not None:
                 self._ended.set()
 
-    async def _make(self) -> Built:
+    async def _make(self) -> BuildResult:
         cache = self._host.cache / "hyperpocket"
         await to_thread.run_sync(lambda: cache.mkdir(mode=0o700, parents=True, exist_ok=True))
         folder = Path(await to_thread.run_sync(lambda: tempfile.mkdtemp(dir=cache.resolve())))
@@ -205,8 +207,8 @@ class Build:
             pointer = cache / f"{self._digest(content)}.json"
             cached_folder = _cached_build(pointer)
             if cached_folder is not None:
-                return Built(cached_folder, self._language, sources)
-            built = Built(folder, self._language, sources)
+                return BuildResult(cached_folder, self._language, sources)
+            built = BuildResult(folder, self._language, sources)
             await self._run_steps(built)
             _publish(pointer, folder)
             is_published = True
@@ -226,15 +228,15 @@ class Build:
         ]
         return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
 
-    async def _run_steps(self, built: Built) -> None:
+    async def _run_steps(self, built: BuildResult) -> None:
         if self._language is Language.PYTHON:
             python = str(self._host.python)
             await self._step([python, "-I", "-m", "venv", str(built.folder / "venv")], built)
         if self._manifest.build:
             await self._step(["/bin/sh", "-c", self._manifest.build], built)
 
-    async def _step(self, command: list[str], built: Built) -> None:
-        async with Scratch(self._host.scratch) as scratch:
+    async def _step(self, command: list[str], built: BuildResult) -> None:
+        async with ScratchDirectory(self._host.scratch) as scratch:
             finished = await run(
                 command,
                 scratch=scratch,
@@ -251,7 +253,7 @@ class Build:
         _check(Redaction.of(_secrets(self._host)).finished(finished))
 
 
-def build_settings(host: Host) -> list[str]:
+def build_settings(host: BridgeHost) -> list[str]:
     """Return the names of the operator's variables that package managers read."""
     return [
         name
@@ -260,7 +262,7 @@ def build_settings(host: Host) -> list[str]:
     ]
 
 
-def _secrets(host: Host) -> Iterator[str]:
+def _secrets(host: BridgeHost) -> Iterator[str]:
     """Yield the secrets among the settings: tokens and passwords, also those in URLs."""
     for name in build_settings(host):
         value = host.environment[name]
@@ -275,10 +277,10 @@ def _secrets(host: Host) -> Iterator[str]:
 
 
 # The ports of package indexes and of DNS.
-_PORTS = (NAMES_PORT, 80, 443)
+_PORTS = (DNS_PORT, 80, 443)
 
 
-def _confinement(host: Host, built: Built) -> Confinement:
+def _confinement(host: BridgeHost, built: BuildResult) -> Confinement:
     """Return the confinement of a build, which may change its folder and fetch packages."""
     settings = [host.environment[name] for name in build_settings(host)]
     ports = [int(port) for text in settings for port in _PORT.findall(text)]
@@ -286,7 +288,7 @@ def _confinement(host: Host, built: Built) -> Confinement:
     return confinement.connecting(*_PORTS, *ports)
 
 
-def _check(finished: Finished) -> None:
+def _check(finished: ProcessResult) -> None:
     if finished.exit_code != 0:
         raise BuildFailedError(f"the build failed: {finished.reason()}", finished.log())
 
@@ -316,7 +318,7 @@ def _publish(pointer: Path, folder: Path) -> None:
 AT_ONCE = 2
 
 
-class Workshop:
+class Builder:
     """The builder of all packaged tools of a bridge, which limits concurrent builds."""
 
     def __init__(self) -> None:
@@ -337,7 +339,7 @@ class Workshop:
                 await build.make()
 
         try:
-            async with Background().running() as background:
+            async with BackgroundTasks().running() as background:
                 for build in builds:
                     build.announce()
                     background.start(make(build))

@@ -18,7 +18,7 @@ from nexus_tools.sui.support.logs import get_logger
 _log = get_logger("nexus_tools.bridges")
 
 
-class Authorisation:
+class CredentialResolver:
     """The choice of a tool's auth provider: that of its handler, of its provider, or the store.
 
     `names` overrides the variables in which a tool reads credentials, by the name of the tool.
@@ -77,7 +77,7 @@ class Authorisation:
         return TokenProvider(self._store, (auth.qualified, auth.provider))
 
 
-def auth_required(
+def auth_required_output(
     auth: ToolAuth, names: Sequence[str], required: AuthRequired
 ) -> dict[str, dict[str, object]]:
     """Return the output that asks the caller to provide credentials."""
@@ -92,4 +92,6 @@ def auth_required(
         "env": list(names),
         "reason": required.reason,
     }
-    return {"auth_required": ports | {name: value for name, value in optional.items() if value}}
+    return {
+        "auth_required_output": ports | {name: value for name, value in optional.items() if value}
+    }

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.base import BridgeHost
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration, ToolAuth
 from nexus_tools.bridges.sandbox import Confinement, ProcessLimits
-from nexus_tools.bridges.worker import WorkerReply, ask_in_scratch
+from nexus_tools.bridges.worker import WorkerReply, call_worker_in_scratch
 from nexus_tools.errors import ValidationError
 
 _CHILD = "nexus_tools.bridges.hyperpocket.child"
@@ -40,31 +40,31 @@ class ModuleDescription:
         return cls(tuple(tools), tuple(refused), tuple(map(str, document["requested"])))
 
 
-async def describe(place: Path, host: Host) -> ModuleDescription:
+async def describe(place: Path, host: BridgeHost) -> ModuleDescription:
     """Return the description of the module or package at `place`.
 
     Raises:
-        ValidationError: with code `module_broken` if it cannot be imported.
+        ValidationError: with code `module_import_failed` if it cannot be imported.
     """
     limits = replace(host.limits, time_ms=max(host.limits.time_ms, _TIME_MS))
     request = {"do": "describe", "path": str(place)}
     reply = await ask_child(host, request, limits, confined_to(host, place))
     if reply.error is not None:
         message = f"cannot import the module: {reply.error.type}: {reply.error.message}"
-        raise ValidationError("module_broken", message, hint=reply.error.hint(host))
+        raise ValidationError("module_import_failed", message, hint=reply.error.hint(host))
     return ModuleDescription.parse(reply.value or {})
 
 
-def confined_to(host: Host, place: Path) -> Confinement:
+def confined_to(host: BridgeHost, place: Path) -> Confinement:
     """Return the confinement of the module or package at `place`, which includes its folder."""
     return host.confined(place.parent)
 
 
 async def ask_child(
-    host: Host, request: Mapping[str, Any], limits: ProcessLimits, confinement: Confinement
+    host: BridgeHost, request: Mapping[str, Any], limits: ProcessLimits, confinement: Confinement
 ) -> WorkerReply:
     """Send a request to the process that imports the author's code, and return its reply."""
-    return await ask_in_scratch(host, _CHILD, request, limits, confinement)
+    return await call_worker_in_scratch(host, _CHILD, request, limits, confinement)
 
 
 def _declaration(document: Mapping[str, Any]) -> Declaration:

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nexus_tools.bridges.credentials import DEFAULT
-from nexus_tools.bridges.schemas.json_schema_upgrade import as_2020_12
+from nexus_tools.bridges.credentials import DEFAULT_LABEL
+from nexus_tools.bridges.schemas.json_schema_upgrade import upgrade_schema
 from nexus_tools.bridges.schemas.ports import PortMapping, map_ports
-from nexus_tools.bridges.schemas.variants import error_ports, object_of, output_schema
+from nexus_tools.bridges.schemas.variants import closed_object_schema, error_schema, output_schema
 from nexus_tools.tool import SchemaDocument, relocated
 
-_NO_ARGUMENTS = object_of({})
-_SESSION = {"type": "string", "minLength": 1, "maxLength": 256, "default": DEFAULT}
+_NO_ARGUMENTS = closed_object_schema({})
+_SESSION = {"type": "string", "minLength": 1, "maxLength": 256, "default": DEFAULT_LABEL}
 _RESULT = {"description": "The result of the tool: a JSON value, or its output as a string."}
 _DEFINITIONS = ("$defs", "definitions")
 
@@ -21,8 +21,8 @@ class ToolCall:
     """One call of a tool: the arguments, the profile, and the thread."""
 
     body: dict[str, Any]
-    profile: str = DEFAULT
-    thread_id: str = DEFAULT
+    profile: str = DEFAULT_LABEL
+    thread_id: str = DEFAULT_LABEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Interface:
         Raises:
             ValidationError: with code `schema_invalid`.
         """
-        upgraded_schema = as_2020_12(_NO_ARGUMENTS if schema is None else schema)
+        upgraded_schema = upgrade_schema(_NO_ARGUMENTS if schema is None else schema)
         mapping = map_ports(upgraded_schema)
         return cls(_wrapped(upgraded_schema), None) if profile else cls(mapping.schema, mapping)
 
@@ -49,18 +49,18 @@ class Interface:
         """Return the call for an input that the schema accepts."""
         if self.mapping is not None:
             return ToolCall(self.mapping.to_arguments(ports))
-        session = (ports.get(name, DEFAULT) for name in ("profile", "thread_id"))
+        session = (ports.get(name, DEFAULT_LABEL) for name in ("profile", "thread_id"))
         return ToolCall(dict(ports["body"]), *session)
 
 
 def output_of(*, needs_auth: bool) -> dict[str, Any]:
-    """Return the output schema; with `needs_auth` it has the variant `auth_required`."""
+    """Return the output schema; with `needs_auth` it has the variant `auth_required_output`."""
     variants = {
-        "ok": object_of({"result": _RESULT}, required=["result"]),
-        "err": error_ports(),
+        "ok": closed_object_schema({"result": _RESULT}, required=["result"]),
+        "err": error_schema(),
     }
     if needs_auth:
-        variants["auth_required"] = _auth_required()
+        variants["auth_required_output"] = _auth_required()
     return output_schema(variants)
 
 
@@ -78,7 +78,7 @@ def _auth_required() -> dict[str, Any]:
         "reason": text
         | {"description": "The reason why credentials are missing, in one sentence."},
     }
-    return object_of(properties, required=["provider", "env", "reason"])
+    return closed_object_schema(properties, required=["provider", "env", "reason"])
 
 
 def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
@@ -95,4 +95,4 @@ def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
         "thread_id": _SESSION | {"description": "The thread in which the tool is called."},
         "profile": _SESSION | {"description": "The profile for which the tool is called."},
     }
-    return object_of(ports, required=["body"]) | definitions
+    return closed_object_schema(ports, required=["body"]) | definitions

@@ -10,7 +10,7 @@ from typing import Any
 
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration, ToolAuth
 from nexus_tools.errors import ValidationError
-from nexus_tools.sui.support.text_file import without_mark
+from nexus_tools.sui.support.text_file import without_byte_order_mark
 
 POCKET = "pocket.json"
 CONFIG = "config.toml"
@@ -119,7 +119,7 @@ def _content(path: Path) -> bytes:
         raise _invalid(f"cannot read {path.name}: {error.strerror}") from error
     if len(content) > MAX_MANIFEST_BYTES:
         raise _invalid(f"{path.name} is larger than {MAX_MANIFEST_BYTES} bytes")
-    return without_mark(content)
+    return without_byte_order_mark(content)
 
 
 def _invalid(problem: str) -> ValidationError:

@@ -7,14 +7,20 @@ from typing import Any
 
 from anyio import move_on_after, to_thread
 
-from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.hyperpocket.build import Build, Built, private_copy
-from nexus_tools.bridges.hyperpocket.credential_resolver import Authorisation
+from nexus_tools.bridges.base import BridgeHost
+from nexus_tools.bridges.hyperpocket.build import Build, BuildResult, copy_for_call
+from nexus_tools.bridges.hyperpocket.credential_resolver import CredentialResolver
 from nexus_tools.bridges.hyperpocket.interface import ToolCall
 from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.redaction import Redaction
-from nexus_tools.bridges.sandbox import Finished, ProcessLimits, Scratch, environment_of, run
+from nexus_tools.bridges.sandbox import (
+    ProcessLimits,
+    ProcessResult,
+    ScratchDirectory,
+    environment_of,
+    run,
+)
 from nexus_tools.bridges.schemas.variants import error
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import ToolFqn, parse_json
@@ -28,8 +34,8 @@ class PackagedTool(HyperpocketTool):
         self,
         fqn: ToolFqn,
         declaration: Declaration,
-        authorisation: Authorisation,
-        host: Host,
+        authorisation: CredentialResolver,
+        host: BridgeHost,
         *,
         command: str,
         build: Build,
@@ -73,10 +79,14 @@ class PackagedTool(HyperpocketTool):
         return {"ok": {"result": _result(finished)}}
 
     async def _run(
-        self, built: Built, call: ToolCall, credentials: Mapping[str, str], limits: ProcessLimits
-    ) -> Finished:
-        async with Scratch(self.host.scratch) as scratch:
-            await to_thread.run_sync(private_copy, built.tool, built.sources, scratch.work)
+        self,
+        built: BuildResult,
+        call: ToolCall,
+        credentials: Mapping[str, str],
+        limits: ProcessLimits,
+    ) -> ProcessResult:
+        async with ScratchDirectory(self.host.scratch) as scratch:
+            await to_thread.run_sync(copy_for_call, built.tool, built.sources, scratch.work)
             variables = {
                 **self.declaration.variables,
                 **credentials,
@@ -101,7 +111,7 @@ class PackagedTool(HyperpocketTool):
 _SEE_LOG = "The server's log contains the end of the build's output."
 
 
-def _result(finished: Finished) -> Any:
+def _result(finished: ProcessResult) -> Any:
     """Return the value of the output if it is one JSON text, else the text itself."""
     try:
         return parse_json(finished.stdout)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.hyperpocket.credential_resolver import Authorisation
+from nexus_tools.bridges.base import BridgeHost
+from nexus_tools.bridges.hyperpocket.credential_resolver import CredentialResolver
 from nexus_tools.bridges.hyperpocket.description import ask_child, confined_to
 from nexus_tools.bridges.hyperpocket.interface import ToolCall
 from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool
@@ -23,8 +23,8 @@ class PythonTool(HyperpocketTool):
         self,
         fqn: ToolFqn,
         declaration: Declaration,
-        authorisation: Authorisation,
-        host: Host,
+        authorisation: CredentialResolver,
+        host: BridgeHost,
         *,
         place: Path,
         profile: bool,

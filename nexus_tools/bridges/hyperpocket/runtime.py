@@ -5,7 +5,7 @@ import shutil
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.base import BridgeHost
 from nexus_tools.bridges.hyperpocket.manifest import Manifest
 from nexus_tools.errors import UsageError
 
@@ -44,24 +44,24 @@ _LANGUAGES = {
 _SYSTEM_PACKAGES = re.compile(r"(?:^|[\s;&|(])(apt-get|apt|apk|dnf|yum|pacman|brew|sudo)\s")
 
 
-def language_of(manifest: Manifest, host: Host) -> Language:
+def detect_language(manifest: Manifest, host: BridgeHost) -> Language:
     """Return the language of a tool if this host can build and run it.
 
     Raises:
-        UsageError: with code `container_needed` for images and builds that this host cannot
-            replace, or `program_missing` for a program that the host does not have.
+        UsageError: with code `container_required` for images and builds that this host cannot
+            replace, or `program_not_found` for a program that the host does not have.
     """
     match = _SYSTEM_PACKAGES.search(manifest.build)
     if match:
         message = f"its build installs operating system packages with {match[1]}"
         hint = "Install the packages yourself, and remove that step from the build."
-        raise UsageError("container_needed", message, hint=hint)
+        raise UsageError("container_required", message, hint=hint)
     toolchains = _toolchains(manifest)
     path = host.environment.get("PATH")
     for program in dict.fromkeys(name for chain in toolchains for name in chain.programs):
         if shutil.which(program, path=path) is None:
             message = f"it requires the program {program}, which is not on the PATH"
-            raise UsageError("program_missing", message, hint=f"Install {program}.")
+            raise UsageError("program_not_found", message, hint=f"Install {program}.")
     is_python = any(chain.language is Language.PYTHON for chain in toolchains)
     return Language.PYTHON if is_python else Language.OTHER
 
@@ -75,6 +75,6 @@ def _toolchains(manifest: Manifest) -> list[_Toolchain]:
     if manifest.base_image:
         message = f"it requires the container image {manifest.base_image[:200]}"
         hint = "If it runs without the image, set its language in pocket.json."
-        raise UsageError("container_needed", message, hint=hint)
+        raise UsageError("container_required", message, hint=hint)
     message = f"its language {manifest.language[:80]!r} is not one of {', '.join(_LANGUAGES)}"
-    raise UsageError("container_needed", message)
+    raise UsageError("container_required", message)

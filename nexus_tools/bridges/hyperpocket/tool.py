@@ -7,9 +7,12 @@ from typing import Any
 
 from anyio import move_on_after
 
-from nexus_tools.bridges.base import BridgedTool, Host
+from nexus_tools.bridges.base import BridgedTool, BridgeHost
 from nexus_tools.bridges.hyperpocket.auth import AuthRequired
-from nexus_tools.bridges.hyperpocket.credential_resolver import Authorisation, auth_required
+from nexus_tools.bridges.hyperpocket.credential_resolver import (
+    CredentialResolver,
+    auth_required_output,
+)
 from nexus_tools.bridges.hyperpocket.interface import Interface, ToolCall, output_of
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.redaction import Redaction
@@ -28,8 +31,8 @@ class HyperpocketTool(BridgedTool):
         self,
         fqn: ToolFqn,
         declaration: Declaration,
-        authorisation: Authorisation,
-        host: Host,
+        authorisation: CredentialResolver,
+        host: BridgeHost,
         *,
         source: str,
         profile: bool,
@@ -61,7 +64,7 @@ class HyperpocketTool(BridgedTool):
         if isinstance(credentials, AuthRequired):
             assert auth is not None
             names = self._authorisation.names(self.declaration.name, auth)
-            return auth_required(auth, names, credentials)
+            return auth_required_output(auth, names, credentials)
         redaction = Redaction.of(credentials.values())
         limits = process_limits(self.host.limits, self.timeout_ms).left_since(started)
         output = await self.run_with(call, credentials, redaction, limits)

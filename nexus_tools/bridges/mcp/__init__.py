@@ -1,6 +1,6 @@
 """The bridge to MCP servers, which serves their tools as Nexus tools.
 
-Begin reading at `bridge.py`. The modules that implement the protocol require the extra
+Start reading at `bridge.py`. The modules that implement the protocol require the extra
 `nexus-tools[mcp]` and are imported on first use.
 """
 

@@ -9,12 +9,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools.bridges.base import Discovery, Host, Refusal
+from nexus_tools.bridges.base import BridgeHost, Discovery, RejectedTool
 from nexus_tools.bridges.mcp.declaration import (
     ServerDeclaration,
     StdioServer,
-    declared_servers,
     parse_server,
+    read_servers,
 )
 from nexus_tools.bridges.mcp.link import CallFailedError
 from nexus_tools.bridges.mcp.listing import Fingerprint, Listing
@@ -27,7 +27,7 @@ from nexus_tools.tool import ToolFqn
 from nexus_tools.tool_server import Tool
 
 if TYPE_CHECKING:
-    from nexus_tools.bridges.mcp.connection import Generation
+    from nexus_tools.bridges.mcp.connection import ProtocolGeneration
 
 SYSTEM = "mcp"
 
@@ -55,13 +55,13 @@ class McpBridge:
         pins: Pins | None = None,
         *,
         accept_changes: bool = False,
-        generation: "Generation" = "auto",
+        generation: "ProtocolGeneration" = "auto",
         patience: Patience | None = None,
         per_call: bool = False,
     ) -> None:
         self._pins = pins
         self._accept_changes = accept_changes
-        self._generation: Generation = generation
+        self._generation: ProtocolGeneration = generation
         self._patience = patience
         self._per_call = per_call
 
@@ -69,20 +69,22 @@ class McpBridge:
         """Return whether the path is an `mcp.json` with `mcpServers`, or a folder with one."""
         return any(map(_declares_servers, _files(place)))
 
-    async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
+    async def discover(self, place: Path, host: BridgeHost, naming: Naming) -> Discovery:
         """Return the tools of all servers; each server is connected, listed, and disconnected.
 
         Raises:
-            UsageError: with code `mcp_missing` if the extra is not installed.
+            UsageError: with code `mcp_not_installed` if the extra is not installed.
             ValidationError: with code `mcp_json_invalid` if the file cannot be read.
         """
         if find_spec("mcp") is None:
             message = "the MCP library is not installed"
-            raise UsageError("mcp_missing", message, hint="Run `pip install 'nexus-tools[mcp]'`.")
+            raise UsageError(
+                "mcp_not_installed", message, hint="Run `pip install 'nexus-tools[mcp]'`."
+            )
         servers = [
             (file, name, document)
             for file in _files(place)
-            for name, document in declared_servers(file).items()
+            for name, document in read_servers(file).items()
         ]
         discoveries = await asyncio.gather(
             *[self._discover(*server, host, naming) for server in servers]
@@ -90,7 +92,7 @@ class McpBridge:
         return Discovery.joined(discoveries)
 
     async def _discover(
-        self, file: Path, name: str, document: Any, host: Host, naming: Naming
+        self, file: Path, name: str, document: Any, host: BridgeHost, naming: Naming
     ) -> Discovery:
         source = f"{file}#{name}"
         try:
@@ -99,9 +101,9 @@ class McpBridge:
         except CallFailedError as failed:
             hint = _DOWNLOAD_HINT if _lacks_network(server, host) else ""
             reason = server.redaction.text(_reason(failed))
-            return Discovery(refused=(Refusal(SYSTEM, source, reason, hint),))
+            return Discovery(refused=(RejectedTool(SYSTEM, source, reason, hint),))
         except NexusError as error:
-            return Discovery(refused=(Refusal.of(SYSTEM, source, error),))
+            return Discovery(refused=(RejectedTool.of(SYSTEM, source, error),))
         service = Service(
             name,
             server,
@@ -113,7 +115,7 @@ class McpBridge:
         )
         return self._of_listing(source, listing, service, naming)
 
-    async def _listed(self, server: ServerDeclaration, host: Host) -> Listing:
+    async def _listed(self, server: ServerDeclaration, host: BridgeHost) -> Listing:
         from nexus_tools.bridges.mcp.connection import connected  # noqa: PLC0415 - an extra
 
         async with connected(server, host, self._generation) as connection:
@@ -129,7 +131,7 @@ class McpBridge:
             return naming.known_fqn(SYSTEM, service.name, tool)
 
         refused = [
-            Refusal(SYSTEM, f"{source}/{tool}", reason, fqn=known(tool))
+            RejectedTool(SYSTEM, f"{source}/{tool}", reason, fqn=known(tool))
             for tool, reason in listing.refused
         ]
         for listed in listing.tools:
@@ -143,7 +145,7 @@ class McpBridge:
                 tool = McpTool(fqn, listed, service, place)
                 tools.append(tool.called(service.name, listed.name))
             except NexusError as error:
-                refused.append(Refusal.of(SYSTEM, place, error, known(listed.name)))
+                refused.append(RejectedTool.of(SYSTEM, place, error, known(listed.name)))
         return Discovery(
             tuple(tools), tuple(refused), (partial(_serving, service),) if tools else ()
         )
@@ -183,7 +185,7 @@ def _files(place: Path) -> list[Path]:
 
 def _declares_servers(file: Path) -> bool:
     try:
-        return bool(declared_servers(file))
+        return bool(read_servers(file))
     except ValidationError:
         return False
 
@@ -195,12 +197,12 @@ def _reason(failed: CallFailedError) -> str:
     return f"{failed.reason}. Output: {output}" if output else failed.reason
 
 
-def _lacks_network(server: ServerDeclaration, host: Host) -> bool:
+def _lacks_network(server: ServerDeclaration, host: BridgeHost) -> bool:
     return isinstance(server, StdioServer) and server.lacks_network(host)
 
 
-def _refusal_of_change(place: str, changes: tuple[str, ...]) -> Refusal:
-    return Refusal(
+def _refusal_of_change(place: str, changes: tuple[str, ...]) -> RejectedTool:
+    return RejectedTool(
         SYSTEM,
         place,
         f"the tool has changed since it was first seen: {', '.join(changes)}",

@@ -18,12 +18,12 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import RootModel, ValidationError
 
 from nexus_tools import __version__
-from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.base import BridgeHost
 from nexus_tools.bridges.mcp.declaration import ServerDeclaration, StdioServer
 from nexus_tools.bridges.mcp.http import http_link
-from nexus_tools.bridges.mcp.link import RESPONDED_HERE, CallFailedError, Link
+from nexus_tools.bridges.mcp.link import LOCAL_ERROR_CODE, CallFailedError, Link
 from nexus_tools.bridges.mcp.listing import ListedTool, Listing
-from nexus_tools.bridges.mcp.response_filter import SiftingDispatcher
+from nexus_tools.bridges.mcp.response_filter import FilteringDispatcher
 from nexus_tools.bridges.mcp.stdio import stdio_link
 from nexus_tools.errors import ValidationError as InvalidJsonError
 
@@ -52,7 +52,7 @@ async def explained(link: Link, seconds: float) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def explained_as_a_whole() -> AsyncIterator[None]:
+async def task_group_errors() -> AsyncIterator[None]:
     """Raise the failures of task groups, which are exception groups, as `CallFailedError`."""
     try:
         yield
@@ -74,18 +74,18 @@ def _leaf(error: BaseException) -> BaseException:
     return error
 
 
-def is_end(error: MCPError) -> bool:
+def is_connection_closed(error: MCPError) -> bool:
     """Return whether the connection has ended; servers also use the code for other errors."""
     return error.code == types.CONNECTION_CLOSED and error.message == _CONNECTION_GONE
 
 
 async def _call_error(error: MCPError, link: Link) -> CallFailedError:
-    if is_end(error):
+    if is_connection_closed(error):
         with suppress(TimeoutError):
             async with asyncio.timeout(_REASON_S):
                 await link.closed.wait()
         return CallFailedError.ended(link)
-    if error.code == RESPONDED_HERE:
+    if error.code == LOCAL_ERROR_CODE:
         return CallFailedError(error.message)
     if error.message == _SESSION_GONE:
         link.close("the server has forgotten the session")
@@ -116,7 +116,7 @@ class Connection:
     def __init__(
         self,
         session: ClientSession,
-        dispatcher: SiftingDispatcher,
+        dispatcher: FilteringDispatcher,
         link: Link,
         changed: asyncio.Event,
     ) -> None:
@@ -221,7 +221,7 @@ class Connection:
 # --- Connection setup
 
 
-Generation = Literal["auto", "legacy"]
+ProtocolGeneration = Literal["auto", "legacy"]
 """`legacy` starts with `initialize`; `auto` requests 2026-07-28 and falls back to `initialize`."""
 
 # The start may include a download of the server, for example with npx and uvx.
@@ -231,8 +231,8 @@ START_S = 60.0
 @asynccontextmanager
 async def connected(
     server: ServerDeclaration,
-    host: Host,
-    generation: Generation = "auto",
+    host: BridgeHost,
+    generation: ProtocolGeneration = "auto",
     *,
     log_as: str | None = None,
 ) -> AsyncIterator[Connection]:
@@ -243,14 +243,14 @@ async def connected(
     Raises:
         CallFailedError: if the server cannot be reached or supports no common protocol version.
     """
-    async with explained_as_a_whole(), _link(server, host, log_as) as link:
+    async with task_group_errors(), _link(server, host, log_as) as link:
         changed = asyncio.Event()
 
         async def handle_message(message: object) -> None:
             if isinstance(message, types.ToolListChangedNotification):
                 changed.set()
 
-        dispatcher = SiftingDispatcher(JSONRPCDispatcher(link.read, link.write))
+        dispatcher = FilteringDispatcher(JSONRPCDispatcher(link.read, link.write))
         client = types.Implementation(name="nexus-tools", version=__version__)
         async with ClientSession(
             dispatcher=dispatcher, message_handler=handle_message, client_info=client
@@ -270,19 +270,19 @@ async def connected(
 
 
 def _link(
-    server: ServerDeclaration, host: Host, log_as: str | None
+    server: ServerDeclaration, host: BridgeHost, log_as: str | None
 ) -> AbstractAsyncContextManager[Link]:
     if isinstance(server, StdioServer):
         return stdio_link(log_as, server, host)
     return http_link(server, host.limits.output_bytes)
 
 
-async def _negotiate(session: ClientSession, generation: Generation) -> None:
+async def _negotiate(session: ClientSession, generation: ProtocolGeneration) -> None:
     if generation == "auto":
         try:
             await session.discover()
         except (MCPError, RuntimeError, ValidationError) as error:
-            if isinstance(error, MCPError) and is_end(error):
+            if isinstance(error, MCPError) and is_connection_closed(error):
                 raise
         else:
             return

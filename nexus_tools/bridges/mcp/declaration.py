@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
-from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.base import BridgeHost
 from nexus_tools.bridges.redaction import SECRET_NAME, Redaction
-from nexus_tools.bridges.sandbox import Confinement, is_too_wide, npm_packages
+from nexus_tools.bridges.sandbox import Confinement, is_too_broad, npm_packages
 from nexus_tools.errors import ValidationError
-from nexus_tools.sui.support.text_file import without_mark
+from nexus_tools.sui.support.text_file import without_byte_order_mark
 from nexus_tools.tool import parse_json
 
 MAX_BYTES = 1 * 2**20
@@ -51,18 +51,18 @@ class StdioServer:
     variables: tuple[str, ...] = ()
     redaction: Redaction = field(default_factory=Redaction)
 
-    def confinement(self, host: Host) -> Confinement:
+    def confinement(self, host: BridgeHost) -> Confinement:
         """Return its confinement, with its directory and the paths in its arguments.
 
         For a file among the arguments, the confinement includes its folder and its npm packages.
         """
         absolute_paths = [Path(word) for word in self.command[1:] if word.startswith("/")]
         files = [word for word in absolute_paths if word.is_file()]
-        folders = [file if is_too_wide(file.parent) else file.parent for file in files]
+        folders = [file if is_too_broad(file.parent) else file.parent for file in files]
         packages = chain.from_iterable(map(npm_packages, files))
         return host.confined(*([self.directory] if self.directory else []), *folders, *packages)
 
-    def lacks_network(self, host: Host) -> bool:
+    def lacks_network(self, host: BridgeHost) -> bool:
         """Return whether its command downloads the server while no port is open to it."""
         confinement = host.confinement
         has_no_ports = confinement.is_on and not confinement.ports
@@ -86,7 +86,7 @@ class HttpServer:
 ServerDeclaration = StdioServer | HttpServer
 
 
-def declared_servers(file: Path) -> dict[str, Any]:
+def read_servers(file: Path) -> dict[str, Any]:
     """Return the unparsed servers of an `mcp.json` by name.
 
     Raises:
@@ -94,7 +94,7 @@ def declared_servers(file: Path) -> dict[str, Any]:
     """
     try:
         with file.open("rb") as opened:
-            text = without_mark(
+            text = without_byte_order_mark(
                 opened.read(MAX_BYTES + 4)
             )  # one byte more than allowed, after a byte order mark
         document = parse_json(text) if len(text) <= MAX_BYTES else None

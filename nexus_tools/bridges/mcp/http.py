@@ -16,7 +16,7 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
 from nexus_tools.bridges.mcp.declaration import HttpServer
-from nexus_tools.bridges.mcp.link import RESPONDED_HERE, Link
+from nexus_tools.bridges.mcp.link import LOCAL_ERROR_CODE, Link
 
 # The time limit for connecting and for sending a request.
 _CONNECT_S = 10.0
@@ -141,7 +141,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 def _error(request: httpx2.Request, problem: str) -> httpx2.Response:
     """Return a response that the SDK reads as an error of this request only."""
-    error = {"code": RESPONDED_HERE, "message": problem}
+    error = {"code": LOCAL_ERROR_CODE, "message": problem}
     return httpx2.Response(
         503,
         headers={"content-type": "application/json"},

@@ -6,9 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.bridges.mcp.listing import ListedTool
-from nexus_tools.bridges.schemas.json_schema_upgrade import as_2020_12
+from nexus_tools.bridges.schemas.json_schema_upgrade import upgrade_schema
 from nexus_tools.bridges.schemas.ports import PortMapping, map_ports
-from nexus_tools.bridges.schemas.variants import error, error_ports, object_of, output_schema
+from nexus_tools.bridges.schemas.variants import (
+    closed_object_schema,
+    error,
+    error_schema,
+    output_schema,
+)
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import SchemaDocument, measure, relocated
 
@@ -24,7 +29,7 @@ _BLOCKS = {
         "required": ["type"],
     },
 }
-_UNSTRUCTURED = object_of(
+_UNSTRUCTURED = closed_object_schema(
     {
         "content": _BLOCKS,
         "text": {"type": "string", "description": "The content, if all of it is text."},
@@ -32,7 +37,7 @@ _UNSTRUCTURED = object_of(
     },
     required=["content"],
 )
-_ERROR = error_ports(
+_ERROR = error_schema(
     content=_BLOCKS,
     code={"type": "integer", "description": "The code of a JSON-RPC error."},
 )
@@ -54,11 +59,11 @@ class Interface:
         Raises:
             ValidationError: if its schemas are not supported.
         """
-        inputs = map_ports(as_2020_12(tool.input_schema))
+        inputs = map_ports(upgrade_schema(tool.input_schema))
         declared = tool.output_schema
         if declared is None:
             return cls(inputs, None, False, output_schema({"ok": _UNSTRUCTURED, "err": _ERROR}))
-        schema = as_2020_12(declared)
+        schema = upgrade_schema(declared)
         is_wrapped = schema.get("type") != "object"
         outputs = map_ports(_as_result(schema) if is_wrapped else schema, wrapped=RESULT_PORT)
         ok = outputs.schema
@@ -95,7 +100,7 @@ def _as_result(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of an object whose only property has the given schema."""
     document = SchemaDocument.parse(schema)
     inner = relocated(document, lambda pointer: f"/properties/{RESULT_PORT}{pointer}")
-    return object_of({RESULT_PORT: inner}, required=[RESULT_PORT])
+    return closed_object_schema({RESULT_PORT: inner}, required=[RESULT_PORT])
 
 
 def _unstructured(blocks: list[Any], result: Mapping[str, Any]) -> dict[str, Any]:

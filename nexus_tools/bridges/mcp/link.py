@@ -7,7 +7,7 @@ from typing import Any
 from nexus_tools.bridges.sandbox import Limit
 from nexus_tools.bridges.schemas.variants import error
 
-RESPONDED_HERE = -32_099
+LOCAL_ERROR_CODE = -32_099
 """The code of a JSON-RPC error that the bridge created, because the server did not respond."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nexus_tools.tool import canonical_json, known_annotations, measure
+from nexus_tools.tool import canonical_json, filter_annotations, measure
 
 # The names of an entry's fields in reports of changes.
 _FIELD_NAMES = {
@@ -75,8 +75,8 @@ class ListedTool:
     @property
     def annotations(self) -> dict[str, Any]:
         """The hints and the title, which may be in either of two fields."""
-        annotations = known_annotations(self.entry.get("annotations"))
-        return annotations | known_annotations({"title": self.entry.get("title")})
+        annotations = filter_annotations(self.entry.get("annotations"))
+        return annotations | filter_annotations({"title": self.entry.get("title")})
 
     @property
     def input_schema(self) -> dict[str, Any]:

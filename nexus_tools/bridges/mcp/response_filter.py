@@ -13,7 +13,7 @@ from pydantic import ValidationError
 _LIST = "tools/list"
 
 
-class SiftingDispatcher:
+class FilteringDispatcher:
     """A dispatcher of the SDK that removes invalid entries and passes on everything else.
 
     `entries` are the valid tools of all pages since `clear`. `refused` holds the name, or the index

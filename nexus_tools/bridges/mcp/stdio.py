@@ -17,17 +17,17 @@ import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
-from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.base import BridgeHost
 from nexus_tools.bridges.mcp.declaration import StdioServer
 from nexus_tools.bridges.mcp.link import Link
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import (
     Limit,
-    Scratch,
+    ScratchDirectory,
     environment_of,
-    launcher,
+    watched_command,
 )
-from nexus_tools.bridges.sandbox.scratch import outlast
+from nexus_tools.bridges.sandbox.scratch import finish_before_cancelling
 from nexus_tools.sui.support.logs import get_logger
 
 _log = get_logger("nexus_tools.bridges.mcp")
@@ -38,7 +38,7 @@ _RAW_TAIL_BYTES = 2 * _TAIL_BYTES
 _LOGGED_BYTES = 64 * 2**10
 
 
-class Printed:
+class OutputReader:
     """A reader of one stream; its first 64 KiB go to the log of the server `name`, if it is set.
 
     `redaction` removes secrets. `whole` is set at the end of the stream.
@@ -69,9 +69,9 @@ class Printed:
     def _log_chunk(self, chunk: bytes) -> None:
         text = self._redaction.text(chunk.decode("utf-8", "replace"))
         for line in text.splitlines():
-            _log.info("server_printed", server=self._name, line=line)
+            _log.info("server_output", server=self._name, line=line)
         if len(chunk) == self._left:
-            _log.warning("server_prints_too_much", server=self._name)
+            _log.warning("server_output_truncated", server=self._name)
 
 
 # The time for the server to end after its stdin is closed, and then for the launcher to kill it.
@@ -86,18 +86,20 @@ _NOT_STARTED = re.compile(r"^nexus_tools: failed ([0-9]+) [a-z]+: (.*)$", re.MUL
 
 
 @asynccontextmanager
-async def stdio_link(name: str | None, server: StdioServer, host: Host) -> AsyncIterator[Link]:
+async def stdio_link(
+    name: str | None, server: StdioServer, host: BridgeHost
+) -> AsyncIterator[Link]:
     """Start the program and connect to it; all its processes are killed in the end.
 
     Its stderr goes to the log under `name`, or is discarded.
     """
-    async with Scratch(host.scratch) as scratch:
+    async with ScratchDirectory(host.scratch) as scratch:
         command = _command(server, host)
         environment = environment_of(host, scratch=scratch, extra=server.environment)
         confinement = server.confinement(host)
         confinement.check()
         process = await asyncio.create_subprocess_exec(
-            *launcher(
+            *watched_command(
                 command,
                 scratch=scratch,
                 limits=host.limits,
@@ -113,20 +115,20 @@ async def stdio_link(name: str | None, server: StdioServer, host: Host) -> Async
             start_new_session=True,
         )
         try:
-            async with _connect(Printed(name, server.redaction), process) as link:
+            async with _connect(OutputReader(name, server.redaction), process) as link:
                 yield link
         finally:
-            await outlast(asyncio.ensure_future(_shut_down(process)))
+            await finish_before_cancelling(asyncio.ensure_future(_shut_down(process)))
 
 
-def _command(server: StdioServer, host: Host) -> tuple[str, ...]:
+def _command(server: StdioServer, host: BridgeHost) -> tuple[str, ...]:
     """Return the command; `python` is replaced by the interpreter of all tools in Python."""
     program, *arguments = server.command
     return (str(host.python) if program in _PYTHON else program, *arguments)
 
 
 @asynccontextmanager
-async def _connect(reader: Printed, process: Process) -> AsyncIterator[Link]:
+async def _connect(reader: OutputReader, process: Process) -> AsyncIterator[Link]:
     read_sender, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     # The buffer lets callers continue until their own time limit if a server does not read.
     write, write_receiver = anyio.create_memory_object_stream[SessionMessage](_WAITING)
@@ -140,7 +142,7 @@ async def _connect(reader: Printed, process: Process) -> AsyncIterator[Link]:
             tasks.cancel_scope.cancel()
 
 
-async def _receive(process: Process, messages: Any, link: Link, reader: Printed) -> None:
+async def _receive(process: Process, messages: Any, link: Link, reader: OutputReader) -> None:
     """Pass on the server's messages until it ends, and then record the reason."""
     assert process.stdout
     assert process.stderr

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, null
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.base import BridgeHost
 from nexus_tools.bridges.mcp.declaration import ServerDeclaration, StdioServer
 from nexus_tools.bridges.mcp.link import CallFailedError
 from nexus_tools.bridges.mcp.listing import Fingerprint
@@ -18,7 +18,7 @@ from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.tool_server import NotReadyError
 
 if TYPE_CHECKING:
-    from nexus_tools.bridges.mcp.connection import Connection, Generation
+    from nexus_tools.bridges.mcp.connection import Connection, ProtocolGeneration
 
 _log = get_logger("nexus_tools.bridges.mcp")
 
@@ -48,8 +48,7 @@ class Service:
     All calls share the server, unless `is_per_call` is set. Then the shared server is only listed,
     and each call has its own server, which knows nothing of other calls. A call can block a shared
     server, for example if a tool blocks its event loop. Therefore a call is sent beside another one
-    only if the server responds to a ping, and after a call that exceeds its time the server is
-    pinged as well.
+    only if the server responds to a ping. A call that exceeds its time triggers a ping as well.
 
     Nothing in it belongs to an event loop until `running`, which may be entered once at a time.
     """
@@ -58,10 +57,10 @@ class Service:
         self,
         name: str,
         server: ServerDeclaration,
-        host: Host,
+        host: BridgeHost,
         expected: Mapping[str, Fingerprint],
         *,
-        generation: "Generation" = "auto",
+        generation: "ProtocolGeneration" = "auto",
         patience: Patience | None = None,
         is_per_call: bool = False,
     ) -> None:

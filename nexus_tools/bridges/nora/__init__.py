@@ -1,6 +1,6 @@
 """The bridge to NORA: a tool is a folder with a `tool.json` and a script with `run(params)`.
 
-Begin reading at `bridge.py`.
+Start reading at `bridge.py`.
 """
 
 from nexus_tools.bridges.nora.bridge import NoraBridge

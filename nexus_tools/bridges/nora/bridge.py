@@ -5,10 +5,10 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from nexus_tools.bridges.base import Discovery, Host, Refusal
+from nexus_tools.bridges.base import BridgeHost, Discovery, RejectedTool
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.bridges.nora.manifest import Manifest, has_manifest
-from nexus_tools.bridges.nora.tool import ERROR_PATTERN, SYSTEM, NoraTool, SoftError
+from nexus_tools.bridges.nora.tool import ERROR_PATTERN, SYSTEM, ErrorPattern, NoraTool
 from nexus_tools.errors import NexusError, NotAllowedError
 
 
@@ -26,7 +26,7 @@ class NoraBridge:
     def __init__(
         self, error_pattern: str | None = ERROR_PATTERN, allow_dangerous: bool = False
     ) -> None:
-        self._soft_error = None if error_pattern is None else SoftError(error_pattern)
+        self._soft_error = None if error_pattern is None else ErrorPattern(error_pattern)
         self._allow_dangerous = allow_dangerous
 
     @property
@@ -38,7 +38,7 @@ class NoraBridge:
         """Return whether the folder, or one of its subfolders, contains a `tool.json`."""
         return bool(_folders(place))
 
-    async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
+    async def discover(self, place: Path, host: BridgeHost, naming: Naming) -> Discovery:
         """Return the tool in the folder, or those in its subfolders."""
         folders = await anyio.to_thread.run_sync(_folders, place)
         discoveries = [
@@ -46,7 +46,7 @@ class NoraBridge:
         ]
         return Discovery.joined(discoveries)
 
-    def _one(self, folder: Path, host: Host, naming: Naming) -> Discovery:
+    def _one(self, folder: Path, host: BridgeHost, naming: Naming) -> Discovery:
         known_fqn = None
         try:
             manifest = Manifest.read(folder)
@@ -56,10 +56,10 @@ class NoraBridge:
             tool = NoraTool(manifest, fqn, host, self._soft_error).called(manifest.name)
             return Discovery(tools=(tool,))
         except NexusError as error:
-            return Discovery(refused=(Refusal.of(SYSTEM, folder, error, known_fqn),))
+            return Discovery(refused=(RejectedTool.of(SYSTEM, folder, error, known_fqn),))
 
     def _check_danger(self, manifest: Manifest) -> None:
-        reason = "" if self._allow_dangerous else runs_commands(manifest)
+        reason = "" if self._allow_dangerous else dangerous_tool_reason(manifest)
         if reason:
             raise NotAllowedError(
                 "tool_dangerous",
@@ -86,7 +86,7 @@ def _folders(place: Path) -> list[Path]:
 
 
 # Words in the names of such tools.
-TOOL_WORDS = frozenset(
+DANGEROUS_NAME_WORDS = frozenset(
     (
         *("shell", "bash", "sh", "zsh", "cmd", "powershell", "terminal", "subprocess"),
         *("exec", "execute", "command", "commands", "eval"),
@@ -98,10 +98,10 @@ PARAMETERS = frozenset(("command", "commands", "cmd", "shell", "shell_command", 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
-def runs_commands(manifest: Manifest) -> str:
+def dangerous_tool_reason(manifest: Manifest) -> str:
     """Return the reason why the tool seems to run arbitrary commands, or an empty string."""
     words = {word.lower() for word in _WORDS.findall(manifest.name)}
-    for word in sorted(words & TOOL_WORDS):
+    for word in sorted(words & DANGEROUS_NAME_WORDS):
         return f"its name contains the word {word!r}"
     properties = manifest.parameters.get("properties", {})
     for name in sorted(properties):

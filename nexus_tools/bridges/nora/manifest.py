@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.sui.support.text_file import without_mark
-from nexus_tools.tool import MAX_MISMATCHES, Mismatch, mismatch_error, parse_json, pointer_of
+from nexus_tools.sui.support.text_file import without_byte_order_mark
+from nexus_tools.tool import MAX_MISMATCHES, Mismatch, json_pointer, mismatch_error, parse_json
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError as SchemaError
@@ -118,7 +118,7 @@ def _content(path: Path) -> bytes:
         raise _invalid("", f"{path} cannot be read: {error.strerror}") from error
     if len(data) > MAX_BYTES:
         raise _invalid("", f"the file is longer than {MAX_BYTES} bytes")
-    return without_mark(data)
+    return without_byte_order_mark(data)
 
 
 def _check(document: object) -> None:
@@ -132,7 +132,7 @@ def _check(document: object) -> None:
 
 def _in_words(errors: "Iterator[SchemaError]") -> Iterator[Mismatch]:
     for error in errors:
-        yield Mismatch(pointer_of(list(error.absolute_path)), error.message)
+        yield Mismatch(json_pointer(list(error.absolute_path)), error.message)
 
 
 def _script(folder: Path, entrypoint: str) -> Path:

@@ -3,21 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nexus_tools.bridges.base import BridgedTool, Host
+from nexus_tools.bridges.base import BridgedTool, BridgeHost
 from nexus_tools.bridges.nora.manifest import Manifest
-from nexus_tools.bridges.schemas.json_schema_upgrade import as_2020_12
+from nexus_tools.bridges.schemas.json_schema_upgrade import upgrade_schema
 from nexus_tools.bridges.schemas.ports import map_ports
 from nexus_tools.bridges.schemas.variants import (
+    closed_object_schema,
     described,
     error,
-    error_ports,
-    object_of,
+    error_schema,
     output_schema,
     process_limits,
 )
-from nexus_tools.bridges.worker import WorkerReply, ask_in_scratch, failure
+from nexus_tools.bridges.worker import WorkerReply, call_worker_in_scratch, failure
 from nexus_tools.errors import UsageError
-from nexus_tools.tool import ToolFqn, linear_time, pattern_mismatches
+from nexus_tools.tool import ToolFqn, linear_time_options, pattern_mismatches
 
 ERROR_PATTERN = "^Error( |:)"
 """The start of the text that NORA's own tools return instead of raising an exception."""
@@ -26,7 +26,7 @@ ERROR_PATTERN = "^Error( |:)"
 MAX_CHARACTERS = 4_096
 
 
-class SoftError:
+class ErrorPattern:
     """A regular expression that is searched in the first 4096 characters of a result.
 
     The engine is the linear-time engine of `pattern` in JSON Schema.
@@ -43,7 +43,7 @@ class SoftError:
             hint = f"Use a pattern such as {ERROR_PATTERN!r}."
             raise UsageError("pattern_invalid", mismatches[0].message, hint=hint)
         self._validator = jsonschema_rs.Draft202012Validator(
-            {"pattern": pattern}, pattern_options=linear_time()
+            {"pattern": pattern}, pattern_options=linear_time_options()
         )
 
     def matches(self, text: str) -> bool:
@@ -65,13 +65,15 @@ class NoraTool(BridgedTool):
     """
 
     def __init__(
-        self, manifest: Manifest, fqn: ToolFqn, host: Host, soft_error: SoftError | None
+        self, manifest: Manifest, fqn: ToolFqn, host: BridgeHost, soft_error: ErrorPattern | None
     ) -> None:
         self._manifest = manifest
         self._host = host
         self._confined = host.confined(manifest.folder)
         self._soft_error = soft_error
-        self._ports = map_ports(as_2020_12({"additionalProperties": False} | manifest.parameters))
+        self._ports = map_ports(
+            upgrade_schema({"additionalProperties": False} | manifest.parameters)
+        )
         super().__init__(
             fqn,
             system=SYSTEM,
@@ -79,7 +81,10 @@ class NoraTool(BridgedTool):
             description=described(manifest.description),
             input_schema=self._ports.schema,
             output_schema=output_schema(
-                {"ok": object_of({"result": _RESULT}, required=["result"]), "err": error_ports()}
+                {
+                    "ok": closed_object_schema({"result": _RESULT}, required=["result"]),
+                    "err": error_schema(),
+                }
             ),
             timeout_ms=host.timeout_ms,
             confinement=self._confined,
@@ -95,7 +100,7 @@ class NoraTool(BridgedTool):
             "params": self._ports.to_arguments(arguments),
         }
         limits = process_limits(host.limits, self.timeout_ms)
-        reply = await ask_in_scratch(host, _CHILD, request, limits, self._confined)
+        reply = await call_worker_in_scratch(host, _CHILD, request, limits, self._confined)
         return self._outcome(reply)
 
     def _outcome(self, reply: WorkerReply) -> dict[str, Any]:

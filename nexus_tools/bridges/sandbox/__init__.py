@@ -1,41 +1,41 @@
 """The sandbox for untrusted programs: confinement, limits, and an environment of allowed variables.
 
-Begin reading at `process.py`: `run` executes one program and kills all processes that it started.
+Start reading at `process.py`: `run` executes one program and kills all processes that it started.
 """
 
 from nexus_tools.bridges.sandbox.confinement import (
-    NAMES_PORT,
-    OWN_PLACES,
+    BRIDGE_PATHS,
+    DNS_PORT,
     UNCONFINED,
     Confinement,
-    interpreter_places,
-    is_too_wide,
+    interpreter_paths,
+    is_too_broad,
     npm_packages,
 )
 from nexus_tools.bridges.sandbox.environment import environment_of
 from nexus_tools.bridges.sandbox.limits import Limit, ProcessLimits
 from nexus_tools.bridges.sandbox.process import run
-from nexus_tools.bridges.sandbox.process_result import Finished
-from nexus_tools.bridges.sandbox.scratch import Scratch
+from nexus_tools.bridges.sandbox.process_result import ProcessResult
+from nexus_tools.bridges.sandbox.scratch import ScratchDirectory
 from nexus_tools.bridges.sandbox.watch.exec import REPLY_DESCRIPTOR
 from nexus_tools.bridges.sandbox.watch.linux import hide_environment
-from nexus_tools.bridges.sandbox.watch_handle import launcher
+from nexus_tools.bridges.sandbox.watch_handle import watched_command
 
 __all__ = [
-    "NAMES_PORT",
-    "OWN_PLACES",
+    "BRIDGE_PATHS",
+    "DNS_PORT",
     "REPLY_DESCRIPTOR",
     "UNCONFINED",
     "Confinement",
-    "Finished",
     "Limit",
     "ProcessLimits",
-    "Scratch",
+    "ProcessResult",
+    "ScratchDirectory",
     "environment_of",
     "hide_environment",
-    "interpreter_places",
-    "is_too_wide",
-    "launcher",
+    "interpreter_paths",
+    "is_too_broad",
     "npm_packages",
     "run",
+    "watched_command",
 ]

@@ -17,7 +17,7 @@ from nexus_tools.bridges.sandbox.watch import confine, landlock, mounts
 from nexus_tools.errors import UsageError
 from nexus_tools.settings.environment import home_directory
 
-NAMES_PORT = 53
+DNS_PORT = 53
 """The port of DNS; UDP is denied, so names are resolved over TCP."""
 
 
@@ -46,7 +46,7 @@ class Confinement:
         """Return a copy that may also read the paths that a tool consists of.
 
         Raises:
-            UsageError: with code `place_too_wide` if one of the paths contains the operator's home.
+            UsageError: with code `path_too_broad` if one of the paths contains the operator's home.
         """
         if self.is_on:
             for place in _with_link_targets(places):
@@ -122,9 +122,9 @@ def _unavailable(problem: str) -> UsageError:
 
 
 def _check_width(place: Path) -> None:
-    if is_too_wide(place):
+    if is_too_broad(place):
         raise UsageError(
-            "place_too_wide",
+            "path_too_broad",
             f"the tool could read all of {place}, which may contain your keys",
             hint="Move the tool to a folder of its own.",
         )
@@ -145,7 +145,7 @@ def _program_paths(command: Sequence[str], environment: Mapping[str, str]) -> li
     program = shutil.which(command[0], path=search_path) if command else None
     folders = [Path(folder) for folder in search_path.split(os.pathsep) if folder.startswith("/")]
     installation = _installation(Path(program).absolute()) if program else ()
-    return [*(folder for folder in folders if not is_too_wide(folder)), *installation]
+    return [*(folder for folder in folders if not is_too_broad(folder)), *installation]
 
 
 def _installation(program: Path) -> tuple[Path, ...]:
@@ -173,7 +173,7 @@ print(json.dumps([sys.prefix, sys.base_prefix, sys.executable, *sys.path,
 
 
 @cache
-def interpreter_places(python: Path) -> tuple[Path, ...]:
+def interpreter_paths(python: Path) -> tuple[Path, ...]:
     """Return the paths of a Python interpreter: its installation, environment, and packages.
 
     The interpreter reports them once. An installation that contains a home is not included as a
@@ -190,14 +190,14 @@ def interpreter_places(python: Path) -> tuple[Path, ...]:
     except (OSError, ValueError, subprocess.SubprocessError):
         return ()
     paths = dict.fromkeys(_with_link_targets([python, *reported_paths]))
-    return tuple(place for place in paths if not is_too_wide(place))
+    return tuple(place for place in paths if not is_too_broad(place))
 
 
-def is_too_wide(place: Path) -> bool:
+def is_too_broad(place: Path) -> bool:
     """Return whether the folder contains a home directory or the whole system."""
     homes = {home_directory(), Path("/root"), Path("/home")}
     return any(home.is_relative_to(place) for home in homes) or place.name == ".local"
 
 
-OWN_PLACES = tuple(dict.fromkeys(_with_link_targets([Path(__file__).parents[1]])))
+BRIDGE_PATHS = tuple(dict.fromkeys(_with_link_targets([Path(__file__).parents[1]])))
 """The folder of the bridges, which contains the modules that run beside a tool in Python."""

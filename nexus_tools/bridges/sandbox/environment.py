@@ -4,14 +4,14 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from nexus_tools.bridges.sandbox.confinement import NAMES_PORT, Confinement
-from nexus_tools.bridges.sandbox.scratch import Scratch
+from nexus_tools.bridges.sandbox.confinement import DNS_PORT, Confinement
+from nexus_tools.bridges.sandbox.scratch import ScratchDirectory
 
-OPERATORS = ("PATH", "LANG", "LC_ALL", "TZ")
+INHERITED_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ")
 
 
 class Operator(Protocol):
-    """The operator's variables and the part of them that tools receive; a `Host` implements it."""
+    """The operator's variables and the part that tools receive; a `BridgeHost` implements it."""
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -32,7 +32,7 @@ class Operator(Protocol):
 def environment_of(
     host: Operator,
     *,
-    scratch: Scratch,
+    scratch: ScratchDirectory,
     declared: Iterable[str] = (),
     extra: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
@@ -43,7 +43,7 @@ def environment_of(
     the XDG directories are in the scratch directory, even if they are shared or declared. `extra`
     takes precedence over all others.
     """
-    names = {*OPERATORS, *host.shared, *declared}
+    names = {*INHERITED_VARIABLES, *host.shared, *declared}
     operator_values = {
         name: host.environment[name] for name in sorted(names) if name in host.environment
     }
@@ -60,11 +60,11 @@ def _confinement_variables(confinement: Confinement) -> dict[str, str]:
     workspace, resolver = confinement.workspace, {"RES_OPTIONS": "use-vc"}
     return {
         **({"WORKSPACE": str(workspace)} if workspace else {}),
-        **(resolver if confinement.is_on and NAMES_PORT in confinement.ports else {}),
+        **(resolver if confinement.is_on and DNS_PORT in confinement.ports else {}),
     }
 
 
-def _scratch_variables(scratch: Scratch) -> dict[str, str]:
+def _scratch_variables(scratch: ScratchDirectory) -> dict[str, str]:
     home = scratch.home
     return {
         "HOME": str(home),

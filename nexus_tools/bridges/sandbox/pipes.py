@@ -78,7 +78,7 @@ class Outlet(Pipe):
         return False
 
 
-class Inlet(Pipe):
+class InputPipe(Pipe):
     """A pipe that a run reads `data` from; the run may close it early."""
 
     def __init__(self, data: bytes) -> None:

@@ -12,17 +12,17 @@ from pathlib import Path
 
 from nexus_tools.bridges.sandbox.confinement import Confinement
 from nexus_tools.bridges.sandbox.limits import Limit, ProcessLimits
-from nexus_tools.bridges.sandbox.pipes import Budget, Inlet, Outlet
-from nexus_tools.bridges.sandbox.process_result import Finished
-from nexus_tools.bridges.sandbox.scratch import Scratch, outlast
-from nexus_tools.bridges.sandbox.watch_handle import Watching, watch_command
+from nexus_tools.bridges.sandbox.pipes import Budget, InputPipe, Outlet
+from nexus_tools.bridges.sandbox.process_result import ProcessResult
+from nexus_tools.bridges.sandbox.scratch import ScratchDirectory, finish_before_cancelling
+from nexus_tools.bridges.sandbox.watch_handle import WatchHandle, watch_command_line
 from nexus_tools.errors import NexusError, NotFoundError, UsageError
 
 
 async def run(
     command: Sequence[str],
     *,
-    scratch: Scratch,
+    scratch: ScratchDirectory,
     environment: Mapping[str, str],
     limits: ProcessLimits,
     confinement: Confinement | None = None,
@@ -30,7 +30,7 @@ async def run(
     input: bytes = b"",  # noqa: A002 - what the standard library calls it
     takes_reply: bool = False,
     on_stdout: Callable[[bytes], None] | None = None,
-) -> Finished:
+) -> ProcessResult:
     """Run `command` in `directory` (default: the scratch's `work`) until all processes have ended.
 
     The command may use the resources of `confinement`; by default these are its scratch directory
@@ -43,7 +43,7 @@ async def run(
     All processes are killed when the command ends, exceeds a limit, or when `run` is cancelled.
 
     Raises:
-        NotFoundError: with code `program_missing` or `directory_missing`.
+        NotFoundError: with code `program_not_found` or `directory_not_found`.
         UsageError: with code `program_not_started` if the system cannot execute the program,
             `sandbox_unsupported` on Windows, or `confinement_unavailable` if the system cannot
             confine.
@@ -56,11 +56,11 @@ async def run(
     try:
         process.open(input)
         process.start(command, environment, effective_confinement, place, takes_reply=takes_reply)
-        await outlast(process.watching.ended, process.watching.stop)
+        await finish_before_cancelling(process.watching.ended, process.watching.stop)
     finally:
         process.close()
     if process.watching.report.failure:
-        raise not_started(*process.watching.report.failure, command, place)
+        raise start_error(*process.watching.report.failure, command, place)
     return process.finished()
 
 
@@ -68,16 +68,19 @@ class _Run:
     """One run with its pipes, from before its start until after its end."""
 
     def __init__(
-        self, scratch: Scratch, limits: ProcessLimits, on_stdout: Callable[[bytes], None] | None
+        self,
+        scratch: ScratchDirectory,
+        limits: ProcessLimits,
+        on_stdout: Callable[[bytes], None] | None,
     ) -> None:
-        self.watching = Watching(scratch.folder)
+        self.watching = WatchHandle(scratch.folder)
         self._scratch = scratch
         self._limits = limits
         self._on_stdout = on_stdout
         self._budget = Budget(limits.output_bytes, self.watching.stop)
         self._output = {name: bytearray() for name in ("stdout", "stderr", "reply")}
         self._outlets: dict[str, Outlet] = {}
-        self._inlet: Inlet | None = None
+        self._inlet: InputPipe | None = None
         self._failure: Exception | None = None
         self._started_at = time.monotonic()
 
@@ -87,7 +90,7 @@ class _Run:
         for name in self._output:
             self._outlets[name] = Outlet(partial(self._store_output, name))
         if input_bytes:
-            self._inlet = Inlet(input_bytes)
+            self._inlet = InputPipe(input_bytes)
 
     def start(
         self,
@@ -101,7 +104,7 @@ class _Run:
         """Start the watch program, which starts the command."""
         stdin = self._inlet.theirs if self._inlet else subprocess.DEVNULL
         stdout, stderr, reply = (self._outlets[name].theirs for name in self._output)
-        line = watch_command(
+        line = watch_command_line(
             command,
             scratch=self._scratch,
             limits=self._limits,
@@ -115,11 +118,11 @@ class _Run:
         try:
             self.watching.start(line, environment, (stdin, stdout, stderr), descriptors)
         except ValueError as error:
-            raise not_started(0, "command", command, place) from error
+            raise start_error(0, "command", command, place) from error
         except OSError as error:
             if error.errno != errno.E2BIG:
                 raise
-            raise not_started(error.errno, "command", command, place) from error
+            raise start_error(error.errno, "command", command, place) from error
         for pipe in self._pipes():
             pipe.close_theirs()
         self.watching.stop(after_s=self._limits.time_ms / 1000)
@@ -133,7 +136,7 @@ class _Run:
             pipe.close()
         self.watching.close()
 
-    def finished(self) -> Finished:
+    def finished(self) -> ProcessResult:
         """Return the result, or raise the exception of `on_stdout`."""
         if self._failure:
             raise self._failure
@@ -142,7 +145,7 @@ class _Run:
         if exit_code is None:
             # The program killed its own watch, and its processes were killed in turn.
             exit_code = -signal.SIGKILL
-        return Finished(
+        return ProcessResult(
             exit_code=None if limit else exit_code,
             stdout=bytes(self._output["stdout"]),
             stderr=bytes(self._output["stderr"]),
@@ -158,7 +161,7 @@ class _Run:
             return Limit.OUTPUT
         return Limit.TIME if self.watching.is_late else None
 
-    def _pipes(self) -> list[Inlet | Outlet]:
+    def _pipes(self) -> list[InputPipe | Outlet]:
         return [*self._outlets.values(), *([self._inlet] if self._inlet else [])]
 
     def _store_output(self, name: str, data: bytes) -> None:
@@ -188,12 +191,12 @@ def check_platform() -> None:
         )
 
 
-def not_started(number: int, stage: str, command: Sequence[str], directory: Path) -> NexusError:
+def start_error(number: int, stage: str, command: Sequence[str], directory: Path) -> NexusError:
     """Return the error for a failed start; `number` is errno, `stage` the step that failed."""
     problem = os.strerror(number) if number else "the system rejects an argument"
     if stage == "directory":
         return NotFoundError(
-            "directory_missing", f"cannot run a tool in the directory {directory}: {problem}"
+            "directory_not_found", f"cannot run a tool in the directory {directory}: {problem}"
         )
     if stage == "confinement":
         return UsageError(
@@ -205,7 +208,7 @@ def not_started(number: int, stage: str, command: Sequence[str], directory: Path
     program = command[0] if command else ""
     if number in _MISSING:
         return NotFoundError(
-            "program_missing",
+            "program_not_found",
             f"cannot run the program {program!r}: {problem}",
             hint="Install it, or add its folder to the operator's PATH.",
         )

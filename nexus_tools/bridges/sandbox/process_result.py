@@ -15,7 +15,7 @@ _LIMIT_REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class ProcessResult:
     """The result of a run, after every process that it started has ended.
 
     `exit_code` is None if the run was stopped for `limit`. It is the negative signal number if a

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 
-async def outlast(
+async def finish_before_cancelling(
     work: "asyncio.Future[Any]", when_cancelled: Callable[[], None] | None = None
 ) -> None:
     """Wait until `work` is done, and raise a cancellation that arrives meanwhile only then."""
@@ -92,7 +92,7 @@ def _clear(here: int) -> list[str]:
     return folders
 
 
-class Scratch:
+class ScratchDirectory:
     """A temporary directory under `root` that only its owner may enter.
 
     Use it as `with Scratch(root) as scratch:` or `async with`; the latter removes it in a thread.
@@ -123,4 +123,6 @@ class Scratch:
         return self.__enter__()
 
     async def __aexit__(self, *_: object) -> None:
-        await outlast(asyncio.ensure_future(asyncio.to_thread(remove, self.folder)))
+        await finish_before_cancelling(
+            asyncio.ensure_future(asyncio.to_thread(remove, self.folder))
+        )

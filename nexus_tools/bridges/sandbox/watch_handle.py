@@ -16,15 +16,15 @@ from nexus_tools.bridges.sandbox import standalone
 from nexus_tools.bridges.sandbox.confinement import Confinement
 from nexus_tools.bridges.sandbox.limits import Limit, ProcessLimits
 from nexus_tools.bridges.sandbox.pipes import Outlet
-from nexus_tools.bridges.sandbox.scratch import Scratch
+from nexus_tools.bridges.sandbox.scratch import ScratchDirectory
 
 _WATCH = "nexus_tools.bridges.sandbox.watch.main"
 
 
-def launcher(
+def watched_command(
     command: Sequence[str],
     *,
-    scratch: Scratch,
+    scratch: ScratchDirectory,
     limits: ProcessLimits,
     environment: Mapping[str, str],
     confinement: Confinement,
@@ -37,13 +37,15 @@ def launcher(
     SIGTERM.
     """
     confinement_arguments = confinement.words(command, environment, scratch.folder)
-    return watch_command(command, scratch=scratch, limits=limits, confined=confinement_arguments)
+    return watch_command_line(
+        command, scratch=scratch, limits=limits, confined=confinement_arguments
+    )
 
 
-def watch_command(
+def watch_command_line(
     command: Sequence[str],
     *,
-    scratch: Scratch,
+    scratch: ScratchDirectory,
     limits: ProcessLimits,
     confined: Sequence[str],
     time_ms: int = 0,
@@ -128,7 +130,7 @@ class Report:
 _PATIENCE_S = 5.0
 
 
-def end_remains(group: int | None, folder: Path) -> None:
+def kill_remaining_processes(group: int | None, folder: Path) -> None:
     """Kill the process group, and every process whose environment or directory names the folder.
 
     This is the fallback if the watch itself was killed. A process that left the group is found by
@@ -203,7 +205,7 @@ def _kill(pid: int) -> None:
 _GRACE_S = 3.0
 
 
-class Watching:
+class WatchHandle:
     """The handle of a running watch; `ended` is done when no process of the run is alive.
 
     The watch keeps its end of the report's pipe open while it lives, so the end of the report is
@@ -283,5 +285,5 @@ class Watching:
             return
         group = self.report.group
         loop = asyncio.get_running_loop()
-        ending = loop.run_in_executor(None, end_remains, group, self._folder)
+        ending = loop.run_in_executor(None, kill_remaining_processes, group, self._folder)
         ending.add_done_callback(lambda _: self.ended.set_result(None))

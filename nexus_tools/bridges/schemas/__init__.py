@@ -1,0 +1,1 @@
+"""JSON Schemas, ports and variants of bridged tools. Start with `ports.py`."""

@@ -13,12 +13,12 @@ from typing import Any
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import Mismatch, measure, pattern_mismatches, pointer_of, schema_error
+from nexus_tools.tool import Mismatch, json_pointer, measure, pattern_mismatches, schema_error
 
-UNSAID = 0
+UNDECLARED_DRAFT = 0
 """The draft of a schema without `$schema`: each keyword is read as in the draft that has it."""
 
-Members = dict[str, Any]
+SchemaMembers = dict[str, Any]
 Origin = dict[str, str]
 
 # The draft that introduced a keyword; earlier drafts ignore it.
@@ -44,7 +44,7 @@ _ALLOWED_BESIDE_REFERENCE = frozenset(
 )
 
 
-def modernise(members: Members, draft: int, pointer: str) -> Origin:
+def upgrade_keywords(members: SchemaMembers, draft: int, pointer: str) -> Origin:
     """Convert the keywords of a subschema of `draft` at `pointer` in place.
 
     Returns, for each new keyword, the old keyword under which its subschemas were.
@@ -55,8 +55,8 @@ def modernise(members: Members, draft: int, pointer: str) -> Origin:
     return origin
 
 
-def _remove_unknown_keywords(members: Members, draft: int, _pointer: str) -> Origin:
-    if draft == UNSAID:
+def _remove_unknown_keywords(members: SchemaMembers, draft: int, _pointer: str) -> Origin:
+    if draft == UNDECLARED_DRAFT:
         return {}
     hidden = draft <= 7 and isinstance(members.get("$ref"), str)
     for keyword in list(members):
@@ -66,7 +66,7 @@ def _remove_unknown_keywords(members: Members, draft: int, _pointer: str) -> Ori
     return {}
 
 
-def _identifiers(members: Members, draft: int, _pointer: str) -> Origin:
+def _identifiers(members: SchemaMembers, draft: int, _pointer: str) -> Origin:
     """Convert `id` and `$id` of the form `#name` to `$anchor`."""
     if draft == 4 and isinstance(members.get("id"), str):
         members["$id"] = members.pop("id")
@@ -77,7 +77,7 @@ def _identifiers(members: Members, draft: int, _pointer: str) -> Origin:
     return {}
 
 
-def _required_of_properties(members: Members, _draft: int, _pointer: str) -> Origin:
+def _required_of_properties(members: SchemaMembers, _draft: int, _pointer: str) -> Origin:
     """Move `required: true` on a property (draft 3, section 5.7) to the list of its object."""
     if isinstance(members.get("required"), bool):
         del members["required"]
@@ -97,7 +97,7 @@ def _required_of_properties(members: Members, _draft: int, _pointer: str) -> Ori
     return {}
 
 
-def _exclusive_bounds(members: Members, _draft: int, _pointer: str) -> Origin:
+def _exclusive_bounds(members: SchemaMembers, _draft: int, _pointer: str) -> Origin:
     """Convert the boolean `exclusiveMinimum` of draft 4, which qualifies `minimum`, to a bound."""
     for bound in ("minimum", "maximum"):
         exclusive = f"exclusive{bound.capitalize()}"
@@ -108,10 +108,10 @@ def _exclusive_bounds(members: Members, _draft: int, _pointer: str) -> Origin:
     return {}
 
 
-def _nullable(members: Members, draft: int, _pointer: str) -> Origin:
+def _nullable(members: SchemaMembers, draft: int, _pointer: str) -> Origin:
     """Convert `nullable: true` beside a `type` to the type null (OpenAPI 3.0.3, Schema Object)."""
     types = members.get("type")
-    if draft != UNSAID or not isinstance(members.get("nullable"), bool):
+    if draft != UNDECLARED_DRAFT or not isinstance(members.get("nullable"), bool):
         return {}
     type_list = [types] if isinstance(types, str) else types
     if members.pop("nullable") and isinstance(type_list, list) and "null" not in type_list:
@@ -119,7 +119,7 @@ def _nullable(members: Members, draft: int, _pointer: str) -> Origin:
     return {}
 
 
-def _tuples(members: Members, _draft: int, _pointer: str) -> Origin:
+def _tuples(members: SchemaMembers, _draft: int, _pointer: str) -> Origin:
     """Convert a list under `items` to `prefixItems`, and its `additionalItems` to `items`."""
     rest = members.pop("additionalItems", None)
     if not isinstance(members.get("items"), list) or "prefixItems" in members:
@@ -132,7 +132,7 @@ def _tuples(members: Members, _draft: int, _pointer: str) -> Origin:
     return {"prefixItems": "items", "items": "additionalItems"}
 
 
-def _dependencies(members: Members, _draft: int, pointer: str) -> Origin:
+def _dependencies(members: SchemaMembers, _draft: int, pointer: str) -> Origin:
     """Split `dependencies` into `dependentRequired` (names) and `dependentSchemas` (schemas)."""
     dependencies = members.get("dependencies")
     if not isinstance(dependencies, dict):
@@ -150,7 +150,7 @@ def _dependencies(members: Members, _draft: int, pointer: str) -> Origin:
     return {"dependentSchemas": "dependencies"}
 
 
-def _recursive_reference(members: Members, _draft: int, _pointer: str) -> Origin:
+def _recursive_reference(members: SchemaMembers, _draft: int, _pointer: str) -> Origin:
     """Convert `$recursiveRef`, which is always `#`, to a `$ref`; both are equal in one document."""
     members.pop("$recursiveAnchor", None)
     target = members.pop("$recursiveRef", None)
@@ -164,7 +164,7 @@ def _recursive_reference(members: Members, _draft: int, _pointer: str) -> Origin
     return {}
 
 
-_STEPS: tuple[Callable[[Members, int, str], Origin], ...] = (
+_STEPS: tuple[Callable[[SchemaMembers, int, str], Origin], ...] = (
     _remove_unknown_keywords,
     _identifiers,
     _required_of_properties,
@@ -181,7 +181,7 @@ _STEPS: tuple[Callable[[Members, int, str], Origin], ...] = (
 
 _NEWEST = 2020
 _DRAFTS = {
-    "json-schema.org/schema": UNSAID,
+    "json-schema.org/schema": UNDECLARED_DRAFT,
     "json-schema.org/draft-04/schema": 4,
     "json-schema.org/draft-06/schema": 6,
     "json-schema.org/draft-07/schema": 7,
@@ -199,7 +199,7 @@ _LISTED = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
 _NAMED = frozenset(("properties", "patternProperties", "dependentSchemas", "$defs", "definitions"))
 
 
-def as_2020_12(schema: Mapping[str, Any]) -> dict[str, Any]:
+def upgrade_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema of draft 2020-12 that means the same as `schema` does in its own draft.
 
     The conversion drops `$schema` and `$id` and updates references to subschemas that move.
@@ -219,7 +219,7 @@ def as_2020_12(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _draft(dialect: object) -> int:
     if dialect is None:
-        return UNSAID
+        return UNDECLARED_DRAFT
     name = str(dialect).removeprefix("http://").removeprefix("https://").rstrip("#")
     if name not in _DRAFTS:
         message = f"{str(dialect)[:200]!r} is not a supported draft (4 to 2020-12)"
@@ -227,9 +227,9 @@ def _draft(dialect: object) -> int:
     return _DRAFTS[name]
 
 
-def _base(root: Members, draft: int) -> str:
+def _base(root: SchemaMembers, draft: int) -> str:
     """Remove and return the URI by which the schema identifies itself, or an empty string."""
-    keyword = "id" if draft == 4 or (draft == UNSAID and "$id" not in root) else "$id"
+    keyword = "id" if draft == 4 or (draft == UNDECLARED_DRAFT and "$id" not in root) else "$id"
     name = root.get(keyword)
     if not isinstance(name, str) or name.startswith("#"):
         return ""
@@ -244,11 +244,11 @@ class _Conversion:
     draft: int
     base: str
     places: dict[str, str] = field(default_factory=dict)
-    referring: list[Members] = field(default_factory=list)
+    referring: list[SchemaMembers] = field(default_factory=list)
 
-    def of(self, root: Members) -> Members:
+    def of(self, root: SchemaMembers) -> SchemaMembers:
         """Return the converted root; its references point to the new locations of their targets."""
-        converted: Members = self._convert(root, "", "")
+        converted: SchemaMembers = self._convert(root, "", "")
         for members in self.referring:
             for keyword in ("$ref", "$dynamicRef"):
                 if isinstance(members.get(keyword), str):
@@ -262,7 +262,7 @@ class _Conversion:
             return schema
         members = dict(schema)
         _remove_unsupported_pattern(members, old)
-        origin = {} if self.draft == _NEWEST else modernise(members, self.draft, old)
+        origin = {} if self.draft == _NEWEST else upgrade_keywords(members, self.draft, old)
 
         for keyword, value in members.items():
             old_pointer, new_pointer = f"{old}/{origin.get(keyword, keyword)}", f"{new}/{keyword}"
@@ -290,7 +290,7 @@ class _Conversion:
 _NOT_MONOTONIC = frozenset(("not", "if", "oneOf", "contains"))
 
 
-def _remove_unsupported_pattern(members: Members, pointer: str) -> None:
+def _remove_unsupported_pattern(members: SchemaMembers, pointer: str) -> None:
     pattern = members.get("pattern")
     if not isinstance(pattern, str) or not _NOT_MONOTONIC.isdisjoint(pointer.split("/")):
         return
@@ -306,7 +306,7 @@ def _with_subschemas(keyword: str, value: Any, convert: Callable[[Any, str], Any
     if keyword in _LISTED and isinstance(value, list):
         return [convert(part, f"/{index}") for index, part in enumerate(value)]
     if keyword in _NAMED and isinstance(value, dict):
-        return {name: convert(part, pointer_of((name,))) for name, part in value.items()}
+        return {name: convert(part, json_pointer((name,))) for name, part in value.items()}
     return value
 
 

@@ -19,7 +19,7 @@ _MEDIA = re.compile(
 )
 
 
-def outcome_room(definition: ToolDefinition) -> int:
+def declared_outcome_bytes(definition: ToolDefinition) -> int:
     """Return `LARGE_OUTCOME_BYTES` if the tool declares large outcomes, else 0.
 
     An output schema declares them by base64, a media type, or a long minimum length. An MCP tool

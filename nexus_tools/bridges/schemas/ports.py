@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nexus_tools.tool import (
-    ANCHORS,
+    ANCHOR_KEYWORDS,
     MAX_PORTS,
     Mismatch,
     SchemaDocument,
     direct_subschemas,
-    pointer_of,
+    json_pointer,
     relocated,
     schema_error,
 )
@@ -106,7 +106,7 @@ def _resolve_root_reference(document: SchemaDocument) -> dict[str, Any]:
     _, target = document.target("")
     if not isinstance(target, dict) or not target.keys().isdisjoint((*_DEFINITIONS, "$ref")):
         return root
-    definition = {key: value for key, value in target.items() if key not in ANCHORS}
+    definition = {key: value for key, value in target.items() if key not in ANCHOR_KEYWORDS}
     return definition | {key: value for key, value in root.items() if key != "$ref"}
 
 
@@ -171,7 +171,7 @@ def _renamed(document: SchemaDocument, exchanged: Mapping[str, str]) -> dict[str
         return exchanged.get(foreign, foreign)
 
     places = {
-        f"/properties{pointer_of((foreign,))}": f"/properties{pointer_of((name(foreign),))}"
+        f"/properties{json_pointer((foreign,))}": f"/properties{json_pointer((name(foreign),))}"
         for foreign in document.root.get("properties", {})
     }
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nexus_tools.bridges.sandbox import Finished, Limit, ProcessLimits
-from nexus_tools.tool import MAX_DESCRIPTION_BYTES, SchemaDocument, pointer_of, relocated
+from nexus_tools.bridges.sandbox import Limit, ProcessLimits, ProcessResult
+from nexus_tools.tool import MAX_DESCRIPTION_BYTES, SchemaDocument, json_pointer, relocated
 
 # Minimum and maximum of the time by which a process is stopped before the server's own time limit,
 # so that the server can return an `err`. Killing a process takes a while if it has used all memory,
@@ -43,7 +43,9 @@ def output_schema(
     return schema | {"$defs": shared} if shared else schema
 
 
-def object_of(properties: Mapping[str, Any], *, required: Iterable[str] = ()) -> dict[str, Any]:
+def closed_object_schema(
+    properties: Mapping[str, Any], *, required: Iterable[str] = ()
+) -> dict[str, Any]:
     """Return the schema of an object with these properties and no others."""
     schema: dict[str, Any] = {"type": "object", "properties": dict(properties)}
     names = list(required)
@@ -52,15 +54,15 @@ def object_of(properties: Mapping[str, Any], *, required: Iterable[str] = ()) ->
     return schema | {"additionalProperties": False}
 
 
-def error_ports(**more: Mapping[str, Any]) -> dict[str, Any]:
+def error_schema(**more: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of an `err` variant's ports, including `more` ports of its own."""
-    return object_of(_ERROR_PORTS | more, required=["reason"])
+    return closed_object_schema(_ERROR_PORTS | more, required=["reason"])
 
 
 def error(
     reason: str,
     *,
-    finished: Finished | None = None,
+    finished: ProcessResult | None = None,
     type: str | None = None,  # noqa: A002 - the name of the port
     **more: Any,
 ) -> dict[str, Any]:
@@ -88,9 +90,8 @@ def described(text: str) -> str:
 def process_limits(limits: ProcessLimits, timeout_ms: int) -> ProcessLimits:
     """Return the limits of a process of a tool with this timeout.
 
-    The process is stopped a tenth of the timeout (500 to 2 000 ms) before the server gives up, or
-    after half of the timeout if that is later. For example, a timeout of 10 000 ms stops it after 9
-    000 ms.
+    The process is stopped a tenth of the timeout (500 to 2 000 ms) before the server gives up, but
+    not before half of the timeout. For example, a timeout of 10 s stops it after 9 s.
     """
     min_ms, max_ms = _HEAD_START_MS
     head_start_ms = min(max(timeout_ms // 10, min_ms), max_ms)
@@ -103,7 +104,7 @@ def _relocate_variant(
     """Return a variant's schema as it is at `pointer`, with its internal references moved along."""
     own_definitions = ports.get("$defs", {})
     shared_pointers = [
-        f"/$defs{pointer_of((name,))}" for name in shared if name not in own_definitions
+        f"/$defs{json_pointer((name,))}" for name in shared if name not in own_definitions
     ]
     document = {key: value for key, value in ports.items() if key not in ("$schema", "$id")}
     if shared:

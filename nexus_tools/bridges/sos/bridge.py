@@ -8,19 +8,19 @@ from typing import Any
 
 import anyio.to_thread
 
-from nexus_tools.bridges.base import BridgedTool, Discovery, Host, Refusal
+from nexus_tools.bridges.base import BridgedTool, BridgeHost, Discovery, RejectedTool
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.bridges.sos.child_client import (
-    DANGEROUS,
-    HINT,
+    DANGEROUS_TOOL_HINT,
+    DANGEROUS_TOOLS,
     PLUGIN_TOOL,
     Options,
     ask_child,
     confined_to,
 )
 from nexus_tools.bridges.sos.description import ToolDescription
-from nexus_tools.bridges.sos.system_file import System, may_run, tools_in
-from nexus_tools.bridges.sos.tool import SYSTEM, SosChain, SosTool
+from nexus_tools.bridges.sos.system_file import System, may_call_tools, tool_names_in
+from nexus_tools.bridges.sos.tool import SYSTEM, SosActionTool, SosTool
 from nexus_tools.bridges.worker import WorkerError
 from nexus_tools.errors import UsageError, ValidationError
 
@@ -80,8 +80,8 @@ def _has_tools(file: Path) -> bool:
 class SosBridge:
     """The bridge to `@sos_tool` functions in Python files and the actions of a `sos-system.yaml`.
 
-    `allow_dangerous` also serves the tools in `DANGEROUS`. `keep_result` keeps a result for the
-    subsequent actions, as documented; SOS-Toolkit itself drops it. `tools` are folders of
+    `allow_dangerous` also serves the tools in `DANGEROUS_TOOLS`. `keep_result` keeps a result for
+    the subsequent actions, as documented; SOS-Toolkit itself drops it. `tools` are folders of
     namespaces whose tools actions may call in addition to those that the system loads.
     """
 
@@ -99,7 +99,7 @@ class SosBridge:
         """Return whether the path is a file of tools, a folder of such files, or a system."""
         return bool(Place.read(place))
 
-    async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
+    async def discover(self, place: Path, host: BridgeHost, naming: Naming) -> Discovery:
         """Return the tools of each namespace and the system's actions.
 
         Each namespace is read in a separate process.
@@ -110,13 +110,15 @@ class SosBridge:
             discoveries.append(await self._system(content.system, host, naming))
         return Discovery.joined(discoveries)
 
-    async def _read(self, files: Sequence[Path], host: Host, naming: Naming) -> Discovery:
+    async def _read(self, files: Sequence[Path], host: BridgeHost, naming: Naming) -> Discovery:
         try:
             return await self._namespace(files, host, naming)
         except UsageError as error:
-            return Discovery(refused=(Refusal.of(SYSTEM, files[0].parent, error),))
+            return Discovery(refused=(RejectedTool.of(SYSTEM, files[0].parent, error),))
 
-    async def _namespace(self, files: Sequence[Path], host: Host, naming: Naming) -> Discovery:
+    async def _namespace(
+        self, files: Sequence[Path], host: BridgeHost, naming: Naming
+    ) -> Discovery:
         """Read all files in one process, or one file per process if the first process fails."""
         request = {"verb": "describe", "files": [str(file) for file in files], "denied": []}
         confinement = confined_to(host, self._options, *(file.parent for file in files))
@@ -128,10 +130,10 @@ class SosBridge:
             return Discovery.joined([await self._namespace([file], host, naming) for file in files])
         return Discovery(refused=(_load_refusal(files[0], reply.error, host),))
 
-    def _described(self, reply: dict[str, Any], host: Host, naming: Naming) -> Discovery:
+    def _described(self, reply: dict[str, Any], host: BridgeHost, naming: Naming) -> Discovery:
         tools: list[BridgedTool] = []
         refused = [
-            Refusal(
+            RejectedTool(
                 SYSTEM,
                 _source(entry["file"], entry["name"]),
                 entry["reason"],
@@ -145,7 +147,13 @@ class SosBridge:
             known_fqn = naming.known_fqn(SYSTEM, description.namespace, description.name)
             if description.full_name in self._options.denied:
                 refused.append(
-                    Refusal(SYSTEM, source, DANGEROUS[description.full_name], HINT, known_fqn)
+                    RejectedTool(
+                        SYSTEM,
+                        source,
+                        DANGEROUS_TOOLS[description.full_name],
+                        DANGEROUS_TOOL_HINT,
+                        known_fqn,
+                    )
                 )
                 continue
             try:
@@ -155,46 +163,48 @@ class SosBridge:
                 tool = SosTool(fqn, description, runtime=runtime, host=host, options=options)
                 tools.append(tool.called(description.namespace, description.name))
             except ValidationError as error:
-                refused.append(Refusal.of(SYSTEM, source, error, known_fqn))
+                refused.append(RejectedTool.of(SYSTEM, source, error, known_fqn))
         return Discovery(tuple(tools), tuple(refused))
 
-    async def _system(self, file: Path, host: Host, naming: Naming) -> Discovery:
+    async def _system(self, file: Path, host: BridgeHost, naming: Naming) -> Discovery:
         try:
             system = await anyio.to_thread.run_sync(System.read, file)
         except ValidationError as error:
-            return Discovery(refused=(Refusal.of(SYSTEM, file, error),))
+            return Discovery(refused=(RejectedTool.of(SYSTEM, file, error),))
         results = [self._chain(system, action, host, naming) for action in system.actions]
         return Discovery(
-            tuple(result for result in results if isinstance(result, SosChain)),
-            tuple(result for result in results if isinstance(result, Refusal)),
+            tuple(result for result in results if isinstance(result, SosActionTool)),
+            tuple(result for result in results if isinstance(result, RejectedTool)),
         )
 
-    def _chain(self, system: System, action: str, host: Host, naming: Naming) -> SosChain | Refusal:
+    def _chain(
+        self, system: System, action: str, host: BridgeHost, naming: Naming
+    ) -> SosActionTool | RejectedTool:
         source = _source(system.file, action)
         known_fqn = naming.known_fqn(SYSTEM, system.name, action)
-        tool_names = [*tools_in(system.on_load), *tools_in(system.actions[action])]
+        tool_names = [*tool_names_in(system.on_load), *tool_names_in(system.actions[action])]
         denied = [tool for tool in tool_names if tool in self._options.denied - {PLUGIN_TOOL}]
         if denied:
-            reason = f"it calls {denied[0]}: {DANGEROUS[denied[0]]}"
-            return Refusal(SYSTEM, source, reason, HINT, known_fqn)
-        if not may_run(system.actions[action]):
-            return Refusal(SYSTEM, source, "none of its actions names a tool", fqn=known_fqn)
+            reason = f"it calls {denied[0]}: {DANGEROUS_TOOLS[denied[0]]}"
+            return RejectedTool(SYSTEM, source, reason, DANGEROUS_TOOL_HINT, known_fqn)
+        if not may_call_tools(system.actions[action]):
+            return RejectedTool(SYSTEM, source, "none of its actions names a tool", fqn=known_fqn)
         try:
             fqn = naming.fqn(SYSTEM, system.name, action)
-            chain = SosChain(fqn, system, action, host=host, options=self._options)
+            chain = SosActionTool(fqn, system, action, host=host, options=self._options)
             return chain.called(system.name, action)
         except (ValidationError, UsageError) as error:
-            return Refusal.of(SYSTEM, source, error, known_fqn)
+            return RejectedTool.of(SYSTEM, source, error, known_fqn)
 
 
 def _source(file: object, name: str) -> str:
     return f"{file}:{name.rpartition('.')[2]}" if name else str(file)
 
 
-def _load_refusal(file: Path, error: WorkerError, host: Host) -> Refusal:
+def _load_refusal(file: Path, error: WorkerError, host: BridgeHost) -> RejectedTool:
     """Return the refusal of a file whose tools cannot be listed."""
     if error.type == "ModuleNotFoundError" and "pydantic" in error.message:
         reason = f"{host.python} does not have pydantic 2, which tools require"
     else:
         reason = f"cannot load the file: {error.message}"
-    return Refusal(SYSTEM, str(file), reason, error.hint(host))
+    return RejectedTool(SYSTEM, str(file), reason, error.hint(host))

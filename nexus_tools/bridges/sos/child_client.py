@@ -6,15 +6,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.sandbox import Confinement, ProcessLimits, is_too_wide
-from nexus_tools.bridges.worker import WorkerReply, ask_in_scratch, failure
+from nexus_tools.bridges.base import BridgeHost
+from nexus_tools.bridges.sandbox import Confinement, ProcessLimits, is_too_broad
+from nexus_tools.bridges.worker import WorkerReply, call_worker_in_scratch, failure
 from nexus_tools.tool import ToolFqn
 
 PLUGIN_TOOL = "context.tool_module"
 """The tool with which a system loads its own tools. Actions may call it, with the author's path."""
 
-DANGEROUS = MappingProxyType(
+DANGEROUS_TOOLS = MappingProxyType(
     {
         "cli.cmd_popen": "it runs any program that the caller names",
         PLUGIN_TOOL: "it runs any Python file that the caller names",
@@ -27,7 +27,7 @@ DANGEROUS = MappingProxyType(
 )
 """The reason why a tool is dangerous, by `namespace.name`."""
 
-HINT = "To serve it nevertheless, pass --allow-dangerous to `nexus-tools bridge`."
+DANGEROUS_TOOL_HINT = "To serve it nevertheless, pass --allow-dangerous to `nexus-tools bridge`."
 
 
 _CHILD = "nexus_tools.bridges.sos.child"
@@ -49,24 +49,24 @@ class Options:
     @property
     def denied(self) -> frozenset[str]:
         """The tools that must not run, by `namespace.name`."""
-        return frozenset() if self.allow_dangerous else frozenset(DANGEROUS)
+        return frozenset() if self.allow_dangerous else frozenset(DANGEROUS_TOOLS)
 
 
-def confined_to(host: Host, options: Options, *own: Path) -> Confinement:
+def confined_to(host: BridgeHost, options: Options, *own: Path) -> Confinement:
     """Return the confinement of a child that loads files of the folders `own`.
 
     A namespace is a folder beside other namespaces whose tools it may call. Therefore the parent
     folder is readable as well, unless it contains the operator's home.
     """
-    parents = [folder.parent for folder in own if not is_too_wide(folder.parent)]
+    parents = [folder.parent for folder in own if not is_too_broad(folder.parent)]
     return host.confined(*own, *options.tools).reading(*parents)
 
 
 async def ask_child(
-    host: Host, request: Mapping[str, Any], limits: ProcessLimits, confinement: Confinement
+    host: BridgeHost, request: Mapping[str, Any], limits: ProcessLimits, confinement: Confinement
 ) -> WorkerReply:
     """Return the reply of a new child process in its own scratch directory."""
-    return await ask_in_scratch(host, _CHILD, request, limits, confinement)
+    return await call_worker_in_scratch(host, _CHILD, request, limits, confinement)
 
 
 def outcome(reply: WorkerReply, tool: ToolFqn) -> dict[str, Any]:

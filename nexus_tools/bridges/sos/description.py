@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from nexus_tools.bridges.schemas.ports import PortMapping, map_ports
-from nexus_tools.bridges.schemas.variants import error_ports, object_of, output_schema
+from nexus_tools.bridges.schemas.variants import closed_object_schema, error_schema, output_schema
 
 CONTEXT_SCHEMA: dict[str, Any] = {
     "type": "object",
     "description": "The SOSContext by its sections: namespace, service, meta, action, hook.",
 }
-_RESULT_SCHEMA = object_of(
+_RESULT_SCHEMA = closed_object_schema(
     {"data": {"type": "object", "description": "The return value of that tool."}}, required=["data"]
 ) | {"description": "The result of a tool that was called before."}
 _CALLBACKS_SCHEMA: dict[str, Any] = {
@@ -95,4 +95,6 @@ def _outputs(tool: ToolDescription) -> dict[str, Any]:
     ports = {"result": result, "callbacks": _CALLBACKS_SCHEMA}
     if tool.takes_context:
         ports["context"] = CONTEXT_SCHEMA
-    return output_schema({"ok": object_of(ports, required=["result"]), "err": error_ports()})
+    return output_schema(
+        {"ok": closed_object_schema(ports, required=["result"]), "err": error_schema()}
+    )

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.sui.support.text_file import without_mark
+from nexus_tools.sui.support.text_file import without_byte_order_mark
 
 MAX_BYTES = 256 * 2**10
 MAX_NODES = 20_000
@@ -59,24 +59,24 @@ class System:
         return self.document.get("hook", {}).get("on_context_load")
 
 
-def tools_in(node: Any) -> Iterator[str]:
+def tool_names_in(node: Any) -> Iterator[str]:
     """Yield the names of all tools that an action, a list of actions, or a part of it calls."""
     if isinstance(node, dict):
         if isinstance(node.get("tool"), str):
             yield node["tool"]
         for member in node.values():
-            yield from tools_in(member)
+            yield from tool_names_in(member)
     elif isinstance(node, list):
         for member in node:
-            yield from tools_in(member)
+            yield from tool_names_in(member)
 
 
-def may_run(node: Any) -> bool:
+def may_call_tools(node: Any) -> bool:
     """Return whether a node names a tool, or contains a `${…}` that may become an action."""
     if isinstance(node, dict):
-        return isinstance(node.get("tool"), str) or any(map(may_run, node.values()))
+        return isinstance(node.get("tool"), str) or any(map(may_call_tools, node.values()))
     if isinstance(node, list):
-        return any(map(may_run, node))
+        return any(map(may_call_tools, node))
     return isinstance(node, str) and "${" in node
 
 
@@ -115,7 +115,7 @@ def _text(file: Path) -> str:
     if len(data) > MAX_BYTES:
         raise _invalid(file, f"it is larger than {MAX_BYTES} bytes")
     try:
-        return without_mark(data).decode("utf-8")
+        return without_byte_order_mark(data).decode("utf-8")
     except UnicodeDecodeError as error:
         raise _invalid(file, f"it is not UTF-8: {error}") from error
 

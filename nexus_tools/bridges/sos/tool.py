@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nexus_tools.bridges.base import BridgedTool, Host
+from nexus_tools.bridges.base import BridgedTool, BridgeHost
 from nexus_tools.bridges.schemas.variants import (
+    closed_object_schema,
     described,
-    error_ports,
-    object_of,
+    error_schema,
     output_schema,
     process_limits,
 )
@@ -19,7 +19,7 @@ from nexus_tools.bridges.sos.child_client import (
     outcome,
 )
 from nexus_tools.bridges.sos.description import Interface, ToolDescription
-from nexus_tools.bridges.sos.system_file import System, tools_in
+from nexus_tools.bridges.sos.system_file import System, tool_names_in
 from nexus_tools.tool import ToolFqn
 
 SYSTEM = "sos"
@@ -29,7 +29,13 @@ class SosTool(BridgedTool):
     """A function as a tool; each call loads its file in a new process, so calls share no state."""
 
     def __init__(
-        self, fqn: ToolFqn, tool: ToolDescription, *, runtime: str, host: Host, options: Options
+        self,
+        fqn: ToolFqn,
+        tool: ToolDescription,
+        *,
+        runtime: str,
+        host: BridgeHost,
+        options: Options,
     ) -> None:
         self._tool = tool
         self._host = host
@@ -78,7 +84,7 @@ class SosTool(BridgedTool):
 # --- An action of a system, or a list of them
 
 
-_INPUT = object_of(
+_INPUT = closed_object_schema(
     {
         "context": {
             "type": "object",
@@ -88,7 +94,7 @@ _INPUT = object_of(
         }
     }
 )
-_OK = object_of(
+_OK = closed_object_schema(
     {
         "results": {
             "type": "object",
@@ -109,11 +115,11 @@ _OK = object_of(
 )
 
 
-class SosChain(BridgedTool):
+class SosActionTool(BridgedTool):
     """An action as a tool; each call loads the system in a new process and runs hook and action."""
 
     def __init__(
-        self, fqn: ToolFqn, system: System, action: str, *, host: Host, options: Options
+        self, fqn: ToolFqn, system: System, action: str, *, host: BridgeHost, options: Options
     ) -> None:
         self._document = system.document
         self._action = action
@@ -126,7 +132,7 @@ class SosChain(BridgedTool):
             source=f"{system.file}:{action}",
             description=_description(system, action),
             input_schema=_INPUT,
-            output_schema=output_schema({"ok": _OK, "err": error_ports()}),
+            output_schema=output_schema({"ok": _OK, "err": error_schema()}),
             timeout_ms=host.timeout_ms,
             confinement=self._confined,
         )
@@ -149,6 +155,6 @@ class SosChain(BridgedTool):
 
 def _description(system: System, action: str) -> str:
     author_description = system.document["meta"].get("system_description")
-    tools = ", ".join(dict.fromkeys(tools_in(system.actions[action]))) or "nothing"
+    tools = ", ".join(dict.fromkeys(tool_names_in(system.actions[action]))) or "nothing"
     intro = f"Runs {action} of the system {system.name}: {tools}."
     return described(f"{intro} {author_description}" if author_description else intro)

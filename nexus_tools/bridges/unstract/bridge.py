@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nexus_tools.bridges.base import Discovery, Host, Refusal
+from nexus_tools.bridges.base import BridgeHost, Discovery, RejectedTool
 from nexus_tools.bridges.naming import Naming
-from nexus_tools.bridges.sandbox import Scratch
+from nexus_tools.bridges.sandbox import ScratchDirectory
 from nexus_tools.bridges.schemas.variants import process_limits
 from nexus_tools.bridges.unstract.declarations import Declarations
 from nexus_tools.bridges.unstract.message import LogLevel, MessageType
 from nexus_tools.bridges.unstract.program import check_size, find_program, program_folder
 from nexus_tools.bridges.unstract.runner import Command, DockerRunner, LocalRunner, Runner
 from nexus_tools.bridges.unstract.storage import STORAGE_MODES, StorageMode
-from nexus_tools.bridges.unstract.tool import BY_TOOL, RunOptions, UnstractTool
+from nexus_tools.bridges.unstract.tool import RUN_BY_TOOL_VARIABLES, RunOptions, UnstractTool
 from nexus_tools.bridges.unstract.transcript import Transcript
 from nexus_tools.errors import NexusError, UsageError
 
@@ -76,18 +76,18 @@ class UnstractBridge:
         except OSError:
             return False
 
-    async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
+    async def discover(self, place: Path, host: BridgeHost, naming: Naming) -> Discovery:
         """Return the tool of the folder, or the reason why it is refused."""
         try:
             tool = await self._tool(place, host, naming)
         except NexusError as error:
-            return Discovery(refused=(Refusal.of(self.system, place, error),))
+            return Discovery(refused=(RejectedTool.of(self.system, place, error),))
         except OSError as error:
             reason = f"cannot read its folder: {error.strerror}"
-            return Discovery(refused=(Refusal(self.system, str(place), reason),))
+            return Discovery(refused=(RejectedTool(self.system, str(place), reason),))
         return Discovery(tools=(tool,))
 
-    async def _tool(self, place: Path, host: Host, naming: Naming) -> UnstractTool:
+    async def _tool(self, place: Path, host: BridgeHost, naming: Naming) -> UnstractTool:
         folder = program_folder(place)
         runner = self._runner(place, folder, host)
 
@@ -106,7 +106,7 @@ class UnstractBridge:
         )
         return tool.called(name)
 
-    def _runner(self, place: Path, folder: Path, host: Host) -> Runner:
+    def _runner(self, place: Path, folder: Path, host: BridgeHost) -> Runner:
         if self._image is not None:
             return DockerRunner(host, self._image)
         check_size(place, host.limits)
@@ -127,17 +127,17 @@ def _storage_mode(storage: str) -> StorageMode:
 
 
 async def _request_declaration(
-    kind: MessageType, runner: Runner, host: Host, variables: Mapping[str, str]
+    kind: MessageType, runner: Runner, host: BridgeHost, variables: Mapping[str, str]
 ) -> Transcript:
     """Return the program's output for a command that requests a declaration."""
     transcript = Transcript()
-    async with Scratch(host.scratch) as scratch:
+    async with ScratchDirectory(host.scratch) as scratch:
         finished = await runner.run(
             Command(
                 ["--command", kind.value],
                 scratch,
                 process_limits(host.limits, host.timeout_ms),
-                {**variables, **BY_TOOL},
+                {**variables, **RUN_BY_TOOL_VARIABLES},
                 on_stdout=transcript.feed,
             )
         )

@@ -11,7 +11,7 @@ from nexus_tools.bridges.unstract.settings import Settings
 from nexus_tools.bridges.unstract.transcript import Transcript
 from nexus_tools.bridges.unstract.variables import RuntimeVariables
 from nexus_tools.errors import ValidationError
-from nexus_tools.sui.support.text_file import without_mark
+from nexus_tools.sui.support.text_file import without_byte_order_mark
 from nexus_tools.tool import parse_json
 
 MAX_FILE_BYTES = 2**20
@@ -102,7 +102,7 @@ def _content(path: Path) -> bytes | None:
 
 def _parsed(path: Path, content: bytes) -> dict[str, Any]:
     try:
-        document = parse_json(without_mark(content))
+        document = parse_json(without_byte_order_mark(content))
     except ValidationError as error:
         raise _unreadable(path, error.message) from error
     if not isinstance(document, dict):

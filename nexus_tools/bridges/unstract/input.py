@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.bridges.schemas.ports import PortMapping, map_ports
-from nexus_tools.bridges.schemas.variants import described, object_of
+from nexus_tools.bridges.schemas.variants import closed_object_schema, described
 from nexus_tools.bridges.unstract.properties import (
     FileInput,
     Parameter,
@@ -43,11 +43,11 @@ class InputFile:
         """
         name = port["name"]
         if name in (".", ".."):
-            raise wrong_input("/file/name", "it is not a valid file name")
+            raise input_error("/file/name", "it is not a valid file name")
         file = cls(name, _content(port))
         problem = restrictions.problem(name, len(file.content))
         if problem:
-            raise wrong_input("/file", problem)
+            raise input_error("/file", problem)
         return file
 
 
@@ -78,7 +78,7 @@ def file_schema(restrictions: Restrictions, description: str) -> dict[str, Any]:
     }
 
 
-def wrong_input(pointer: str, message: str) -> ValidationError:
+def input_error(pointer: str, message: str) -> ValidationError:
     """Return the error for an input that matches the schema but is invalid."""
     return mismatch_error("input_invalid", "the input is wrong", [Mismatch(pointer, message)])
 
@@ -89,7 +89,7 @@ def _content(port: Mapping[str, Any]) -> bytes:
     try:
         return base64.b64decode(port["content_base64"], validate=True)
     except (binascii.Error, ValueError) as error:
-        raise wrong_input("/file/content_base64", "it is not valid base64") from error
+        raise input_error("/file/content_base64", "it is not valid base64") from error
 
 
 def _described(restrictions: Restrictions, description: str) -> str:
@@ -114,7 +114,7 @@ INPUT_FILE_PARAMETER = "input_file"
 _OWN_PORTS = frozenset({"file", "settings", "metadata"})
 _ID = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_.:-]*$", "maxLength": 200}
 
-_METADATA = object_of(
+_METADATA = closed_object_schema(
     {
         "workflow_id": _ID,
         "execution_id": _ID,
@@ -166,7 +166,7 @@ class ToolInput:
         if parameters is not None:
             ports |= parameters.schema["properties"]
             required += parameters.schema.get("required", [])
-        schema = object_of(ports, required=required)
+        schema = closed_object_schema(ports, required=required)
         takes_path = len(declared) < len(properties.parameters)
         return cls(schema, properties, settings, parameters, takes_path)
 
@@ -190,7 +190,7 @@ class ToolInput:
         size = len(run.settings_argument)
         if size > MAX_SETTINGS_BYTES:
             message = f"expected at most {MAX_SETTINGS_BYTES} bytes of settings, got {size}"
-            raise wrong_input("/settings", message)
+            raise input_error("/settings", message)
         return run
 
 
@@ -219,7 +219,7 @@ def _parameter_ports(parameters: list[Parameter], other_ports: int) -> PortMappi
         parameter.name: {"type": parameter.type, "description": described(parameter.description)}
         for parameter in parameters
     }
-    schema = object_of(schemas, required=schemas)
+    schema = closed_object_schema(schemas, required=schemas)
     mapping = map_ports(schema, wrapped="parameters")
     names = mapping.schema["properties"].keys()
     if mapping.wrapped is None and (names & _OWN_PORTS or len(names) + other_ports > MAX_PORTS):
@@ -228,7 +228,9 @@ def _parameter_ports(parameters: list[Parameter], other_ports: int) -> PortMappi
 
 
 def _wrapped(schema: dict[str, Any]) -> PortMapping:
-    return PortMapping(object_of({"parameters": schema}, required=["parameters"]), "parameters")
+    return PortMapping(
+        closed_object_schema({"parameters": schema}, required=["parameters"]), "parameters"
+    )
 
 
 def _is_path(parameter: Parameter, properties: ToolProperties) -> bool:

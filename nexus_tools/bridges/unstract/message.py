@@ -109,7 +109,7 @@ class Update:
 Message = Declaration | Icon | Log | Cost | Result | SingleStepMessage | Update
 
 
-def read_message(line: bytes) -> Message | None:
+def parse_message(line: bytes) -> Message | None:
     """Return the message in a line, or None if the line is other output of the tool.
 
     Raises:

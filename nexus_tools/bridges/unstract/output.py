@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.bridges.redaction import Redaction
-from nexus_tools.bridges.sandbox import Finished
-from nexus_tools.bridges.schemas.json_schema_upgrade import as_2020_12
+from nexus_tools.bridges.sandbox import ProcessResult
+from nexus_tools.bridges.schemas.json_schema_upgrade import upgrade_schema
 from nexus_tools.bridges.schemas.variants import (
+    closed_object_schema,
     described,
     error,
-    error_ports,
-    object_of,
+    error_schema,
     output_schema,
 )
 from nexus_tools.bridges.unstract.message import Cost, Log, LogLevel, SingleStepMessage, Update
@@ -32,7 +32,7 @@ def tool_output_schema(properties: ToolProperties) -> dict[str, Any]:
         ValidationError: with code `schema_invalid` if the tool's own schema is not valid.
     """
     messages = _said_ports()
-    ok = object_of(
+    ok = closed_object_schema(
         {
             "output": _output(properties),
             "files": _files(described(properties.output_description)),
@@ -51,7 +51,7 @@ def tool_output_schema(properties: ToolProperties) -> dict[str, Any]:
             *(name for name in messages if name != "logs"),
         ],
     )
-    return output_schema({"ok": ok, "err": error_ports(**messages)})
+    return output_schema({"ok": ok, "err": error_schema(**messages)})
 
 
 def output_of(value: Any, properties: ToolProperties) -> Any:
@@ -64,7 +64,7 @@ def output_of(value: Any, properties: ToolProperties) -> Any:
         return value
 
 
-def said_ports(transcript: Transcript, *, with_logs: bool) -> dict[str, Any]:
+def message_ports(transcript: Transcript, *, with_logs: bool) -> dict[str, Any]:
     """Return the ports that both variants have: the other messages of a run."""
     logs = {"logs": [_log(log) for log in transcript.logs]} if with_logs else {}
     return {
@@ -81,13 +81,13 @@ def _output(properties: ToolProperties) -> dict[str, Any]:
         return _TEXT | {"description": description}
     if not properties.result_schema:
         return {"description": description}
-    schema = SchemaDocument.parse(as_2020_12(properties.result_schema))
+    schema = SchemaDocument.parse(upgrade_schema(properties.result_schema))
     output_schema_of_tool = relocated(schema, lambda pointer: f"/properties/output{pointer}")
     return {"description": description} | output_schema_of_tool
 
 
 def _files(description: str) -> dict[str, Any]:
-    file = object_of(
+    file = closed_object_schema(
         {
             "path": {"type": "string", "description": "Relative, with '/' between folders."},
             "text": {"type": "string", "description": "The content, if it is UTF-8."},
@@ -113,7 +113,7 @@ def _said_ports() -> dict[str, Any]:
 
 def _emitted(properties: Mapping[str, Any], *optional: str) -> dict[str, Any]:
     optional_properties = dict.fromkeys((*optional, "emitted_at"), _TEXT)
-    return object_of({**properties, **optional_properties}, required=properties)
+    return closed_object_schema({**properties, **optional_properties}, required=properties)
 
 
 def _list_of(item: dict[str, Any], description: str) -> dict[str, Any]:
@@ -172,7 +172,7 @@ class ToolException:
 class Ending:
     """The result of the process and its messages; outcomes include its logs only `with_logs`."""
 
-    finished: Finished
+    finished: ProcessResult
     transcript: Transcript
     redaction: Redaction
     with_logs: bool = True
@@ -220,7 +220,7 @@ class Ending:
         )
 
     def _said(self) -> Any:
-        return self.redaction.value(said_ports(self.transcript, with_logs=self.with_logs))
+        return self.redaction.value(message_ports(self.transcript, with_logs=self.with_logs))
 
     @property
     def log(self) -> str:

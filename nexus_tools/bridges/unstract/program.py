@@ -135,7 +135,7 @@ def find_program(
     in this order. `folder` is where the program runs, `place` where the Dockerfile is.
 
     Raises:
-        NotFoundError: with code `program_missing` if there is no program, more than one, or one
+        NotFoundError: with code `program_not_found` if there is no program, more than one, or one
             that cannot be found.
     """
     program = _choose_program(folder, place, entrypoint)
@@ -187,4 +187,4 @@ def _dockerfile_entrypoint(dockerfile: Path) -> tuple[str, ...]:
 
 
 def _missing(problem: str) -> NotFoundError:
-    return NotFoundError("program_missing", problem, hint=_HINT)
+    return NotFoundError("program_not_found", problem, hint=_HINT)

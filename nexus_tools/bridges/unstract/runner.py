@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Protocol
 from uuid import uuid4
 
-from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.base import BridgeHost
 from nexus_tools.bridges.sandbox import (
     UNCONFINED,
     Confinement,
-    Finished,
     ProcessLimits,
-    Scratch,
+    ProcessResult,
+    ScratchDirectory,
     environment_of,
     run,
 )
-from nexus_tools.bridges.sandbox.scratch import outlast
+from nexus_tools.bridges.sandbox.scratch import finish_before_cancelling
 from nexus_tools.bridges.unstract.program import Program, copy_tool
 from nexus_tools.bridges.unstract.storage import BUCKET, Storage
 from nexus_tools.errors import UnreachableError
@@ -34,7 +34,7 @@ class Command:
     """
 
     arguments: Sequence[str]
-    scratch: Scratch
+    scratch: ScratchDirectory
     limits: ProcessLimits
     variables: Mapping[str, str] = field(repr=False)
     storage: Storage | None = None
@@ -45,7 +45,7 @@ class Command:
 class Runner(Protocol):
     """A runner for the commands of one tool."""
 
-    async def run(self, command: Command) -> Finished:
+    async def run(self, command: Command) -> ProcessResult:
         """Run a command to its end; cancellation ends all its processes."""
         ...
 
@@ -76,22 +76,22 @@ _LOOPBACK = "127.0.0.1"
 class LocalRunner:
     """The runner of the tool in `place`; its program runs in `subfolder`, beside its `config`."""
 
-    host: Host
+    host: BridgeHost
     place: Path
     subfolder: Path
     program: Program
 
-    async def run(self, command: Command) -> Finished:
+    async def run(self, command: Command) -> ProcessResult:
         """Run the program in a new copy of the tool.
 
         Raises:
-            NotFoundError: with code `program_missing` if it cannot be started.
+            NotFoundError: with code `program_not_found` if it cannot be started.
         """
         started = time.monotonic()
         copying = asyncio.ensure_future(asyncio.to_thread(self._copy, command))
         # The thread continues when the run is cancelled. The scratch directory must exist until it
         # ends.
-        await outlast(copying)
+        await finish_before_cancelling(copying)
         folder = copying.result()
         return await run(
             [*self.program.command(folder, self.host.python), *command.arguments],
@@ -172,10 +172,10 @@ _REMOVE_LIMITS = ProcessLimits(time_ms=20_000)
 class DockerRunner:
     """The runner of a tool's image, whose entrypoint accepts the protocol's commands."""
 
-    host: Host
+    host: BridgeHost
     image: str
 
-    async def run(self, command: Command) -> Finished:
+    async def run(self, command: Command) -> ProcessResult:
         """Run a container.
 
         Raises:
@@ -183,7 +183,7 @@ class DockerRunner:
         """
         name = f"nexus-tools-{uuid4().hex}"
         variables = {**self.host.shared_environment, **command.variables}
-        line = docker_run(
+        line = docker_command(
             self.image,
             name,
             command,
@@ -206,7 +206,9 @@ class DockerRunner:
         finally:
             if not has_exited:
                 # The daemon does not stop the container when its client is killed.
-                await outlast(asyncio.ensure_future(self._remove(name, command.scratch)))
+                await finish_before_cancelling(
+                    asyncio.ensure_future(self._remove(name, command.scratch))
+                )
         if finished.exit_code == _DAEMON_FAILED:
             raise _unreachable(self.image, finished)
         return finished
@@ -224,7 +226,7 @@ class DockerRunner:
 
     async def checks(self) -> dict[str, bool]:
         """Return whether the daemon responds."""
-        async with Scratch(self.host.scratch) as scratch:
+        async with ScratchDirectory(self.host.scratch) as scratch:
             finished = await run(
                 ["docker", "version", "--format", "{{.Server.Version}}"],
                 scratch=scratch,
@@ -234,7 +236,7 @@ class DockerRunner:
             )
         return {"docker": finished.exit_code == 0}
 
-    async def _remove(self, name: str, scratch: Scratch) -> None:
+    async def _remove(self, name: str, scratch: ScratchDirectory) -> None:
         await run(
             ["docker", "rm", "--force", name],
             scratch=scratch,
@@ -243,11 +245,11 @@ class DockerRunner:
             confinement=UNCONFINED,
         )
 
-    def _environment(self, scratch: Scratch) -> dict[str, str]:
+    def _environment(self, scratch: ScratchDirectory) -> dict[str, str]:
         return environment_of(self.host, scratch=scratch, declared=(*_DOCKER, *_DOCKER_TLS))
 
 
-def docker_run(
+def docker_command(
     image: str,
     name: str,
     command: Command,
@@ -294,7 +296,7 @@ def _user() -> str:
     return f"{os.getuid()}:{os.getgid()}"
 
 
-def _unreachable(image: str, finished: Finished) -> UnreachableError:
+def _unreachable(image: str, finished: ProcessResult) -> UnreachableError:
     lines = finished.stderr.decode("utf-8", "replace").strip().splitlines()
     return UnreachableError(
         "docker_unreachable",

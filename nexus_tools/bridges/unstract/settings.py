@@ -6,7 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from nexus_tools.bridges.schemas.json_schema_upgrade import as_2020_12
+from nexus_tools.bridges.schemas.json_schema_upgrade import upgrade_schema
 from nexus_tools.bridges.unstract.properties import Adapter
 from nexus_tools.tool import Mismatch, schema_error
 
@@ -60,7 +60,7 @@ class Settings:
 
 def object_schema(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a tool's schema as draft 2020-12; it must describe an object."""
-    schema = as_2020_12(document)
+    schema = upgrade_schema(document)
     if schema.setdefault("type", "object") != "object":
         raise schema_error([Mismatch("/type", "settings and runtime variables must be an object")])
     if not isinstance(schema.get("properties", {}), dict):

@@ -66,7 +66,7 @@ class Storage:
 
 
 @asynccontextmanager
-async def storage_in(
+async def open_storage(
     root: Path, mode: StorageMode, limits: ProcessLimits
 ) -> AsyncIterator[Storage]:
     """Provide the storage of one run in a new folder; its object store ends with the context."""
@@ -162,8 +162,9 @@ def read_output_files(folder: Path) -> list[OutputFile]:
     """Return every regular file below a folder, sorted by path; links are omitted.
 
     Raises:
-        ValidationError: with code `files_too_large` for more than `MAX_FILES` files or `MAX_BYTES`
-            bytes, or `file_unreadable` for a file that cannot be read or whose name is not UTF-8.
+        ValidationError: with code `output_files_too_large` for more than `MAX_FILES` files or
+            `MAX_BYTES` bytes, or `output_file_unreadable` for a file that cannot be read or whose
+            name is not UTF-8.
     """
     if folder.is_symlink():
         return []
@@ -204,7 +205,7 @@ def _content(path: Path, at_most: int) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
         message = f"cannot read an output file: {error.strerror}"
-        raise ValidationError("file_unreadable", message) from error
+        raise ValidationError("output_file_unreadable", message) from error
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return b""
@@ -217,9 +218,9 @@ def _relative(path: Path, folder: Path) -> str:
         name.encode("utf-8")
     except UnicodeEncodeError as error:
         message = f"the name of an output file is not UTF-8: {name!r}"
-        raise ValidationError("file_unreadable", message) from error
+        raise ValidationError("output_file_unreadable", message) from error
     return name
 
 
 def _too_large(problem: str) -> ValidationError:
-    return ValidationError("files_too_large", problem)
+    return ValidationError("output_files_too_large", problem)

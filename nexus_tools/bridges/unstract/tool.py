@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nexus_tools.bridges.base import BridgedTool, Host
+from nexus_tools.bridges.base import BridgedTool, BridgeHost
 from nexus_tools.bridges.redaction import Redaction
-from nexus_tools.bridges.sandbox import Scratch
+from nexus_tools.bridges.sandbox import ScratchDirectory
 from nexus_tools.bridges.schemas.variants import described, process_limits
 from nexus_tools.bridges.unstract.declarations import Declarations
 from nexus_tools.bridges.unstract.input import INPUT_FILE_PARAMETER, RunInput, ToolInput
@@ -15,9 +15,9 @@ from nexus_tools.bridges.unstract.message import LogLevel
 from nexus_tools.bridges.unstract.output import Ending, tool_output_schema
 from nexus_tools.bridges.unstract.properties import ToolProperties
 from nexus_tools.bridges.unstract.runner import Command, Runner
-from nexus_tools.bridges.unstract.storage import DataDirectory, Storage, StorageMode, storage_in
-from nexus_tools.bridges.unstract.transcript import RunningLog, Transcript
-from nexus_tools.bridges.unstract.variables import SECRETS, platform_variables
+from nexus_tools.bridges.unstract.storage import DataDirectory, Storage, StorageMode, open_storage
+from nexus_tools.bridges.unstract.transcript import RunLogger, Transcript
+from nexus_tools.bridges.unstract.variables import SECRET_VARIABLES, platform_variables
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import ToolFqn
 from nexus_tools.tool_server import Call
@@ -54,7 +54,7 @@ class UnstractTool(BridgedTool):
         source: str,
         declarations: Declarations,
         runner: Runner,
-        host: Host,
+        host: BridgeHost,
         options: RunOptions,
     ) -> None:
         self.icon = declarations.icon
@@ -82,14 +82,14 @@ class UnstractTool(BridgedTool):
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Run the program once in its own temporary directories."""
-        async with Scratch(self._host.scratch) as scratch:
+        async with ScratchDirectory(self._host.scratch) as scratch:
             return await self._run(scratch, arguments["run"])
 
-    async def _run(self, scratch: Scratch, run: RunInput) -> dict[str, Any]:
+    async def _run(self, scratch: ScratchDirectory, run: RunInput) -> dict[str, Any]:
         redaction = self._redaction(run)
-        transcript = Transcript(RunningLog(str(self.fqn), redaction).write)
+        transcript = Transcript(RunLogger(str(self.fqn), redaction).write)
         root = scratch.work / "storage"
-        async with storage_in(root, self._options.storage, self._host.limits) as storage:
+        async with open_storage(root, self._options.storage, self._host.limits) as storage:
             data = DataDirectory.create(storage.data, run.file, run.metadata)
             finished = await self._runner.run(
                 self._command(scratch, storage, run, data, transcript)
@@ -100,7 +100,7 @@ class UnstractTool(BridgedTool):
 
     def _command(
         self,
-        scratch: Scratch,
+        scratch: ScratchDirectory,
         storage: Storage,
         run: RunInput,
         data: DataDirectory,
@@ -141,7 +141,7 @@ class UnstractTool(BridgedTool):
         """Return the redaction of the secrets that the operator or caller passes to the tool."""
         declared_names = self._declarations.variables.names
         environment = self._environment()
-        names = (*SECRETS, *declared_names, *self._host.shared, *self._options.variables)
+        names = (*SECRET_VARIABLES, *declared_names, *self._host.shared, *self._options.variables)
         values = (environment.get(name, "") for name in names)
         return Redaction.of([*values, *self._declarations.settings.secrets(run.settings)])
 
@@ -163,7 +163,12 @@ def run_variables(
 ) -> dict[str, str]:
     """Return the environment variables of a run, except those of its storage."""
     declared_values = declarations.variables.values(environment)
-    return {**platform_variables(environment), **declared_values, **options.variables, **BY_TOOL}
+    return {
+        **platform_variables(environment),
+        **declared_values,
+        **options.variables,
+        **RUN_BY_TOOL_VARIABLES,
+    }
 
 
 def _description(properties: ToolProperties) -> str:
@@ -183,4 +188,4 @@ def _description(properties: ToolProperties) -> str:
 _WRITES = {"db": "a database", "index": "an index"}
 
 # Tells the SDK that a program runs the tool: errors are logged, and the exit code is then 1.
-BY_TOOL = {"EXECUTION_BY_TOOL": "True"}
+RUN_BY_TOOL_VARIABLES = {"EXECUTION_BY_TOOL": "True"}

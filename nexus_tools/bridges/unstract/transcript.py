@@ -17,7 +17,7 @@ from nexus_tools.bridges.unstract.message import (
     Result,
     SingleStepMessage,
     Update,
-    read_message,
+    parse_message,
 )
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.support.logs import get_logger
@@ -86,7 +86,7 @@ class Transcript:
         self._line.clear()
         self._line_is_too_long = False
         try:
-            message = read_message(line)
+            message = parse_message(line)
         except ValidationError as error:
             self.problem = error.message
             message = None
@@ -146,7 +146,7 @@ _METHODS = {
 }
 
 
-class RunningLog:
+class RunLogger:
     """The log of one run of one tool; texts are redacted, results are not logged.
 
     After `MAX_LINES` lines it logs that it stops.
@@ -178,4 +178,4 @@ class RunningLog:
         if self._lines <= MAX_LINES:
             getattr(self._log, method)(event, **self._redaction.value(values))
         elif self._lines == MAX_LINES + 1:
-            self._log.warning("tool_log_cut", lines=MAX_LINES)
+            self._log.warning("tool_log_truncated", lines=MAX_LINES)

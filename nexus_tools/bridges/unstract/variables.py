@@ -31,7 +31,7 @@ NAMES = (
 Every Unstract tool may read them, because no other program uses these names.
 """
 
-SECRETS = tuple(name for name in NAMES if name.endswith(("_KEY", "_CONFIG")))
+SECRET_VARIABLES = tuple(name for name in NAMES if name.endswith(("_KEY", "_CONFIG")))
 """The names of variables that contain secrets."""
 
 

@@ -9,7 +9,7 @@ from nexus_tools.bridges.worker.client import (
     WorkerError,
     WorkerReply,
     ask,
-    ask_in_scratch,
+    call_worker_in_scratch,
     failure,
 )
 
@@ -19,6 +19,6 @@ __all__ = [
     "WorkerError",
     "WorkerReply",
     "ask",
-    "ask_in_scratch",
+    "call_worker_in_scratch",
     "failure",
 ]

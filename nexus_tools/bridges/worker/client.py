@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.base import BridgeHost
 from nexus_tools.bridges.sandbox import (
     Confinement,
-    Finished,
     ProcessLimits,
-    Scratch,
+    ProcessResult,
+    ScratchDirectory,
     environment_of,
     run,
     standalone,
@@ -39,7 +39,7 @@ class WorkerError:
     message: str
     traceback: str = field(default="", repr=False, compare=False)
 
-    def hint(self, host: Host) -> str:
+    def hint(self, host: BridgeHost) -> str:
         """Return a hint for the operator, or an empty string."""
         if self.type != ModuleNotFoundError.__name__:
             return ""
@@ -52,10 +52,10 @@ class WorkerReply:
 
     value: Any | None
     error: WorkerError | None
-    finished: Finished
+    finished: ProcessResult
 
     @classmethod
-    def of(cls, finished: Finished) -> "WorkerReply":
+    def of(cls, finished: ProcessResult) -> "WorkerReply":
         """Return the reply of a finished process; an exceeded limit precedes a reply."""
         if finished.limit or finished.reply is None:
             return cls(None, WorkerError(NO_REPLY, finished.reason()), finished)
@@ -107,15 +107,15 @@ def failure(reply: WorkerReply, tool: object) -> dict[str, Any]:
 _CHILD = "nexus_tools.bridges.worker.child"
 
 
-async def ask_in_scratch(
-    host: Host,
+async def call_worker_in_scratch(
+    host: BridgeHost,
     module: str,
     request: Mapping[str, Any],
     limits: ProcessLimits,
     confinement: Confinement,
 ) -> WorkerReply:
     """Call a module as `ask` does, in a temporary scratch directory with a tool's environment."""
-    async with Scratch(host.scratch) as scratch:
+    async with ScratchDirectory(host.scratch) as scratch:
         return await ask(
             host,
             module,
@@ -128,11 +128,11 @@ async def ask_in_scratch(
 
 
 async def ask(
-    host: Host,
+    host: BridgeHost,
     module: str,
     request: Mapping[str, Any],
     *,
-    scratch: Scratch,
+    scratch: ScratchDirectory,
     limits: ProcessLimits,
     environment: Mapping[str, str],
     confinement: Confinement,

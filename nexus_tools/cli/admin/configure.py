@@ -20,13 +20,12 @@ async def command(session: Session, whom: str, settings: tuple[str, ...]) -> Non
 
     WHOM is `tools` or `leaders`. Pass settings as NAME=VALUE, for example
     `collateral_mist=2000000000`; other settings stay unchanged. `nexus-tools admin show --json`
-    lists
-    all settings.
+    lists all settings.
 
     Existing registrations and invocations keep their terms. Fees are set in gas units, so their
-    amount
-    follows the gas price; the command prints the resulting cost of an invocation. `accepting=false`
-    stops new tools, or new leaders and invocations. Existing ones continue and can be withdrawn.
+    amount follows the gas price; the command prints the resulting cost of an invocation.
+    `accepting=false` stops new tools, or new leaders and invocations. Existing ones continue and
+    can be withdrawn.
     """
     from msgspec.structs import replace
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
-from nexus_tools.cli.shared.offer import CANCEL, OFFERED, offered_address, offered_in_words
+from nexus_tools.cli.shared.offer import CANCEL_OFFER, OFFERED, describe_offer, offer_recipient
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @OFFERED
-@CANCEL
+@CANCEL_OFFER
 @writes
 async def offer(session: Session, who: str | None, *, cancel: bool) -> None:
     """Offer the administration to WHO, an address or the alias of a key.
 
     Nothing changes until WHO accepts. Use --cancel to withdraw the offer.
     """
-    to = offered_address(session, who, cancel=cancel)
-    done = offered_in_words("the administration", who)
+    to = offer_recipient(session, who, cancel=cancel)
+    done = describe_offer("the administration", who)
     await _act(session, lambda administration: administration.offer(to), done)
 
 

@@ -28,11 +28,9 @@ def command() -> None:
     """Propose, execute, or cancel a slash of a tool's or leader's collateral.
 
     A slash can be executed 3 days after its proposal, within one day; after 4 days it is void.
-    Slashes
-    burn at most half of the locked amount until the owner locks new collateral or tops it up. A
-    pending
-    proposal locks only its amount and suspends nothing. Once the unregistration delay of a tool or
-    leader is over, no slash can be proposed.
+    Slashes burn at most half of the locked amount until the owner locks new collateral or tops it
+    up. A pending proposal locks only its amount and suspends nothing. Once the unregistration delay
+    of a tool or leader is over, no slash can be proposed.
     """
 
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.bridge.systems import Systems, system_options
-from nexus_tools.cli.framework import DURATION, Session, picks
+from nexus_tools.cli.framework import DURATION, Session, name_filter_options
 from nexus_tools.errors import UsageError
 from nexus_tools.settings.environment import PASSPHRASE, SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nexus_tools.bridges import Confinement, Discovery, Host, ProcessLimits
+    from nexus_tools.bridges import BridgeHost, Confinement, Discovery, ProcessLimits
     from nexus_tools.settings.settings import Settings
     from nexus_tools.tool import FqnPatterns
 
@@ -111,7 +111,7 @@ _OPTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Borrowing:
+class BridgeOptions:
     """The values of the bridge options. `timeout` is in ms, sizes are in MiB."""
 
     places: tuple[Path, ...]
@@ -131,7 +131,7 @@ class Borrowing:
     systems: Systems
     patterns: "FqnPatterns"
 
-    async def discover(self, session: Session, host: "Host") -> "Discovery":
+    async def discover(self, session: Session, host: "BridgeHost") -> "Discovery":
         """Return the selected tools in the paths. Raises as `nexus_tools.bridges.discover`."""
         from nexus_tools.bridges import Naming, discover
 
@@ -142,14 +142,14 @@ class Borrowing:
         return found.chosen(self.patterns)
 
     @contextmanager
-    def host(self, session: Session) -> "Iterator[Host]":
+    def host(self, session: Session) -> "Iterator[BridgeHost]":
         """Provide this machine with a scratch directory that is removed at the end."""
-        from nexus_tools.bridges import Host
+        from nexus_tools.bridges import BridgeHost
 
         _check_shared(self.share_env)
         confinement = self._confinement(session.settings)
         with tempfile.TemporaryDirectory(prefix="nexus-tools-bridge-") as scratch:
-            yield Host(
+            yield BridgeHost(
                 # Not resolved: an interpreter of a virtual environment is a link.
                 python=(self.python or Path(sys.executable)).absolute(),
                 scratch=Path(scratch),
@@ -162,13 +162,13 @@ class Borrowing:
             )
 
     def _confinement(self, settings: "Settings") -> "Confinement":
-        """Return the sandbox. Raises `keys_opened` and `confinement_unavailable`."""
-        from nexus_tools.bridges import NAMES_PORT, Confinement
+        """Return the sandbox. Raises `keys_exposed` and `confinement_unavailable`."""
+        from nexus_tools.bridges import DNS_PORT, Confinement
 
         confinement = Confinement(
             reads=tuple(place.resolve() for place in self.read),
             writes=tuple(place.resolve() for place in self.write),
-            ports=(NAMES_PORT, *self.connect) if self.connect else (),
+            ports=(DNS_PORT, *self.connect) if self.connect else (),
             workspace=self.workspace.resolve() if self.workspace else None,
             is_on=not self.no_confinement,
         )
@@ -190,10 +190,10 @@ class Borrowing:
 
 
 def _check_shared(names: Collection[str]) -> None:
-    """Raise `keys_opened` for a variable that decrypts the wallet."""
+    """Raise `keys_exposed` for a variable that decrypts the wallet."""
     for name in sorted({PASSPHRASE, SECRET}.intersection(names)):
         raise UsageError(
-            "keys_opened",
+            "keys_exposed",
             f"{name} gives tools access to your keys",
             hint=f"Remove `--share-env {name}`.",
         )
@@ -203,18 +203,18 @@ def _check_keys(place: Path, settings: "Settings") -> None:
     for keys in (settings.keystore, settings.data_directory):
         if keys.resolve().is_relative_to(place) or place.is_relative_to(keys.resolve()):
             raise UsageError(
-                "keys_opened",
+                "keys_exposed",
                 f"{place} gives tools access to your keys in {keys}",
                 hint="Pass a folder without keys.",
             )
 
 
-def borrows(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command on bridged tools: it gets a `Borrowing` as `borrowing`."""
+def bridge_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a command on bridged tools: it gets a `BridgeOptions` as `borrowing`."""
     return _places(required=True)(_borrowing(command))
 
 
-def may_borrow(command: Callable[..., Any]) -> Callable[..., Any]:
+def optional_bridge_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a command on bridged tools that also works without a path."""
     return _places(required=False)(_borrowing(command))
 
@@ -226,13 +226,13 @@ def _places(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., A
 
 def _borrowing(command: Callable[..., Any]) -> Callable[..., Any]:
 
-    @picks
+    @name_filter_options
     @system_options
     @functools.wraps(command)
     def wrapped(*args: Any, systems: Systems, **kwargs: Any) -> Any:
-        names = Borrowing.__dataclass_fields__.keys() - {"systems"}
+        names = BridgeOptions.__dataclass_fields__.keys() - {"systems"}
         mine = {name: kwargs.pop(name) for name in names}
-        return command(*args, borrowing=Borrowing(**mine, systems=systems), **kwargs)
+        return command(*args, borrowing=BridgeOptions(**mine, systems=systems), **kwargs)
 
     for option in reversed(_OPTIONS):
         wrapped = option(wrapped)

@@ -145,7 +145,7 @@ def sign_in(
     found = providers.get(provider)
     if not isinstance(found, bridges.DeviceFlowProvider):
         message = f"{settings_file} does not define a provider {provider} of kind device_flow"
-        raise UsageError("provider_unfit", message)
+        raise UsageError("provider_incompatible", message)
 
     def announce(authorization: "DeviceAuthorization") -> None:
         session.output.note(f"open {authorization.url} and enter {authorization.user_code}")

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.bridge.borrowing import Borrowing, may_borrow
-from nexus_tools.cli.bridge.show import nothing_fits, require_tools, warn_of_refusals
+from nexus_tools.cli.bridge.borrowing import BridgeOptions, optional_bridge_options
+from nexus_tools.cli.bridge.show import no_match_error, require_tools, warn_of_refusals
 from nexus_tools.cli.framework import CA_FILE, Session, plain, writes
-from nexus_tools.cli.tool.terms import Terms, agrees
-from nexus_tools.errors import NotNowError, UsageError, ValidationError
+from nexus_tools.cli.tool.terms import Terms, registration_options
+from nexus_tools.errors import UsageError, ValidationError, WrongStateError
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--url", required=True, help="URL of the server of the tools.")
-@agrees
+@registration_options
 @click.option("--unchecked", is_flag=True, help="Do not check the running server and its tools.")
 @CA_FILE
-@may_borrow
+@optional_bridge_options
 @writes
 async def command(
     session: Session,
     *,
-    borrowing: Borrowing,
+    borrowing: BridgeOptions,
     url: str,
     terms: Terms,
     ca_file: Path | None,
@@ -39,10 +39,8 @@ async def command(
     --unchecked, which skips /health.
 
     With PATH..., the tools are also discovered there, as with `nexus-tools bridge show`, and must
-    be
-    served at URL with the same options. After an interruption, run the same command again to
-    register
-    the rest.
+    be served at URL with the same options. After an interruption, run the same command again to
+    register the rest.
     """
     from nexus_tools.cli.tool.register import register
 
@@ -53,7 +51,7 @@ async def command(
             definition for definition in served if borrowing.patterns.admit(definition.fqn)
         ]
         if not definitions:
-            raise nothing_fits([definition.fqn for definition in served])
+            raise no_match_error([definition.fqn for definition in served])
     else:
         definitions = await _found(session, borrowing, url)
         if not unchecked:
@@ -63,14 +61,14 @@ async def command(
     await register(session, definitions, terms, _rooms(session, definitions, terms))
 
 
-def _check_options(borrowing: Borrowing) -> None:
-    """Raise `option_unfit` for an option that needs a PATH."""
+def _check_options(borrowing: BridgeOptions) -> None:
+    """Raise `option_not_applicable` for an option that needs a PATH."""
     if borrowing.domain is not None:
         hint = "Also pass the PATH of the tools."
-        raise UsageError("option_unfit", "--domain needs a PATH", hint=hint)
+        raise UsageError("option_not_applicable", "--domain needs a PATH", hint=hint)
 
 
-async def _found(session: Session, borrowing: Borrowing, url: str) -> "list[ToolDefinition]":
+async def _found(session: Session, borrowing: BridgeOptions, url: str) -> "list[ToolDefinition]":
     """Return the definitions of the tools in the paths, as they are served at a URL."""
     from nexus_tools.tool_server import ToolServer
 
@@ -99,12 +97,14 @@ def _rooms(
     session: Session, definitions: "list[ToolDefinition]", terms: Terms
 ) -> "dict[ToolFqn, int]":
     """Return and report the minimum outcome sizes of tools that may return images and the like."""
-    from nexus_tools.bridges import outcome_room
+    from nexus_tools.bridges import declared_outcome_bytes
 
     if terms.min_outcome_bytes:
         return {}
     rooms = {
-        definition.fqn: room for definition in definitions if (room := outcome_room(definition))
+        definition.fqn: room
+        for definition in definitions
+        if (room := declared_outcome_bytes(definition))
     }
     for fqn, room in rooms.items():
         session.output.note(
@@ -132,7 +132,7 @@ async def _check_health(
         return
     session.output.note("invocations fail until these tools are ready")
     if session.yes and not session.dry_run:
-        raise NotNowError(
+        raise WrongStateError(
             "tool_not_ready",
             f"{units.count(len(problems), 'tool')} not ready: nothing was registered",
             hint="Make the tools ready, or pass --unchecked to register them anyway.",
@@ -142,14 +142,14 @@ async def _check_health(
 def _check_served(
     url: str, definitions: "list[ToolDefinition]", served: "list[ToolDefinition]"
 ) -> None:
-    """Raise `served_otherwise` if the server does not serve these definitions."""
+    """Raise `served_definition_differs` if the server does not serve these definitions."""
     known = {definition.fqn: definition for definition in served}
     for definition in definitions:
         other = known.get(definition.fqn)
         if other is None or other.as_json() != definition.as_json():
             what = "does not serve" if other is None else "serves another definition of"
             raise ValidationError(
-                "served_otherwise",
+                "served_definition_differs",
                 f"{url} {what} {definition.fqn}",
                 hint="Run `nexus-tools bridge serve` with the same paths and options.",
             )

@@ -4,16 +4,16 @@ import asyncio
 
 import click
 
-from nexus_tools.cli.bridge.borrowing import Borrowing, borrows
+from nexus_tools.cli.bridge.borrowing import BridgeOptions, bridge_options
 from nexus_tools.cli.bridge.show import require_tools, warn_of_refusals
-from nexus_tools.cli.framework import Serving, Session, local, serves
+from nexus_tools.cli.framework import ServerOptions, Session, local, serves
 
 
 @click.command()
-@borrows
+@bridge_options
 @serves
 @local
-def command(session: Session, *, borrowing: Borrowing, serving: Serving) -> None:
+def command(session: Session, *, borrowing: BridgeOptions, serving: ServerOptions) -> None:
     """Serve the tools in PATH... until Ctrl-C. Each call runs in a separate process."""
     from nexus_tools.bridges import hide_environment
     from nexus_tools.tool_server import ToolServer

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.bridge.borrowing import Borrowing, borrows
+from nexus_tools.cli.bridge.borrowing import BridgeOptions, bridge_options
 from nexus_tools.cli.framework import Output, Session, local, plain
 from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.bridges import BridgedTool, Confinement, Discovery, Refusal
+    from nexus_tools.bridges import BridgedTool, Confinement, Discovery, RejectedTool
     from nexus_tools.tool import ToolFqn
 
 _NAMED = 10
@@ -18,9 +18,9 @@ _NAMED = 10
 
 @click.command()
 @click.option("--schemas", is_flag=True, help="Print the whole schemas.")
-@borrows
+@bridge_options
 @local
-async def command(session: Session, *, borrowing: Borrowing, schemas: bool) -> None:
+async def command(session: Session, *, borrowing: BridgeOptions, schemas: bool) -> None:
     """Show the tools in PATH..., their ports, and the reasons for refused ones.
 
     The exit code is 7 if no tool can be served, and 2 if no tool matches --only and --exclude.
@@ -37,7 +37,7 @@ async def command(session: Session, *, borrowing: Borrowing, schemas: bool) -> N
 def require_tools(found: "Discovery") -> None:
     """Raise `no_tools` if all discovered tools are refused or not selected."""
     if not found.tools and found.left_out:
-        raise nothing_fits(found.left_out)
+        raise no_match_error(found.left_out)
     if not found.tools:
         count = len(found.refused)
         raise ValidationError(
@@ -48,7 +48,7 @@ def require_tools(found: "Discovery") -> None:
         )
 
 
-def nothing_fits(names: "Sequence[ToolFqn]") -> UsageError:
+def no_match_error(names: "Sequence[ToolFqn]") -> UsageError:
     """Return the error for patterns that match none of the tools."""
     shown = ", ".join(map(str, names[:_NAMED]))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
@@ -111,7 +111,7 @@ def _may_touch_in_words(confinement: "Confinement | None") -> str:
     return ", ".join(parts) or "nothing"
 
 
-def _refusal(refusal: "Refusal") -> dict[str, str]:
+def _refusal(refusal: "RejectedTool") -> dict[str, str]:
     return {
         "system": refusal.system,
         "source": refusal.source,

@@ -33,7 +33,7 @@ class Place:
         return self.startup is not None and self.line in _text_of(self.startup).splitlines()
 
 
-def place_for(shell: str) -> Place:
+def installation_for(shell: str) -> Place:
     """Return where to install the completion of a shell in `SHELLS` for this user."""
     home = Path.home()
     if shell == "fish":
@@ -48,7 +48,7 @@ def place_for(shell: str) -> Place:
     return Place(script, startup, f"{begin}; {read}")
 
 
-def shell_of_user() -> str | None:
+def login_shell() -> str | None:
     """Return the user's login shell if it is in `SHELLS`."""
     name = Path(os.environ.get("SHELL", "")).name
     return name if name in SHELLS else None
@@ -62,18 +62,17 @@ def install(session: Session, shell: str | None, *, only_print: bool) -> None:
     """Install completion for SHELL. Default: your login shell.
 
     For bash and zsh, the script is stored in the data directory, and a line in ~/.bashrc or
-    ~/.zshrc
-    loads it. For fish, it is stored in the folder of completions. Files that are up to date are not
-    written again. With --json: `shell`, and `written`, the files that changed.
+    ~/.zshrc loads it. For fish, it is stored in the folder of completions. Files that are up to
+    date are not written again. With --json: `shell`, and `written`, the files that changed.
     """
-    shell = shell or shell_of_user()
+    shell = shell or login_shell()
     if shell is None:
         raise UsageError(
             "shell_unknown",
             f"$SHELL is not one of {', '.join(SHELLS)}",
             hint="Name the shell, for example `nexus-tools completion install bash`.",
         )
-    place, script = place_for(shell), script_for(shell)
+    place, script = installation_for(shell), script_for(shell)
     if only_print:
         if place.startup is not None:
             session.output.note(f"line to add to {place.startup}: {place.line}")

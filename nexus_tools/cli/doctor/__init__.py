@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import Output, Session, as_typed, plain, reads
+from nexus_tools.cli.framework import Output, Session, plain, reads, with_typed_options
 from nexus_tools.errors import NexusError
 
 if TYPE_CHECKING:
@@ -23,20 +23,18 @@ async def command(session: Session) -> None:
     """Diagnose problems with the installation and the network.
 
     Each check prints a line: ✓ means OK, ! is a warning, and ✗ is a problem that makes commands
-    fail.
-    If there is a problem, the exit code is 1. The command changes nothing and takes at most ten
-    seconds.
+    fail. If there is a problem, the exit code is 1. The command changes nothing and takes at most
+    ten seconds.
 
     With --json: `healthy` and `findings`, each with `name`, `status` (`ok`, `warning` or
-    `problem`),
-    `message` and `remedy`.
+    `problem`), `message` and `remedy`.
     """
-    from nexus_tools.cli.doctor.machine import examine_machine
-    from nexus_tools.cli.doctor.network import examine_network
+    from nexus_tools.cli.doctor.machine import check_machine
+    from nexus_tools.cli.doctor.network import check_network
 
     with session.output.progress("running checks"):
-        found = [*examine_machine(session), *await examine_network(session)]
-    findings = [replace(finding, remedy=as_typed(finding.remedy)) for finding in found]
+        found = [*check_machine(session), *await check_network(session)]
+    findings = [replace(finding, remedy=with_typed_options(finding.remedy)) for finding in found]
     problems = [finding for finding in findings if finding.status == "problem"]
     if session.output.as_json:
         rows = [finding.as_json() for finding in findings]

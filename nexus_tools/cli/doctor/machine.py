@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from nexus_tools import __version__
-from nexus_tools.cli.completion.install import place_for, shell_of_user
+from nexus_tools.cli.completion.install import installation_for, login_shell
 from nexus_tools.cli.doctor.finding import Finding, ok, problem, warning
 from nexus_tools.cli.framework import MODULES, Session
 from nexus_tools.errors import NexusError
@@ -15,7 +15,7 @@ from nexus_tools.settings.running_localnet import running_localnets, start_comma
 from nexus_tools.sui.support import units
 
 
-def examine_machine(session: Session) -> Iterator[Finding]:
+def check_machine(session: Session) -> Iterator[Finding]:
     """Check the version, the extras, the localnet, private files and shell completion."""
     version = ".".join(map(str, sys.version_info[:3]))
     yield ok("version", f"nexus-tools {__version__} on Python {version}")
@@ -84,10 +84,10 @@ def _chmod(path: Path) -> str:
 
 
 def _completion() -> Iterator[Finding]:
-    shell = shell_of_user()
+    shell = login_shell()
     if shell is None:
         return
-    if place_for(shell).is_installed():
+    if installation_for(shell).is_installed():
         yield ok("completion", f"installed for {shell}")
     else:
         message = f"not installed for {shell}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nexus_tools.cli.doctor.finding import Finding, ok, problem, warning
 from nexus_tools.cli.framework import Session
 from nexus_tools.cli.leader.funds import shortages
-from nexus_tools.cli.shared.collateral import suspensions
+from nexus_tools.cli.shared.collateral import find_suspensions
 from nexus_tools.cli.shared.tool_health import healths
 from nexus_tools.errors import NexusError
 from nexus_tools.settings.directories import cache_directory
@@ -32,7 +32,7 @@ _MAX_TOOLS = 50
 Check = Callable[[Session, "SuiClient"], AsyncIterator[Finding]]
 
 
-async def examine_network(session: Session) -> list[Finding]:
+async def check_network(session: Session) -> list[Finding]:
     """Run all checks in parallel. If the node does not respond, report only that."""
     from nexus_tools.sui.client import Patience, SuiClient
 
@@ -128,10 +128,10 @@ async def _package(session: Session, client: "SuiClient") -> AsyncIterator[Findi
 async def _upgrades(session: Session, client: "SuiClient", deployment: "Deployment") -> Finding:
     """Check whether the package's code can change without notice."""
     from nexus_tools.cli.package.lock import upgrades_record
-    from nexus_tools.contracts import Upgrades
+    from nexus_tools.contracts import UpgradeMode
 
     said = await upgrades_record(session, client, deployment.original_id)
-    if said["upgrades"] == Upgrades.FREE:
+    if said["upgrades"] == UpgradeMode.FREE:
         message = "the package is not locked: its UpgradeCap can replace the code anytime"
         return warning("upgrades", message, "nexus-tools package lock")
     if "executable_at_ms" in said:
@@ -154,7 +154,7 @@ async def _tools(
     tools = await ToolRegistry(client, deployment).list(ToolFilter(owner=owner))
     leaders = LeaderRegistry(client, deployment)
     owned = await leaders.owned_by(owner)
-    for suspension in await suspensions(leaders, [*tools, *owned]):
+    for suspension in await find_suspensions(leaders, [*tools, *owned]):
         yield problem("suspended", suspension.message, suspension.remedy)
     async for finding in _leaders(client, owned):
         yield finding

@@ -9,14 +9,14 @@ import click
 
 from nexus_tools.cli.framework import (
     Choice,
-    Selection,
     Session,
+    ToolSelection,
     complete_files,
     complete_fqns,
     reads,
-    selects,
+    registry_filter_options,
 )
-from nexus_tools.export import LONGEST_NAMES
+from nexus_tools.export import MAX_NAME_LENGTHS
 
 
 @click.command()
@@ -24,11 +24,11 @@ from nexus_tools.export import LONGEST_NAMES
 @click.option(
     "--format",
     "system",
-    type=Choice(tuple(LONGEST_NAMES)),
+    type=Choice(tuple(MAX_NAME_LENGTHS)),
     required=True,
     help="Target system.",
 )
-@selects
+@registry_filter_options
 @click.option("--all", "every", is_flag=True, help="Export all active tools.")
 @click.option(
     "--from-meta",
@@ -51,7 +51,7 @@ async def command(
     *,
     fqn: tuple[str, ...],
     system: str,
-    selection: Selection,
+    selection: ToolSelection,
     from_meta: str | None,
     out: Path | None,
     every: bool,
@@ -61,8 +61,7 @@ async def command(
     """Export tools as JSON for another system: each FQN, or the tools that the options select.
 
     Names in the document are derived from the FQNs; --names prints the mapping. Conversions that
-    may
-    surprise a reader are reported on stderr.
+    may surprise a reader are reported on stderr.
     """
     from nexus_tools.cli.export.definitions import file_definitions, registered
     from nexus_tools.cli.export.written import write

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nexus_tools.cli.framework import Selection, Session, read_json
+from nexus_tools.cli.framework import Session, ToolSelection, read_json
 from nexus_tools.contracts import ToolState
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
 from nexus_tools.tool import ToolDefinition, ToolFqn
@@ -14,18 +14,17 @@ if TYPE_CHECKING:
 
 
 async def registered(
-    session: Session, fqns: Sequence[str], selection: Selection, *, every: bool
+    session: Session, fqns: Sequence[str], selection: ToolSelection, *, every: bool
 ) -> tuple[ToolDefinition, ...]:
     """Return the definitions of the named tools, or of the selected active tools.
 
     Raises `tool_unknown`, or a usage error if the selection is ambiguous. An invalid definition is
-    an
-    error for a named tool, and a warning for a selected one.
+    an error for a named tool, and a warning for a selected one.
     """
     wanted = [ToolFqn.parse(fqn) for fqn in fqns]
     if bool(wanted) + bool(selection) + every != 1:
         raise UsageError(
-            "selection_unclear",
+            "selection_ambiguous",
             "expected FQNs, a selection, or --all",
             hint="Pass FQNs, or options such as --domain and --only, or --all.",
         )
@@ -40,7 +39,7 @@ async def registered(
 
 
 def file_definitions(
-    name: str, fqns: Sequence[str], selection: Selection
+    name: str, fqns: Sequence[str], selection: ToolSelection
 ) -> tuple[ToolDefinition, ...]:
     """Return the definitions in a file, or the named ones among them.
 
@@ -49,7 +48,7 @@ def file_definitions(
     if selection.asks_the_registry or (fqns and selection):
         hint = "Pass FQNs, or --only and --exclude, or neither to export all."
         message = "--domain, --owner and --search cannot be used with a file"
-        raise UsageError("selection_unclear", message, hint=hint)
+        raise UsageError("selection_ambiguous", message, hint=hint)
     document = read_json(name)
     documents = document if isinstance(document, list) else [document]
     definitions = {item.fqn: item for item in map(ToolDefinition.parse, documents)}

@@ -22,10 +22,13 @@ def write(
 ) -> None:
     """Write the tools for a system, and warn of surprising conversions.
 
-    Raises `option_unfit` for options that do not apply to the system, and `file_unwritable`.
+    Raises `option_not_applicable` for options that do not apply to the system, and
+    `file_unwritable`.
     """
     if strict and not system.startswith("openai"):
-        raise UsageError("option_unfit", f"--strict does not apply to {system}, only to OpenAI")
+        raise UsageError(
+            "option_not_applicable", f"--strict does not apply to {system}, only to OpenAI"
+        )
     if system == "unstract":
         _folders(output, definitions, out, names=names)
         return

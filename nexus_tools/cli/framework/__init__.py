@@ -1,7 +1,7 @@
 """The parts that all commands share: decorators, options, the session, and output.
 
-Each name is imported at its first use, so that `--help` stays fast. Begin reading in `command`
-and `session`.
+Each name is imported at its first use, so that `--help` stays fast. Begin reading in `command` and
+`session`.
 """
 
 import lazy_loader

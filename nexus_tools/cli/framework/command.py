@@ -13,7 +13,7 @@ from nexus_tools.cli.framework.input.shared_options import (
     WALLET,
     YES,
 )
-from nexus_tools.cli.framework.output.hints import as_typed
+from nexus_tools.cli.framework.output.hints import with_typed_options
 from nexus_tools.cli.framework.output.output import Output
 from nexus_tools.cli.framework.session import Session
 from nexus_tools.errors import NexusError
@@ -58,7 +58,7 @@ def reads(function: Command) -> Command:
         try:
             return _finish(function(session, *args, **kwargs))
         except NexusError as error:
-            error.hint = as_typed(session.with_wallets(_with_wait(session, error)))
+            error.hint = with_typed_options(session.with_wallets(_with_wait(session, error)))
             raise
 
     return JSON(QUIET(NETWORK(WALLET(run))))
@@ -72,7 +72,7 @@ def _with_wait(session: Session, error: NexusError) -> str:
     then = "Run the command again after that time"
     if not session.network().is_localnet:
         return f"{then}."
-    advance = f"nexus-tools localnet advance-clock {units.span_to_type(wait_ms)}"
+    advance = f"nexus-tools localnet advance-clock {units.format_duration_argument(wait_ms)}"
     return f"{then}, or run `{advance}` to advance the localnet's clock."
 
 

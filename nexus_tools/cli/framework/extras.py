@@ -7,4 +7,4 @@ MODULES = {
 }
 """The required modules of each extra."""
 
-EXTRA_OF = {module: extra for extra, modules in MODULES.items() for module in modules}
+EXTRA_BY_MODULE = {module: extra for extra, modules in MODULES.items() for module in modules}

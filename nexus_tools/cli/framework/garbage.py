@@ -5,7 +5,7 @@ import gc
 _OBJECTS_BETWEEN_COLLECTIONS = 10_000
 
 
-def collect_seldom() -> None:
+def reduce_gc_frequency() -> None:
     """Freeze existing objects, and raise the threshold of the garbage collector.
 
     This is for processes whose long-lived objects all exist, and whose work creates almost no

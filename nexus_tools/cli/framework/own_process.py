@@ -3,7 +3,7 @@
 import sys
 
 
-def own_command(*words: str, module: str = "nexus_tools") -> list[str]:
+def child_command(*words: str, module: str = "nexus_tools") -> list[str]:
     """Return the command line that runs `words` with this installation, from any directory.
 
     `-P` is needed because Python would otherwise import a file such as `json.py` in the working

@@ -14,14 +14,14 @@ from nexus_tools.cli.framework.input.completion import complete_networks
 from nexus_tools.cli.framework.input.parameters import FILE, LOG_FORMAT
 from nexus_tools.cli.framework.output.output import Output
 from nexus_tools.errors import UsageError
-from nexus_tools.http.embedded_server import host_and_port, listening_socket, url_of
+from nexus_tools.http.embedded_server import listening_socket, parse_host_and_port, url_of
 from nexus_tools.settings import environment
 from nexus_tools.settings.directories import cache_directory
 
 if TYPE_CHECKING:
     from nexus_tools.cli.framework.session import Session
     from nexus_tools.sui.types.address import Address
-    from nexus_tools.tool_server import Signatures, ToolServer
+    from nexus_tools.tool_server import SignaturePolicy, ToolServer
 
 _OPTIONS = (
     click.option(
@@ -105,14 +105,14 @@ def _naming_bind(host: str) -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        if error.code == "address_unusable":
+        if error.code == "address_unavailable":
             place = f"[{host}]" if ":" in host else host
             error.hint = f"Pass `--bind {place}:0` to use a free port."
         raise
 
 
 @dataclass(frozen=True, slots=True)
-class Serving:
+class ServerOptions:
     """The options of a tool server: its address, its TLS and signing keys, and its log."""
 
     bind: str
@@ -131,7 +131,7 @@ class Serving:
 
     def arguments(self) -> list[str]:
         """Return the options as command line arguments. A free port is chosen here, once."""
-        host, port = host_and_port(self.bind)
+        host, port = parse_host_and_port(self.bind)
         with _naming_bind(host), listening_socket(host, port) as listener:
             place = url_of(listener).partition("://")[2]
         given = {
@@ -155,16 +155,16 @@ class Serving:
     def run(self, server: "ToolServer", session: "Session") -> None:
         """Serve until Ctrl-C, or print the definitions.
 
-        Raises `address_invalid`, `id_expected`, `leaders_missing`, `leaders_twice`,
-        `signatures_off`, the
-        errors of reading key files, and with a network those of `ServedTools.following`.
+        Raises `address_invalid`, `id_expected`, `leaders_missing`, `leaders_conflict`,
+        `signatures_off`, the errors of reading key files, and with a network those of
+        `ToolAccess.following`.
         """
         from nexus_tools.sui.support.logs import log_to_stderr
         from nexus_tools.tool import protocol
         from nexus_tools.tool_server import run
 
         output = session.output
-        host, port = host_and_port(self.bind)
+        host, port = parse_host_and_port(self.bind)
         if self.meta:
             root = self.public_url or f"{'https' if self.tls_cert else 'http'}://{self.bind}"
             definitions = [definition.as_json() for definition in server.definitions(root)]
@@ -191,7 +191,7 @@ class Serving:
         with _naming_bind(host):
             run(server, host, port, on_ready=ready, alongside=alongside, **tls)
 
-    def _signatures(self, output: Output) -> "Signatures | None":
+    def _signatures(self, output: Output) -> "SignaturePolicy | None":
         """Return how calls are signed, or None to keep the author's configuration."""
         needed = self.network_name or self.leaders
         given = needed or self.signing_key or self.state or self.forgive
@@ -200,17 +200,22 @@ class Serving:
         mode = self.signatures or "required"
         self._check(mode, is_given=bool(given), has_leaders=bool(needed))
         from nexus_tools.tool import KnownKeys, KnownKeysFile, SigningKey
-        from nexus_tools.tool_server import MemoryNonces, Signatures, SqliteNonces, TakenAnswers
+        from nexus_tools.tool_server import (
+            MemoryNonceStore,
+            SignaturePolicy,
+            SqliteNonceStore,
+            UnsettledAnswers,
+        )
 
         leaders = KnownKeysFile(self.leaders) if self.leaders else None
         if leaders is not None and leaders.is_empty:
             output.warn(f"{self.leaders} lists no leader: all signed calls are rejected")
-        return Signatures(
+        return SignaturePolicy(
             mode,
             leaders or KnownKeys({}),
             SigningKey.load(self.signing_key) if self.signing_key else None,
-            SqliteNonces(self.state) if self.state else MemoryNonces(),
-            TakenAnswers(self.state),
+            SqliteNonceStore(self.state) if self.state else MemoryNonceStore(),
+            UnsettledAnswers(self.state),
         )
 
     def _check(self, mode: str, *, is_given: bool, has_leaders: bool) -> None:
@@ -223,7 +228,7 @@ class Serving:
             )
         if self.network_name and self.leaders:
             raise UsageError(
-                "leaders_twice",
+                "leaders_conflict",
                 "--network and --leaders cannot be combined",
                 hint="Pass either --network or --leaders.",
             )
@@ -236,13 +241,13 @@ class Serving:
 
     @asynccontextmanager
     async def _following(
-        self, server: "ToolServer", signatures: "Signatures", session: "Session"
+        self, server: "ToolServer", signatures: "SignaturePolicy", session: "Session"
     ) -> AsyncIterator[None]:
         """Keep the server in line with the on-chain settings of its tools while the block runs."""
         from nexus_tools.cli.framework.leader_names import find_leaders
         from nexus_tools.contracts import check_compatibility
         from nexus_tools.registry import LeaderRegistry
-        from nexus_tools.registry.tool_access import ServedTools
+        from nexus_tools.registry.tool_access import ToolAccess
 
         session.network_name = self.network_name
         fqns = [str(tool.fqn) for tool in server.tools.values()]
@@ -253,7 +258,7 @@ class Serving:
                 leaders = LeaderRegistry(client, deployment)
                 forgiven = await find_leaders(leaders, self.forgive)
             _forgive(signatures, forgiven, session.output)
-            served = ServedTools(client, deployment, fqns, signatures)
+            served = ToolAccess(client, deployment, fqns, signatures)
             async with served.following():
                 server.use_signatures(served.signatures)
                 yield
@@ -272,7 +277,7 @@ def _id_of(leader: str) -> "Address":
     )
 
 
-def _forgive(signatures: "Signatures", leaders: "Iterable[Address]", output: Output) -> None:
+def _forgive(signatures: "SignaturePolicy", leaders: "Iterable[Address]", output: Output) -> None:
     """Reset the count of unsettled answers of leaders, and report each count."""
     for leader in leaders:
         count = signatures.answers.forgive(str(leader))
@@ -283,7 +288,7 @@ def _forgive(signatures: "Signatures", leaders: "Iterable[Address]", output: Out
 
 
 def serves(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command that serves tools: it gets a `Serving` as `serving`."""
+    """Decorate a command that serves tools: it gets a `ServerOptions` as `serving`."""
 
     @functools.wraps(command)
     def wrapped(
@@ -303,7 +308,7 @@ def serves(command: Callable[..., Any]) -> Callable[..., Any]:
         log_calls: bool | None,
         **kwargs: Any,
     ) -> Any:
-        serving = Serving(
+        serving = ServerOptions(
             bind=bind,
             public_url=public_url,
             tls_cert=tls_cert,

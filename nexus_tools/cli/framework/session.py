@@ -60,8 +60,7 @@ class Session:
         """Return an address from its text, or the address of the key with that alias.
 
         An address needs all of its 64 digits unless `short` is set, which is for addresses that are
-        only
-        read. Raises `address_invalid`, or as `Settings.locate_account` does.
+        only read. Raises `address_invalid`, or as `Settings.locate_account` does.
         """
         from nexus_tools.sui.types.address import Address
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nexus_tools.sui.types.effects import TransactionEffects
 
 
-class Rehearsable(Protocol):
+class Simulatable(Protocol):
     """A service whose methods can be simulated."""
 
     def rehearsal(self) -> Self:
@@ -24,7 +24,7 @@ class Rehearsable(Protocol):
 
 
 T = TypeVar("T")
-Service = TypeVar("Service", bound=Rehearsable)
+Service = TypeVar("Service", bound=Simulatable)
 
 
 def report(
@@ -38,14 +38,12 @@ def report(
     """Print the message `done`, and `record` with the digest, the cost and the effects.
 
     With `--quiet`, a command prints only its `result`, if it has one, such as the ID of a new
-    object.
-    For several transactions the report has the digest of the last, the total cost, and each
+    object. For several transactions the report has the digest of the last, the total cost, and each
     transaction in `transactions`. On a terminal, amounts are in SUI and lists are left out. In a
-    dry
-    run the report says that nothing was signed.
+    dry run the report says that nothing was signed.
     """
     document = _of_all(
-        [sent_record(item) for item in (sent if isinstance(sent, Sequence) else [sent])]
+        [transaction_document(item) for item in (sent if isinstance(sent, Sequence) else [sent])]
     )
     if document["dry_run"]:
         output.note(f"simulated, nothing was signed or sent: {done}")
@@ -94,7 +92,7 @@ def asked(done: str, rehearsed: "Sent") -> str:
     return f"The simulation succeeded: {done}. The transaction {cost}. Send it?"
 
 
-def sent_record(sent: "Sent") -> dict[str, Any]:
+def transaction_document(sent: "Sent") -> dict[str, Any]:
     """Return a transaction as JSON: amounts in MIST, events by their names."""
     from nexus_tools.sui.client import Executed
 

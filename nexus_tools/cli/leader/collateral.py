@@ -8,12 +8,12 @@ from nexus_tools.cli.framework import AMOUNT, Session, carry_out, report, writes
 from nexus_tools.cli.leader.own import LEADER, act, own_leader
 from nexus_tools.cli.shared.collateral import (
     claim_hints,
-    terms_in_words,
-    told_cancelled,
-    told_claimed,
-    told_re_registered,
-    told_topped_up,
-    told_unregistered,
+    describe_cancellation,
+    describe_claim,
+    describe_collateral_terms,
+    describe_re_registration,
+    describe_top_up,
+    describe_unregistration,
 )
 
 
@@ -25,7 +25,9 @@ async def unregister(session: Session, which: str | None) -> None:
 
     While it runs, it can still close the invocations that name it.
     """
-    await act(session, which, lambda leaders, leader: leaders.unregister(leader), told_unregistered)
+    await act(
+        session, which, lambda leaders, leader: leaders.unregister(leader), describe_unregistration
+    )
     if not (session.dry_run or session.output.as_json):
         claim = "nexus-tools leader claim" + _named(which)
         session.output.note(f"next, once it is claimable: `{claim}`")
@@ -37,7 +39,10 @@ async def unregister(session: Session, which: str | None) -> None:
 async def cancel_unregister(session: Session, which: str | None) -> None:
     """Cancel the unregistration. The leader is active again if it was active before."""
     await act(
-        session, which, lambda leaders, leader: leaders.cancel_unregister(leader), told_cancelled
+        session,
+        which,
+        lambda leaders, leader: leaders.cancel_unregister(leader),
+        describe_cancellation,
     )
 
 
@@ -47,7 +52,7 @@ async def cancel_unregister(session: Session, which: str | None) -> None:
 async def claim(session: Session, which: str | None) -> None:
     """Claim the collateral of the unregistered leader after the unregistration delay."""
     with claim_hints("nexus-tools leader unregister" + _named(which), "nexus-tools leader status"):
-        await act(session, which, lambda leaders, leader: leaders.claim(leader), told_claimed)
+        await act(session, which, lambda leaders, leader: leaders.claim(leader), describe_claim)
 
 
 @click.command("re-register")
@@ -72,10 +77,11 @@ async def re_register(session: Session, which: str | None, collateral: int | Non
                 found.id, collateral_mist=locked_mist, max_delay_ms=settings.unregister_delay_ms
             ),
             question=lambda _: (
-                f"Re-register the leader {found.name}: {terms_in_words(locked_mist, settings)}?"
+                f"Re-register the leader {found.name}:"
+                f" {describe_collateral_terms(locked_mist, settings)}?"
             ),
         )
-        done, facts = told_re_registered(leaders, sent, f"the leader {found.name}")
+        done, facts = describe_re_registration(leaders, sent, f"the leader {found.name}")
     report(session.output, sent, done, {"leader": str(found.id), **facts})
 
 
@@ -84,7 +90,7 @@ async def re_register(session: Session, which: str | None, collateral: int | Non
 @writes
 async def top_up(session: Session, which: str | None) -> None:
     """Restore the suspended leader's collateral to the required amount."""
-    await act(session, which, lambda leaders, leader: leaders.top_up(leader), told_topped_up)
+    await act(session, which, lambda leaders, leader: leaders.top_up(leader), describe_top_up)
 
 
 def _named(which: str | None) -> str:

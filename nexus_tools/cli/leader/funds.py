@@ -34,11 +34,11 @@ async def shortages(client: "SuiClient", leaders: "Sequence[Leader]") -> tuple[S
 
 
 async def _shortage(client: "SuiClient", leader: "Leader", price: int) -> Shortage | None:
-    from nexus_tools.leader import command_to_send, least_mist, usable_mist
+    from nexus_tools.leader import funding_command, least_mist, spendable_mist
 
     workers = leader.workers.entries
     balances = await asyncio.gather(*map(client.balance_parts, workers))
-    usable = dict(zip(workers, map(usable_mist, balances), strict=True))
+    usable = dict(zip(workers, map(spendable_mist, balances), strict=True))
     richest, has_mist = max(usable.items(), key=lambda entry: entry[1])
     needs_mist = least_mist(price)
     if has_mist >= needs_mist:
@@ -47,4 +47,4 @@ async def _shortage(client: "SuiClient", leader: "Leader", price: int) -> Shorta
         f"leader {leader.name} cannot pay for gas: its richest worker {richest} has"
         f" {units.sui(has_mist)}, but closing an invocation needs {units.sui(needs_mist)}"
     )
-    return Shortage(message, command_to_send(client.network, richest, needs_mist - has_mist))
+    return Shortage(message, funding_command(client.network, richest, needs_mist - has_mist))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from nexus_tools.cli.framework import Session, reads, writes
 from nexus_tools.cli.leader.own import LEADER, act, own_leader
-from nexus_tools.cli.shared.signing_key import KEY, key_group, print_keys, read_public_key
+from nexus_tools.cli.shared.signing_key import KEY, print_keys, read_public_key, signing_key_group
 
 if TYPE_CHECKING:
     from nexus_tools.contracts import Sent
@@ -17,7 +17,7 @@ def _leader(text: str) -> str:
     return str(Address.parse(text))
 
 
-command = key_group(
+command = signing_key_group(
     "Manage the keys with which a leader signs its tool calls.",
     "tools",
     "LEADER",
@@ -55,10 +55,10 @@ async def list_keys(session: Session, which: str | None) -> None:
 
 
 async def _change(session: Session, text: str, which: str | None, *, signs: bool) -> None:
-    from nexus_tools.tool import public_key_text
+    from nexus_tools.tool import format_public_key
 
     key = read_public_key(text)
-    public_key = public_key_text(key)
+    public_key = format_public_key(key)
 
     def tell(_: "LeaderRegistry", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
         signs_now = "signs" if signs else "no longer signs"

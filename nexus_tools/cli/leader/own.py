@@ -26,7 +26,7 @@ LEADER = click.option(
 async def own_leader(session: Session, leaders: "LeaderRegistry", which: str | None) -> "Leader":
     """Return the leader with an ID, or the wallet's leader with a name, or its only leader.
 
-    Raises `leader_missing`, `leader_ambiguous` or `unknown_leader`.
+    Raises `leader_missing`, `leader_ambiguous` or `leader_unknown`.
     """
     if which is not None and which.startswith("0x"):
         return await leaders.find(which)

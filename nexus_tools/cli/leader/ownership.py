@@ -6,7 +6,7 @@ import click
 
 from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
 from nexus_tools.cli.leader.own import LEADER, act, only_one
-from nexus_tools.cli.shared.offer import CANCEL, OFFERED, offered_address, offered_in_words
+from nexus_tools.cli.shared.offer import CANCEL_OFFER, OFFERED, describe_offer, offer_recipient
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @OFFERED
-@CANCEL
+@CANCEL_OFFER
 @LEADER
 @writes
 async def offer(session: Session, who: str | None, which: str | None, *, cancel: bool) -> None:
@@ -24,10 +24,10 @@ async def offer(session: Session, who: str | None, which: str | None, *, cancel:
 
     Nothing changes until WHO accepts. Use --cancel to withdraw the offer.
     """
-    to = offered_address(session, who, cancel=cancel)
+    to = offer_recipient(session, who, cancel=cancel)
 
     def tell(_: "LeaderRegistry", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
-        return offered_in_words(whose, who), {"offered": None if to is None else str(to)}
+        return describe_offer(whose, who), {"offered": None if to is None else str(to)}
 
     await act(session, which, lambda leaders, leader: leaders.offer(leader, to), tell)
 
@@ -41,7 +41,7 @@ async def accept(session: Session, which: str | None) -> None:
     Its name, collateral and track record stay. The same transaction makes you its only worker and
     removes its keys, so that the former owner can no longer act for it.
     """
-    from nexus_tools.tool import public_key_text
+    from nexus_tools.tool import format_public_key
 
     wallet = session.own_address()
     async with session.nexus() as nexus:
@@ -53,7 +53,7 @@ async def accept(session: Session, which: str | None) -> None:
             found = only_one(offered, which, f"no leader is offered to {wallet}")
         removed = {
             "workers_removed": [str(entry) for entry in found.workers.entries if entry != wallet],
-            "keys_removed": [public_key_text(key) for key in found.keys.keys],
+            "keys_removed": [format_public_key(key) for key in found.keys.keys],
         }
         done = f"accepted the leader {found.name} from {found.owner.owner}"
         collateral = units.sui(found.collateral.balance_mist)

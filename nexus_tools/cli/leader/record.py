@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools.cli.shared.collateral import collateral_document, collateral_in_words
+from nexus_tools.cli.shared.collateral import collateral_document, describe_collateral
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def leader_document(
     """Return a leader as JSON, in MIST and ms, with its track record if that is known."""
     from msgspec.structs import asdict
 
-    from nexus_tools.tool import public_key_text
+    from nexus_tools.tool import format_public_key
 
     owner = leader.owner
     document = {
@@ -39,7 +39,7 @@ def leader_document(
         "owner": str(owner.owner),
         "offered": None if owner.offered is None else str(owner.offered),
         "workers": [str(worker) for worker in leader.workers.entries],
-        "keys": [public_key_text(key) for key in leader.keys.keys],
+        "keys": [format_public_key(key) for key in leader.keys.keys],
         "index": leader.index,
         "registered_at_ms": leader.registered_at_ms,
         **collateral_document(leader.collateral, now_ms),
@@ -49,7 +49,7 @@ def leader_document(
 
 def leader_for_people(document: dict[str, Any]) -> dict[str, Any]:
     """Return a leader for display: amounts in SUI, times as text, and counts instead of lists."""
-    words = units.in_words(document) | collateral_in_words(document)
+    words = units.in_words(document) | describe_collateral(document)
     return words | {"workers": len(document["workers"]), "keys": len(document["keys"])}
 
 

@@ -8,9 +8,9 @@ import click
 from nexus_tools.cli.framework import ACCOUNT, AMOUNT, Session, carry_out, report, writes
 from nexus_tools.cli.leader.funds import shortages
 from nexus_tools.cli.leader.own import run_command
-from nexus_tools.cli.shared.collateral import terms_in_words
+from nexus_tools.cli.shared.collateral import describe_collateral_terms
 from nexus_tools.cli.shared.signing_key import read_public_key
-from nexus_tools.errors import NotNowError
+from nexus_tools.errors import WrongStateError
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
@@ -56,10 +56,8 @@ async def command(
     """Register a leader, lock its collateral, and activate it.
 
     The key that signs becomes the owner. Workers are the keys on the machines that run the Leader.
-    They
-    close invocations for the fees and have no other rights. If the key already owns a leader with
-    this
-    name, nothing is registered, even if another process registers it at the same time.
+    They close invocations for the fees and have no other rights. If the key already owns a leader
+    with this name, nothing is registered, even if another process registers it at the same time.
     """
     known_as = name or session.settings.locate_account(session.wallet_name).what.alias
     public_keys = [read_public_key(key) for key in keys]
@@ -116,7 +114,7 @@ async def _register_once(
                 return None
         settings = state.settings
         locked_mist = settings.collateral_mist if collateral is None else collateral
-        in_words = terms_in_words(locked_mist, settings)
+        in_words = describe_collateral_terms(locked_mist, settings)
         wanted = {
             **terms,
             "collateral_mist": locked_mist,
@@ -126,7 +124,7 @@ async def _register_once(
         question = f"{_besides(owned)}Register the leader {name}: {in_words}?"
         try:
             sent, leader = await _register(session, leaders, name, wanted, question)
-        except NotNowError as error:
+        except WrongStateError as error:
             # Another process may have registered the same leader: look again.
             if error.code != "leaders_changed":
                 raise
@@ -150,7 +148,7 @@ async def _register(
 
 
 def _report_existing(session: Session, leader: "Leader") -> None:
-    """Report the existing leader. Raises `leader_gone` if it was unregistered."""
+    """Report the existing leader. Raises `leader_unregistered` if it was unregistered."""
     from nexus_tools.contracts import LeaderState
 
     state = leader.state
@@ -158,8 +156,8 @@ def _report_existing(session: Session, leader: "Leader") -> None:
         back = f"`nexus-tools leader re-register --leader {leader.id}`"
         if state is LeaderState.UNREGISTERED:
             back = f"`nexus-tools leader cancel-unregister --leader {leader.id}`"
-        raise NotNowError(
-            "leader_gone",
+        raise WrongStateError(
+            "leader_unregistered",
             f"your leader {leader.name} is {state.value}: {leader.id}",
             hint=f"Run {back} to restore it, or pass --name to register another.",
         )

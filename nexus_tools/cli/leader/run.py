@@ -12,12 +12,12 @@ import click
 from nexus_tools.cli.framework import (
     LOG_FORMAT,
     Session,
-    as_typed,
-    collect_seldom,
     complete_keys,
-    reach,
+    network_policy,
     reaches,
     reads,
+    reduce_gc_frequency,
+    with_typed_options,
 )
 from nexus_tools.cli.leader.own import only_one, run_command
 from nexus_tools.errors import NexusError, NotFoundError
@@ -87,14 +87,11 @@ async def command(
     """Run the Leader until Ctrl-C, then finish pending work and exit.
 
     The Leader acts for the leader that has its key as a worker (see `nexus-tools leader worker`).
-    The
-    key does not need to own the leader. The worker that closes an invocation receives the fee,
-    which
-    pays for its gas.
+    The key does not need to own the leader. The worker that closes an invocation receives the fee,
+    which pays for its gas.
 
     Other settings are read from environment variables NEXUS_TOOLS_LEADER_…. The journal records
-    what
-    the Leader has seen and sent. Default: a file in the data directory.
+    what the Leader has seen and sent. Default: a file in the data directory.
     """
     from nexus_tools.sui.support.logs import is_json, log_to_stderr
 
@@ -166,7 +163,7 @@ def _told_as_logs(session: Session) -> Iterator[None]:
     except NexusError as error:
         if session.output.as_json:
             raise
-        error.hint = as_typed(error.hint)
+        error.hint = with_typed_options(error.hint)
         _log.error("ended", **error.as_json())
         raise click.exceptions.Exit(error.exit_code) from None
 
@@ -184,13 +181,13 @@ async def _run(
     """
     import asyncio
 
-    from nexus_tools.leader import Leader, make_room
+    from nexus_tools.leader import Leader, raise_file_limit
 
     async with session.client(endures=True) as client:
         config = _config(session, leader_id, options)
         if client.network.is_localnet and not _reaches_loopback(config):
-            _log.warning("no_loopback", allow="--allow-loopback")
-        make_room(config.max_concurrent)
+            _log.warning("loopback_not_allowed", allow="--allow-loopback")
+        raise_file_limit(config.max_concurrent)
         config.journal.parent.mkdir(parents=True, exist_ok=True)
         leader = Leader(config, client, signers, deployment, leader_id)
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -206,7 +203,7 @@ async def _once_ready(
     session: Session, leader: "Leader", leader_id: "Address", config: "LeaderConfig"
 ) -> None:
     await leader.ready.wait()
-    collect_seldom()
+    reduce_gc_frequency()
     url = _health_url(config, leader.health_port)
     health = f", health at {url}" if url else ""
     await _until_workers_can_pay(session, leader, f"the leader {leader_id} is not ready{health}")
@@ -250,6 +247,6 @@ def _config(
     # While the ID is unknown, the journal is not opened.
     journal = session.settings.data_directory / "leaders" / f"{leader_id}.sqlite"
     environment = {f"{LEADER_PREFIX}JOURNAL": str(journal), **os.environ}
-    given = {name: options[name] for name in _OPTIONS} | reach(options)
+    given = {name: options[name] for name in _OPTIONS} | network_policy(options)
     overrides = {name: value for name, value in given.items() if value not in (None, ())}
     return LeaderConfig.load(environment, **overrides)

@@ -8,7 +8,7 @@ from nexus_tools.cli.framework import Session, reads
 from nexus_tools.cli.leader.funds import shortages
 from nexus_tools.cli.leader.own import LEADER
 from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
-from nexus_tools.cli.shared.collateral import suspensions
+from nexus_tools.cli.shared.collateral import find_suspensions
 
 _COLUMNS = COLUMNS | {
     "claimable": "Claimable",
@@ -36,7 +36,7 @@ async def command(session: Session, which: str | None) -> None:
             if which is not None:
                 found = (await leaders.find(which, found),)
             rows = await leaders_by_record(leaders, found)
-            slashed = await suspensions(leaders, found)
+            slashed = await find_suspensions(leaders, found)
             poor = await shortages(leaders.client, found)
             for row in rows:
                 balances = await asyncio.gather(

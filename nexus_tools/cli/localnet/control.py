@@ -5,14 +5,14 @@ from typing import Any
 import click
 
 from nexus_tools.cli.framework import DURATION, Session, local, reads
-from nexus_tools.cli.localnet.which import ONE_OF_YOURS, named_localnet
-from nexus_tools.errors import NotNowError, UnreachableError, UsageError
+from nexus_tools.cli.localnet.which import LOCALNET_OPTION, find_localnet
+from nexus_tools.errors import UnreachableError, UsageError, WrongStateError
 from nexus_tools.settings.running_localnet import RunningLocalnet
 from nexus_tools.sui.support import units
 
 _ADVANCE_CLOCK = "/sui.forking.v1alpha.ForkingService/AdvanceClock"
 _SEPARATOR = "-"
-_GONE = "snapshot_gone"
+_GONE = "snapshot_not_found"
 
 
 @click.command("advance-clock")
@@ -37,16 +37,15 @@ async def advance_clock(session: Session, duration: int) -> None:
 
 
 @click.command("advance-epoch")
-@ONE_OF_YOURS
+@LOCALNET_OPTION
 @local
 async def advance_epoch(session: Session, network_name: str | None) -> None:
     """End the epoch and start the next one.
 
     Stakers receive the fees. After an epoch of at least a day they also receive the network's
-    subsidy.
-    To make a day pass, use `advance-clock`.
+    subsidy. To make a day pass, use `advance-clock`.
     """
-    running = named_localnet(session, network_name)
+    running = find_localnet(session, network_name)
     response = await _post(running, "/advance-epoch", {}, refusal="epoch_change_failed")
     session.output.done(f"epoch {response['epoch']} has started on the localnet")
     if session.output.as_json:
@@ -54,11 +53,11 @@ async def advance_epoch(session: Session, network_name: str | None) -> None:
 
 
 @click.command("snapshot")
-@ONE_OF_YOURS
+@LOCALNET_OPTION
 @local
 async def snapshot(session: Session, network_name: str | None) -> None:
     """Take a snapshot of the localnet and print its name for `revert`."""
-    running = named_localnet(session, network_name)
+    running = find_localnet(session, network_name)
     response = await _post(running, "/snapshot", {}, refusal=_GONE)
     session.output.record({"snapshot": f"{response['checkpoint']}{_SEPARATOR}{response['digest']}"})
 
@@ -66,7 +65,7 @@ async def snapshot(session: Session, network_name: str | None) -> None:
 @click.command()
 @click.argument("name", metavar="SNAPSHOT")
 @click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
-@ONE_OF_YOURS
+@LOCALNET_OPTION
 @local
 async def revert(session: Session, name: str, network_name: str | None, *, yes: bool) -> None:
     """Revert the localnet to SNAPSHOT. All later transactions are lost.
@@ -74,7 +73,7 @@ async def revert(session: Session, name: str, network_name: str | None, *, yes: 
     The clock is reset as well. Programs that follow the chain have to reconnect.
     """
     place = _parse_snapshot(name)
-    running = named_localnet(session, network_name)
+    running = find_localnet(session, network_name)
     session.output.confirm(f"Discard everything since {name}?", yes=yes)
     await _post(running, "/revert", place, refusal=_GONE)
     session.output.done(f"reverted the localnet to {name}")
@@ -114,5 +113,5 @@ async def _post(
         raise UnreachableError("localnet_unreachable", f"{url} does not respond: {error}") from None
     result: dict[str, Any] = response.json()
     if response.status_code != httpx.codes.OK:
-        raise NotNowError(refusal, str(result.get("error")))
+        raise WrongStateError(refusal, str(result.get("error")))
     return result

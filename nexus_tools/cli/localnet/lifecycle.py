@@ -8,10 +8,10 @@ import click
 from click.core import ParameterSource
 
 from nexus_tools.cli.framework import FRAMEWORK_FROM, Session, local
-from nexus_tools.cli.localnet.which import ONE_OF_YOURS, named_localnet
+from nexus_tools.cli.localnet.which import LOCALNET_OPTION, find_localnet
 from nexus_tools.settings import environment
 from nexus_tools.settings.running_localnet import (
-    USUAL_NAME,
+    DEFAULT_NAME,
     USUAL_PORT,
     RunningLocalnet,
     check_name,
@@ -34,7 +34,7 @@ _KEEP = "To keep a chain, run `nexus-tools localnet start --state FOLDER`"
 )
 @click.option(
     "--name",
-    default=USUAL_NAME,
+    default=DEFAULT_NAME,
     show_default=True,
     help="Name of the localnet. Select it in commands with `--network NAME`.",
 )
@@ -89,13 +89,15 @@ def start(
     background: bool,
 ) -> Any:
     """Start a localnet and run it until Ctrl-C. With --detach, run it in the background."""
-    from nexus_tools.cli.localnet.process import Wish, run_localnet, start_detached
+    from nexus_tools.cli.localnet.process import LocalnetOptions, run_localnet, start_detached
 
-    if name != USUAL_NAME and context.get_parameter_source("port") != ParameterSource.COMMANDLINE:
+    if name != DEFAULT_NAME and context.get_parameter_source("port") != ParameterSource.COMMANDLINE:
         port = 0
     check_name(name, session.settings.networks)
     pages = allowed_hosts, allowed_origins
-    wish = Wish(name, port, state, randomness_seed, framework_from, protocol_version, *pages)
+    wish = LocalnetOptions(
+        name, port, state, randomness_seed, framework_from, protocol_version, *pages
+    )
     is_new = state is None and not background
     in_memory = _warn_of_state(session, name) if is_new else ""
     if not detach:
@@ -111,11 +113,11 @@ def start(
 
 
 @click.command()
-@ONE_OF_YOURS
+@LOCALNET_OPTION
 @local
 async def status(session: Session, network_name: str | None) -> None:
     """Show the localnet's URL, chain, and time."""
-    running = named_localnet(session, network_name)
+    running = find_localnet(session, network_name)
     session.network_name = running.name
     async with session.client() as client:
         known = _record(running) if session.output.as_json else _for_people(running)
@@ -127,13 +129,13 @@ async def status(session: Session, network_name: str | None) -> None:
 
 
 @click.command()
-@ONE_OF_YOURS
+@LOCALNET_OPTION
 @local
 def stop(session: Session, network_name: str | None) -> None:
     """Stop the localnet and wait until it has ended."""
     from nexus_tools.cli.localnet.process import stop_localnet
 
-    running = named_localnet(session, network_name)
+    running = find_localnet(session, network_name)
     with session.output.progress("stopping the localnet"):
         stop_localnet(running)
     session.output.done(f"stopped the localnet at {running.url}")
@@ -145,7 +147,7 @@ def stop(session: Session, network_name: str | None) -> None:
 
 @click.command()
 @click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
-@ONE_OF_YOURS
+@LOCALNET_OPTION
 @local
 def reset(session: Session, network_name: str | None, *, yes: bool) -> None:
     """Stop the localnet, delete its state, and start it again with the same options.
@@ -154,7 +156,7 @@ def reset(session: Session, network_name: str | None, *, yes: bool) -> None:
     """
     from nexus_tools.cli.localnet.process import reset_localnet
 
-    running = named_localnet(session, network_name)
+    running = find_localnet(session, network_name)
     what = f" and delete {running.state}" if running.state else ""
     session.output.confirm(f"Discard everything on {running.url}{what}?", yes=yes)
     with session.output.progress("restarting the localnet"):
@@ -183,7 +185,7 @@ def _report_start(session: Session, running: RunningLocalnet) -> None:
     session.output.done(f"a Sui network listens at {running.url}")
     record = _record(running)
     session.output.record(record if session.output.as_json else _for_people(running))
-    if running.name != USUAL_NAME:
+    if running.name != DEFAULT_NAME:
         session.output.note(
             f"use it with --network {running.name}, and stop it with"
             f" `nexus-tools localnet stop --network {running.name}`"

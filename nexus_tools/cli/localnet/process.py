@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from nexus_tools.cli.framework import Session, collect_seldom, own_command
-from nexus_tools.errors import NexusError, NotNowError, UsageError
+from nexus_tools.cli.framework import Session, child_command, reduce_gc_frequency
+from nexus_tools.errors import NexusError, UsageError, WrongStateError
 from nexus_tools.settings.running_localnet import (
     RunningLocalnet,
-    announce_localnet,
-    become_the_localnet,
+    lock_localnet_name,
     log_file,
+    publish_localnet,
     running_localnet,
 )
 from nexus_tools.sui.support.allowed_sources import AllowedSources
@@ -33,7 +33,7 @@ _LOOK_AGAIN_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class LocalnetOptions:
     """The options with which a localnet is started."""
 
     name: str
@@ -63,14 +63,14 @@ class Wish:
         ]
 
 
-async def run_localnet(session: Session, wish: Wish, *, detached: bool = False) -> None:
+async def run_localnet(session: Session, wish: LocalnetOptions, *, detached: bool = False) -> None:
     """Run the localnet until SIGINT or SIGTERM. Raises `localnet_running` if another one runs."""
-    become_the_localnet(wish.name)
+    lock_localnet_name(wish.name)
     with _collecting_little_garbage(), _hint_at_free_port():
         localnet = await _started(session, wish)
     try:
         running = _as_running(localnet, wish, detached=detached)
-        announce_localnet(running)
+        publish_localnet(running)
         _say_ready(session, running)
         await _signalled()
     finally:
@@ -78,7 +78,7 @@ async def run_localnet(session: Session, wish: Wish, *, detached: bool = False) 
     session.output.note("stopped")
 
 
-async def _started(session: Session, wish: Wish) -> "Localnet":
+async def _started(session: Session, wish: LocalnetOptions) -> "Localnet":
     from nexus_tools.sui.framework_source import find_release
     from nexus_tools.sui.localnet import Localnet, Origin
 
@@ -94,7 +94,7 @@ async def _started(session: Session, wish: Wish) -> "Localnet":
     return localnet
 
 
-def _as_running(localnet: "Localnet", wish: Wish, *, detached: bool) -> RunningLocalnet:
+def _as_running(localnet: "Localnet", wish: LocalnetOptions, *, detached: bool) -> RunningLocalnet:
     folder = _absolute(wish.state)
     return RunningLocalnet(
         os.getpid(),
@@ -129,7 +129,7 @@ def _collecting_little_garbage() -> Iterator[None]:
         yield
     finally:
         gc.enable()
-    collect_seldom()
+    reduce_gc_frequency()
 
 
 @contextmanager
@@ -164,12 +164,12 @@ def framework_in_words(running: RunningLocalnet) -> str:
     return ", ".join(f"{name} {digest[:8]}" for name, digest in running.framework.items())
 
 
-def start_detached(wish: Wish) -> RunningLocalnet:
+def start_detached(wish: LocalnetOptions) -> RunningLocalnet:
     """Start a localnet in a new session, and wait until it listens.
 
     Raises the error with which the localnet fails to start.
     """
-    command = own_command("localnet", "start", "--background", "--json", *wish.as_options)
+    command = child_command("localnet", "start", "--background", "--json", *wish.as_options)
     log_file(wish.name).parent.mkdir(parents=True, exist_ok=True)
     with log_file(wish.name).open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own program
@@ -211,13 +211,13 @@ def _why_not(name: str, exit_code: int) -> NexusError:
 
 
 def stop_localnet(running: RunningLocalnet) -> None:
-    """Stop the localnet with SIGTERM, and wait until it has ended. Raises `localnet_stuck`."""
+    """Stop the localnet with SIGTERM and wait for it. Raises `localnet_stop_timeout`."""
     os.kill(running.pid, signal.SIGTERM)
     deadline = time.monotonic() + _STOP_TIMEOUT_S
     while running_localnet(running.name) == running:
         if time.monotonic() > deadline:
             raise NexusError(
-                "localnet_stuck",
+                "localnet_stop_timeout",
                 f"the localnet with pid {running.pid} does not stop",
                 hint=f"Run `kill -9 {running.pid}`. Committed state is kept.",
             )
@@ -232,7 +232,7 @@ def reset_localnet(running: RunningLocalnet) -> RunningLocalnet:
     from nexus_tools.sui.localnet.ledger import delete_state
 
     if not running.detached:
-        raise NotNowError(
+        raise WrongStateError(
             "localnet_in_foreground",
             f"the localnet with pid {running.pid} runs in another terminal",
             hint="Stop it there with Ctrl-C, and start it again.",
@@ -242,7 +242,7 @@ def reset_localnet(running: RunningLocalnet) -> RunningLocalnet:
     if state is not None:
         delete_state(state)
     return start_detached(
-        Wish(
+        LocalnetOptions(
             running.name,
             running.port,
             state,

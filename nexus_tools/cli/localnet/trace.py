@@ -15,14 +15,14 @@ from nexus_tools.cli.framework import (
     read_bytes,
     reads,
 )
-from nexus_tools.cli.localnet.trace_tree import View, command_tree, failure_text
+from nexus_tools.cli.localnet.trace_tree import TraceView, command_tree, failure_text
 from nexus_tools.errors import (
     NexusError,
     NotFoundError,
-    NotNowError,
     RefusedOnChainError,
     UnreachableError,
     ValidationError,
+    WrongStateError,
 )
 from nexus_tools.sui.support import units
 
@@ -35,7 +35,7 @@ Subject = Mapping[str, str]
 _ERRORS: dict[int, type[NexusError]] = {
     HTTPStatus.BAD_REQUEST: ValidationError,
     HTTPStatus.NOT_FOUND: NotFoundError,
-    HTTPStatus.CONFLICT: NotNowError,
+    HTTPStatus.CONFLICT: WrongStateError,
     HTTPStatus.UNPROCESSABLE_ENTITY: RefusedOnChainError,
 }
 
@@ -90,13 +90,13 @@ async def command(
         return
     with session.output.progress("executing the transaction"):
         document = await _fetch_trace(session.network(), traced, values="text")
-    show_trace(session.output, document, View(depth, natives, framework, full))
+    show_trace(session.output, document, TraceView(depth, natives, framework, full))
 
 
 def _subject(digest: str | None, file: str | None) -> Subject:
     """Return the transaction to trace: one on the chain, or one in a file.
 
-    Raises `digest_invalid`, `file_unreadable` or `transaction_invalid`.
+    Raises `digest_invalid`, `output_file_unreadable` or `transaction_invalid`.
     """
     from nexus_tools.sui.types.digest import Digest
 
@@ -125,17 +125,16 @@ def _unsent(name: str) -> Subject:
 async def _fetch_trace(network: "Network", subject: Subject, *, values: str) -> dict[str, Any]:
     """Return the trace as a document, with values as `json` or as `text`.
 
-    Raises `transaction_not_found`, `trace_impossible`, `transaction_executed`; for a simulated
+    Raises `transaction_not_found`, `trace_failed`, `transaction_executed`; for a simulated
     transaction `RefusedOnChainError` if it would be refused; and `trace_unsupported` if the network
-    is
-    not a localnet.
+    is not a localnet.
     """
     url = f"{network.url.rstrip('/')}/trace"
     status, found = await _post(url, {**subject, "values": values})
     if status == HTTPStatus.OK and isinstance(found, dict):
         return found
     if not isinstance(found, dict) or "code" not in found:
-        raise NotNowError(
+        raise WrongStateError(
             "trace_unsupported",
             f"{network.name} does not support traces, because it is not a localnet",
         )
@@ -158,7 +157,7 @@ async def _post(url: str, document: dict[str, str]) -> tuple[int, Any]:
         return response.status_code, None
 
 
-def show_trace(output: Output, trace: Document, view: View) -> None:
+def show_trace(output: Output, trace: Document, view: TraceView) -> None:
     """Print a trace with text values: its head, commands, objects and costs."""
     if not trace["is_faithful"]:
         output.warn("the trace is unreliable: its effects differ from those on the chain")
@@ -172,7 +171,7 @@ def show_trace(output: Output, trace: Document, view: View) -> None:
     output.record(units.in_words({key: trace["gas"][key] for key in _COSTS}), title="gas")
 
 
-def _head(trace: Document, view: View) -> dict[str, Any]:
+def _head(trace: Document, view: TraceView) -> dict[str, Any]:
     return {
         "status": _status(trace["status"], view),
         "sender": view.short(trace["sender"]),
@@ -182,14 +181,14 @@ def _head(trace: Document, view: View) -> dict[str, Any]:
     }
 
 
-def _status(status: Document, view: View) -> str:
+def _status(status: Document, view: TraceView) -> str:
     if status["success"]:
         return "succeeded"
     command = "" if status["command"] is None else f" in command {status['command']}"
     return f"failed{command}: {failure_text(status, view)}"
 
 
-def _object_row(changed: Document, view: View) -> dict[str, Any]:
+def _object_row(changed: Document, view: TraceView) -> dict[str, Any]:
     owners = [_owner(changed[key], view) for key in ("owner_before", "owner")]
     versions = [changed[key] for key in ("version_before", "version")]
     return {
@@ -206,7 +205,7 @@ def _before_and_after(values: list[Any]) -> str:
     return " → ".join(dict.fromkeys(known))
 
 
-def _owner(owner: Document | None, view: View) -> str | None:
+def _owner(owner: Document | None, view: TraceView) -> str | None:
     if owner is None:
         return None
     kind = owner["kind"].replace("_", " ")

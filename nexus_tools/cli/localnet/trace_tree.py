@@ -20,7 +20,7 @@ _VALUE_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class TraceView:
     """The display options of a trace.
 
     `depth` is the number of levels of calls below a command. `natives` shows native functions,
@@ -102,7 +102,7 @@ def _lifted(step: Document) -> Iterator[Document]:
 # --- The tree
 
 
-def command_tree(command: Document, status: Document, view: View) -> "Tree":
+def command_tree(command: Document, status: Document, view: TraceView) -> "Tree":
     """Return a tree of a command with its visible calls and events."""
     from rich.tree import Tree
 
@@ -111,7 +111,9 @@ def command_tree(command: Document, status: Document, view: View) -> "Tree":
     return tree
 
 
-def _add_steps(tree: "Tree", parent: Document, level: int, status: Document, view: View) -> None:
+def _add_steps(
+    tree: "Tree", parent: Document, level: int, status: Document, view: TraceView
+) -> None:
     for step in view.steps(parent, level):
         if step["kind"] == "event":
             tree.add(_event_label(step, view))
@@ -129,7 +131,7 @@ def _label(*parts: tuple[str, str]) -> "Text":
     return Text.assemble(*((plain(text), style) for text, style in parts))
 
 
-def _command_label(command: Document, status: Document, view: View) -> "Text":
+def _command_label(command: Document, status: Document, view: TraceView) -> "Text":
     arguments = ", ".join(_command_argument(argument, view) for argument in command["arguments"])
     results = ", ".join(view.value(result["value"]) for result in command["results"])
     called = _called(command, view)
@@ -143,7 +145,7 @@ def _command_label(command: Document, status: Document, view: View) -> "Text":
     )
 
 
-def _called(command: Document, view: View) -> str:
+def _called(command: Document, view: TraceView) -> str:
     """Return the function or modules of a command; the calls below it show the arguments."""
     if command["kind"] == "MoveCall":
         return _function(command, view)
@@ -154,7 +156,7 @@ def _called(command: Document, view: View) -> str:
     return f"{modules}{f' → {view.short(package)}' if package else ''}"
 
 
-def _command_argument(argument: Document, view: View) -> str:
+def _command_argument(argument: Document, view: TraceView) -> str:
     source = argument["source"]
     if source["kind"] == "gas_coin":
         return "gas coin"
@@ -164,7 +166,7 @@ def _command_argument(argument: Document, view: View) -> str:
     return f"{source['kind']} {place}"
 
 
-def _call_label(call: Document, level: int, status: Document, view: View) -> "Text":
+def _call_label(call: Document, level: int, status: Document, view: TraceView) -> "Text":
     arguments = ", ".join(_argument(argument, view) for argument in call["arguments"])
     results = ", ".join(_typed(result, view) for result in call["results"])
     native = call["is_native"]
@@ -177,24 +179,24 @@ def _call_label(call: Document, level: int, status: Document, view: View) -> "Te
     )
 
 
-def _function(call: Document, view: View) -> str:
+def _function(call: Document, view: TraceView) -> str:
     types = ", ".join(call["type_arguments"])
     name = f"{call['package']}::{call['module']}::{call['function']}"
     return view.short(f"{name}<{types}>" if types else name)
 
 
-def _argument(argument: Document, view: View) -> str:
+def _argument(argument: Document, view: TraceView) -> str:
     text = _typed(argument, view)
     return f"{text} ⇒ {view.value(argument['after'])}" if "after" in argument else text
 
 
-def _typed(value: Document, view: View) -> str:
+def _typed(value: Document, view: TraceView) -> str:
     """Return a value with its kind of reference."""
     reference = next((prefix for prefix in ("&mut ", "&") if value["type"].startswith(prefix)), "")
     return reference + view.value(value["value"])
 
 
-def _event_label(event: Document, view: View) -> "Text":
+def _event_label(event: Document, view: TraceView) -> "Text":
     place = "::".join(event["type"].partition("<")[0].split("::")[:2])
     return _label(
         ("event ", "magenta"), (f"{view.short(place)}::", "dim"), (view.value(event["value"]), "")
@@ -206,7 +208,7 @@ def _style(step: Document, usual: str) -> str:
 
 
 def _ending(
-    step: Document, level: int, status: Document, view: View
+    step: Document, level: int, status: Document, view: TraceView
 ) -> tuple[tuple[str, str], ...]:
     """Return the suffix of a call: its failure, its gas, and the number of hidden calls."""
     total, own = step["gas"]["total"], step["gas"]["own"]
@@ -223,7 +225,7 @@ def _ending(
 # --- Failures
 
 
-def failure_text(status: Document, view: View) -> str:
+def failure_text(status: Document, view: TraceView) -> str:
     """Return why a transaction failed on one line, or an empty string if it succeeded."""
     if status["success"]:
         return ""

@@ -4,13 +4,13 @@ import click
 
 from nexus_tools.cli.framework import Session, complete_networks
 from nexus_tools.settings.running_localnet import (
-    USUAL_NAME,
+    DEFAULT_NAME,
     RunningLocalnet,
     last_localnet,
     require_localnet,
 )
 
-ONE_OF_YOURS = click.option(
+LOCALNET_OPTION = click.option(
     "-n",
     "--network",
     "network_name",
@@ -20,12 +20,12 @@ ONE_OF_YOURS = click.option(
 )
 
 
-def named_localnet(session: Session, name: str | None) -> RunningLocalnet:
+def find_localnet(session: Session, name: str | None) -> RunningLocalnet:
     """Return the localnet `name`. Default: the current network if it is your localnet.
 
     Raises `localnet_not_running`.
     """
     current = session.settings.network
     if name is None:
-        name = current if last_localnet(current) else USUAL_NAME
+        name = current if last_localnet(current) else DEFAULT_NAME
     return require_localnet(name)

@@ -3,13 +3,13 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from nexus_tools.cli.framework import Selection, Session
-from nexus_tools.cli.tool.proof import ask_domains
+from nexus_tools.cli.framework import Session, ToolSelection
+from nexus_tools.cli.tool.proof import should_check_domains
 from nexus_tools.errors import NexusError
-from nexus_tools.export import Lendable
-from nexus_tools.mcp_server import Origin, Origins, Trust
+from nexus_tools.export import Exportable
+from nexus_tools.mcp_server import Origin, OriginLookup, Trust
 from nexus_tools.nexus import Nexus
-from nexus_tools.registry.domain_proof import DomainProofs, ProofState, asking_domains
+from nexus_tools.registry.domain_proof import DomainProver, ProofState, open_domain_prover
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import ToolFqn
 
@@ -26,7 +26,7 @@ class _RegistryOrigins:
         self,
         nexus: Nexus,
         own: Address | None,
-        proofs: DomainProofs | None,
+        proofs: DomainProver | None,
         asked: Sequence[str],
     ) -> None:
         self._nexus = nexus
@@ -35,7 +35,7 @@ class _RegistryOrigins:
         self._asked = asked
         self._known: dict[tuple[str, Address], Trust] = {}
 
-    async def __call__(self, definitions: Sequence[Lendable]) -> Mapping[ToolFqn, Origin]:
+    async def __call__(self, definitions: Sequence[Exportable]) -> Mapping[ToolFqn, Origin]:
         fqns = [definition.fqn for definition in definitions]
         owners = await self._nexus.tools.owners(fqn.unversioned for fqn in fqns)
         found: dict[ToolFqn, Origin] = {}
@@ -66,15 +66,15 @@ class _RegistryOrigins:
 
 @asynccontextmanager
 async def registry_origins(
-    session: Session, nexus: Nexus, selection: Selection, ask: bool | None
-) -> AsyncIterator[Origins]:
+    session: Session, nexus: Nexus, selection: ToolSelection, ask: bool | None
+) -> AsyncIterator[OriginLookup]:
     """Open the reader of origins; `ask` is the value of `--ask-domain`."""
     try:
         own = session.own_address()
     except NexusError:  # a server that only reads needs no wallet
         own = None
-    if not (ask_domains(session) if ask is None else ask):
+    if not (should_check_domains(session) if ask is None else ask):
         yield _RegistryOrigins(nexus, own, None, ())
         return
-    async with asking_domains(session.settings.cache_directory / "domains") as proofs:
+    async with open_domain_prover(session.settings.cache_directory / "domains") as proofs:
         yield _RegistryOrigins(nexus, own, proofs, selection.domains)

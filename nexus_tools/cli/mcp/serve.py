@@ -8,11 +8,11 @@ from nexus_tools.cli.framework import (
     AMOUNT,
     DURATION,
     NAMED,
-    Selection,
     Session,
+    ToolSelection,
     reaches,
     reads,
-    selects,
+    registry_filter_options,
 )
 from nexus_tools.cli.tool.proof import ASK_DOMAIN
 
@@ -45,7 +45,7 @@ from nexus_tools.cli.tool.proof import ASK_DOMAIN
     show_default=True,
     help="Tools per page of the list. Some clients only read the first page.",
 )
-@selects
+@registry_filter_options
 @click.option(
     "--max-price",
     type=AMOUNT,
@@ -79,18 +79,15 @@ from nexus_tools.cli.tool.proof import ASK_DOMAIN
 @ASK_DOMAIN
 @reaches
 @reads
-async def command(session: Session, *, selection: Selection, **options: Any) -> None:
+async def command(session: Session, *, selection: ToolSelection, **options: Any) -> None:
     """Serve the active tools of the registry to MCP clients, on stdin and stdout.
 
     By default, a call goes directly to the tool's URL, with the limits of a Leader, and is not
-    paid.
-    With --on-chain, a call is an invocation that a Leader dispatches and closes, paid from the
-    wallet.
-    With --workflows, a call runs a published workflow and returns its results.
+    paid. With --on-chain, a call is an invocation that a Leader dispatches and closes, paid from
+    the wallet. With --workflows, a call runs a published workflow and returns its results.
 
     Untrusted text of tool authors is marked. Their hints, such as readOnlyHint, are removed unless
-    the
-    tool is in a --domain that confirms its owner.
+    the tool is in a --domain that confirms its owner.
     """
     from nexus_tools.cli.mcp.serving import serve
 

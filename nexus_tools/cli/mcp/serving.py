@@ -7,29 +7,29 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from nexus_tools import __version__
-from nexus_tools.cli.framework import Selection, Session, find_leaders, plain, reach
+from nexus_tools.cli.framework import Session, ToolSelection, find_leaders, network_policy, plain
 from nexus_tools.cli.mcp.origins import registry_origins
-from nexus_tools.cli.mcp.stopping import stdin_that_ends, until_stopped
+from nexus_tools.cli.mcp.stopping import closable_stdin, until_stopped
 from nexus_tools.contracts import ToolState
 from nexus_tools.errors import UnreachableError, UsageError
-from nexus_tools.http.embedded_server import host_and_port
+from nexus_tools.http.embedded_server import parse_host_and_port
 from nexus_tools.mcp_server import (
     Budget,
     Catalogue,
-    ExecutionCalls,
-    JointCatalogue,
-    LateCatalogue,
+    CombinedCatalogue,
+    ExecutionCaller,
+    LazyCatalogue,
     ListedPrices,
-    Offers,
     OnChainCalls,
-    Origins,
+    OriginLookup,
     RegistryCatalogue,
+    ToolOffers,
     WorkflowCatalogue,
     WorkflowOffers,
     WorkflowTerms,
-    direct_calls,
-    direct_config,
+    direct_call_config,
     mcp_server,
+    open_direct_caller,
     serve_http,
     serve_stdio,
 )
@@ -46,7 +46,7 @@ _START_S = 3.0
 Options = Mapping[str, Any]
 
 
-async def serve(session: Session, selection: Selection, options: Options) -> None:
+async def serve(session: Session, selection: ToolSelection, options: Options) -> None:
     """Serve until stdin ends or a signal arrives, also while the network is unreachable.
 
     Raises `budget_missing`, `address_invalid`, `config_invalid`, or an error of a network that
@@ -54,12 +54,12 @@ async def serve(session: Session, selection: Selection, options: Options) -> Non
     """
     _check(session, options)
     log_to_stderr("json" if session.output.as_json else None)
-    place = None if options["http"] is None else host_and_port(options["http"])
+    place = None if options["http"] is None else parse_host_and_port(options["http"])
     tool_filter = selection.tool_filter(session, ToolState.ACTIVE)
     is_paid = _is_paid(options)
     if is_paid:
         session.signer()  # prompt for a passphrase now, not during a call
-    catalogue = LateCatalogue(lambda: _connected(session, tool_filter, selection, options))
+    catalogue = LazyCatalogue(lambda: _connected(session, tool_filter, selection, options))
     async with catalogue.running():
         await _try_once(session, catalogue)
         server = mcp_server(
@@ -94,15 +94,15 @@ def _check(session: Session, options: Options) -> None:
                 hint="Pass --budget SUI, the limit until the server stops, or --yes for no limit.",
             )
     elif options["budget"] is not None:
-        raise UsageError("option_unfit", "--budget needs --on-chain or --workflows")
+        raise UsageError("option_not_applicable", "--budget needs --on-chain or --workflows")
     elif options["named"]:
-        raise UsageError("option_unfit", "--leader needs --on-chain or --workflows")
+        raise UsageError("option_not_applicable", "--leader needs --on-chain or --workflows")
 
 
 @asynccontextmanager
 async def _connected(
-    session: Session, tool_filter: ToolFilter, selection: Selection, options: Options
-) -> AsyncIterator[tuple[Catalogue, Origins]]:
+    session: Session, tool_filter: ToolFilter, selection: ToolSelection, options: Options
+) -> AsyncIterator[tuple[Catalogue, OriginLookup]]:
     """Open the catalogue with its origins.
 
     Raises `node_unreachable` after the timeout of one command.
@@ -117,7 +117,7 @@ async def _connected(
         yield catalogue, origins
 
 
-async def _try_once(session: Session, catalogue: LateCatalogue) -> None:
+async def _try_once(session: Session, catalogue: LazyCatalogue) -> None:
     """Connect before the first client; an unreachable network does not stop the server."""
     try:
         async with asyncio.timeout(_START_S):
@@ -141,9 +141,9 @@ async def _catalogue(
 ) -> AsyncIterator[Catalogue]:
     """Open the catalogue of tools, workflows, or both."""
     max_price_mist = options["max_price"]
-    offers = Offers(nexus.tools, tool_filter, max_price_mist=max_price_mist)
+    offers = ToolOffers(nexus.tools, tool_filter, max_price_mist=max_price_mist)
     if not _is_paid(options):
-        async with direct_calls(direct_config(reach(options))) as direct:
+        async with open_direct_caller(direct_call_config(network_policy(options))) as direct:
             yield RegistryCatalogue(offers, direct)
         return
     budget, warn = Budget(options["budget"]), session.output.warn
@@ -151,7 +151,7 @@ async def _catalogue(
     on_chain = OnChainCalls(
         nexus.invocations, budget, warn, max_outcome_bytes=size, leaders=leaders
     )
-    executions = ExecutionCalls(nexus.executions, budget, warn, leaders=leaders)
+    executions = ExecutionCaller(nexus.executions, budget, warn, leaders=leaders)
     terms = WorkflowTerms(size, options["lasts"])
     workflows = WorkflowOffers(nexus.tools, tool_filter, terms, max_price_mist=max_price_mist)
     served: list[Catalogue] = []
@@ -160,7 +160,7 @@ async def _catalogue(
     if options["workflows"]:
         served.append(WorkflowCatalogue(workflows, executions))
     try:
-        yield served[0] if len(served) == 1 else JointCatalogue(*served)
+        yield served[0] if len(served) == 1 else CombinedCatalogue(*served)
     finally:
         await on_chain.close()
         await executions.close()
@@ -175,7 +175,7 @@ async def _on_stdio(session: Session, server: Any) -> None:
         except* ConnectionError:
             pass  # the client disconnected early
 
-    with stdin_that_ends() as end:
+    with closable_stdin() as end:
         await until_stopped(serving(), end)
 
 

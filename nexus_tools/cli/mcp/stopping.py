@@ -41,12 +41,11 @@ async def until_stopped(
 
 
 @contextmanager
-def stdin_that_ends() -> Iterator[Callable[[], None]]:
+def closable_stdin() -> Iterator[Callable[[], None]]:
     """Provide a function that ends stdin for its reader.
 
     A thread that blocks in a read cannot be cancelled. So file descriptor 0 becomes a socket that
-    is
-    fed from the original stdin; shutting down the socket ends it.
+    is fed from the original stdin; shutting down the socket ends it.
     """
     real = os.dup(0)
     ours, theirs = socket.socketpair()

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from nexus_tools.cli.framework import Session, complete_folders, reads
-from nexus_tools.cli.package.compiler import FOLDER, Compilation, compiles
+from nexus_tools.cli.package.compiler import FOLDER, Compilation, compilation_options
 
 
 @click.command()
@@ -34,7 +34,7 @@ from nexus_tools.cli.package.compiler import FOLDER, Compilation, compiles
     multiple=True,
     help="Base class for the class of a struct. May be repeated.",
 )
-@compiles
+@compilation_options
 @reads
 async def command(
     session: Session,

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.framework import Session, local
-from nexus_tools.cli.package.compiler import BUNDLE, FOLDER, Compilation, compiles, our_sources
+from nexus_tools.cli.package.compiler import (
+    BUNDLE_OPTION,
+    FOLDER,
+    Compilation,
+    compilation_options,
+    our_sources,
+)
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -21,8 +27,8 @@ if TYPE_CHECKING:
     help="Output folder of the compiled modules.",
 )
 @click.option("--framework", type=FOLDER, help="Folder of the Sui framework's sources.")
-@BUNDLE
-@compiles
+@BUNDLE_OPTION
+@compilation_options
 @local
 def command(
     session: Session,
@@ -36,8 +42,7 @@ def command(
     """Compile the Move package in FOLDER.
 
     Without FOLDER, compiles our own package and compares the result with the installed bytecode.
-    The
-    compiler is the official one as WebAssembly; `npm` downloads it at the first use.
+    The compiler is the official one as WebAssembly; `npm` downloads it at the first use.
     """
     from nexus_tools.sui.bytecode import deserialize
     from nexus_tools.sui.localnet.compiler import build_to_publish
@@ -76,7 +81,7 @@ def _compare(session: Session, modules: tuple[bytes, ...]) -> None:
 
     if modules != load_package().modules:
         raise ValidationError(
-            "bytecode_differs",
+            "bytecode_mismatch",
             "the compiled sources differ from the bytecode of nexus-tools",
             hint="Check whether the sources were changed, or another compiler was used.",
         )

@@ -47,7 +47,7 @@ class Compilation:
         )
 
 
-def compiles(function: Callable[..., Any]) -> Callable[..., Any]:
+def compilation_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a command that compiles a package: it gets a `Compilation`."""
 
     @functools.wraps(function)
@@ -82,7 +82,7 @@ _BUILD_TIMEOUT = click.option(
 )
 
 
-BUNDLE = click.option(
+BUNDLE_OPTION = click.option(
     "--bundle",
     type=click.Choice(["unpublished", "all"]),
     help="Include dependencies in the package: those that are not published, or all.",

@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.framework import Session, asked, reads, report, writes
-from nexus_tools.cli.package.compiler import BUNDLE, FOLDER, Compilation, compiles
-from nexus_tools.cli.package.dry_run import Modules
+from nexus_tools.cli.package.compiler import BUNDLE_OPTION, FOLDER, Compilation, compilation_options
+from nexus_tools.cli.package.dry_run import ModulesWithDependencies
 from nexus_tools.cli.package.dry_run import rehearse as rehearse_deployment
 from nexus_tools.cli.package.journal import PublishJournal, modules_step
-from nexus_tools.cli.package.lock import ensure_locks, in_words, lacks_locks, upgrades_record
-from nexus_tools.cli.package.verification import explains_broken_rules
-from nexus_tools.errors import NotFoundError, NotNowError
+from nexus_tools.cli.package.lock import (
+    ensure_lock_package,
+    in_words,
+    needs_lock_package,
+    upgrades_record,
+)
+from nexus_tools.cli.package.verification import verify_on_refusal
+from nexus_tools.errors import NotFoundError, WrongStateError
 
 if TYPE_CHECKING:
     from nexus_tools.contracts import Deployment
@@ -41,8 +46,8 @@ _BOTH_LOCKED = ", and locked their upgrades"
     help="Run the deployment on a temporary network in this process, and print the size and cost"
     " of each transaction. Nothing is sent.",
 )
-@BUNDLE
-@compiles
+@BUNDLE_OPTION
+@compilation_options
 @writes
 async def publish(
     session: Session,
@@ -57,19 +62,15 @@ async def publish(
     """Publish the Move package in FOLDER, or the packages that come with nexus-tools.
 
     Without FOLDER, the packages are that of tools and, in two more transactions, that of workflows.
-    If
-    publishing is interrupted, run the same command again to publish the rest. The key that signs
+    If publishing is interrupted, run the same command again to publish the rest. The key that signs
     becomes the admin.
 
     An upgrade of a locked package can be executed 14 days after its proposal at the earliest, and
-    the
-    key that signs owns the lock. For an unlocked package, the key that signs gets the UpgradeCap
-    and
-    can replace the code at any time.
+    the key that signs owns the lock. For an unlocked package, the key that signs gets the
+    UpgradeCap and can replace the code at any time.
 
     With --rehearse nothing is sent, and no key or network is needed. A complete deployment, with
-    our
-    packages, their settings, a leader and a tool, runs in this process.
+    our packages, their settings, a leader and a tool, runs in this process.
     """
     if rehearse:
         modules = None
@@ -98,15 +99,15 @@ async def _publish_folder(
     modules, dependencies = await _compiled(session, folder, compilation, bundle=bundle, ours=ours)
     async with session.client(signing=True) as client:
         publisher = Publisher(client, dry_run=session.dry_run)
-        if locked and await lacks_locks(session, client):
+        if locked and await needs_lock_package(session, client):
             await publisher.check_funds(modules, with_lock=True)
-        before, locks = await ensure_locks(session, client) if locked else ([], None)
+        before, locks = await ensure_lock_package(session, client) if locked else ([], None)
         done = f"published {folder} on {client.network.name}{_AND_LOCKED if locked else ''}"
         journal, step = (
             await PublishJournal.of(session, client),
             modules_step(modules, dependencies),
         )
-        async with explains_broken_rules(client, modules, dependencies):
+        async with verify_on_refusal(client, modules, dependencies):
             sent = await journal.carry_out(
                 step,
                 publisher,
@@ -151,13 +152,15 @@ async def _compiled(
     *,
     bundle: "Bundle | None",
     ours: "Deployment | None" = None,
-) -> Modules:
+) -> ModulesWithDependencies:
     """Compile the modules in a folder. Modules that depend on our packages are linked to `ours`."""
-    from nexus_tools.testing.move_project import build_linked
+    from nexus_tools.testing.move_project import build_and_link
 
-    def build() -> Modules:
+    def build() -> ModulesWithDependencies:
         builder, checkouts = compilation.builder(session), compilation.checkouts
-        return Modules(*build_linked(builder, folder, ours, checkouts=checkouts, bundle=bundle))
+        return ModulesWithDependencies(
+            *build_and_link(builder, folder, ours, checkouts=checkouts, bundle=bundle)
+        )
 
     with session.output.progress(f"compiling {folder}"):
         return await asyncio.to_thread(build)
@@ -165,7 +168,7 @@ async def _compiled(
 
 async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
     """Publish our packages, or the ones that an interrupted attempt did not publish."""
-    from nexus_tools.contracts import Deployment, Publisher, our_packages
+    from nexus_tools.contracts import Deployment, Publisher, shipped_packages
 
     async with session.client(signing=True) as client:
         deployment = None if again else await _begun(session, client)
@@ -174,15 +177,15 @@ async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
         earlier = await journal.executed(_TOOLS)
         if deployment is None and earlier:
             deployment = Deployment.of(earlier[0], chain_id)
-        tools_package, workflows_package = our_packages()
+        tools_package, workflows_package = shipped_packages()
         lacking = [workflows_package] if deployment else [tools_package, workflows_package]
         if deployment and await journal.executed(_workflows_step(deployment)):
             lacking = []
         await publisher.check_funds(
             *(package.modules for package in lacking),
-            with_lock=locked and await lacks_locks(session, client),
+            with_lock=locked and await needs_lock_package(session, client),
         )
-        sent, locks = await ensure_locks(session, client) if locked else ([], None)
+        sent, locks = await ensure_lock_package(session, client) if locked else ([], None)
         done = f"published the packages on {network}{_BOTH_LOCKED if locked else ''}"
         if deployment is None:
             tools = await journal.carry_out(
@@ -232,7 +235,7 @@ async def _begun(session: Session, client: "SuiClient") -> "Deployment | None":
     known = await _known(session, client)
     if known is None or known.workflows_id is None:
         return known
-    raise NotNowError(
+    raise WrongStateError(
         "package_published",
         f"the packages are already published on {client.network.name}: {known.package_id}",
         hint="Pass --again to publish new packages with their own registries.",
@@ -277,12 +280,10 @@ async def use(session: Session, package: str, *, upgrade_lock: str | None) -> No
     """Use the published PACKAGE, given by the ID of its first version, from now on.
 
     The command finds its registries, its latest version, and the upgrade_lock package that locked
-    it
-    when it was published. An upgrade_lock package that differs from the one of nexus-tools, or is
-    not
-    immutable, is rejected.
+    it when it was published. An upgrade_lock package that differs from the one of nexus-tools, or
+    is not immutable, is rejected.
     """
-    from nexus_tools.contracts import Deployment, LockDeployment, find_workflows, newest
+    from nexus_tools.contracts import Deployment, LockDeployment, newest, with_workflows_package
     from nexus_tools.sui.types.address import Address
 
     async with session.client() as client:
@@ -296,7 +297,7 @@ async def use(session: Session, package: str, *, upgrade_lock: str | None) -> No
                     hint="Check the ID, or use a node that keeps the package's transaction.",
                 )
             deployment = Deployment.of(executed, await client.chain_id())
-            deployment = await newest(client, await find_workflows(client, deployment))
+            deployment = await newest(client, await with_workflows_package(client, deployment))
             named = Address.parse_whole(upgrade_lock) if upgrade_lock else _locked_by(executed)
             locks = await LockDeployment.find(client, named) if named else None
         if locks is not None:

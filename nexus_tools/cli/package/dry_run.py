@@ -56,19 +56,19 @@ _COLUMNS = {
 }
 
 
-class Modules(NamedTuple):
+class ModulesWithDependencies(NamedTuple):
     """Compiled modules, and the packages that they depend on."""
 
     modules: Sequence[bytes]
     dependencies: "Sequence[Address]"
 
 
-async def rehearse(output: Output, others: Modules | None, *, locked: bool) -> None:
+async def rehearse(output: Output, others: ModulesWithDependencies | None, *, locked: bool) -> None:
     """Run every transaction of a deployment in this process, and print what each costs.
 
     For our packages these are the publication, the settings, and a first leader and tool. For
-    `others`
-    it is only the publication. Nothing is signed with the user's keys, and nothing is sent.
+    `others` it is only the publication. Nothing is signed with the user's keys, and nothing is
+    sent.
     """
     with output.progress("simulating the deployment"):
         async with _network() as (localnet, client):
@@ -105,7 +105,7 @@ async def _network() -> "AsyncIterator[tuple[Localnet, SuiClient]]":
 
 
 async def _steps(
-    client: "SuiClient", others: Modules | None, *, locked: bool
+    client: "SuiClient", others: ModulesWithDependencies | None, *, locked: bool
 ) -> "AsyncIterator[Step]":
     from nexus_tools.contracts import Publisher
 

@@ -13,9 +13,8 @@ from nexus_tools.cli.framework import Session, local
 def command(session: Session, folder: Path) -> None:
     """Write the interface of the package nexus_tools into FOLDER, as a Move package.
 
-    It declares types and functions without bodies. To depend on it, write
-    `nexus_tools = { local = "FOLDER" }` in Move.toml. Publishing links to the package on the
-    network.
+    It declares types and functions without bodies. To depend on it, write `nexus_tools = { local =
+    "FOLDER" }` in Move.toml. Publishing links to the package on the network.
     """
     written = write_interface(folder)
     session.output.done(f"wrote {len(written)} files to {folder}")
@@ -26,10 +25,10 @@ def command(session: Session, folder: Path) -> None:
 def write_interface(folder: Path) -> list[Path]:
     """Write the files, and replace existing ones."""
     from nexus_tools.contracts import PACKAGE_NAMES, load_package
-    from nexus_tools.sui.localnet.compiler import interface_of
+    from nexus_tools.sui.localnet.compiler import interface_stubs
 
     written = []
-    for path, text in interface_of(PACKAGE_NAMES[0], load_package().modules).items():
+    for path, text in interface_stubs(PACKAGE_NAMES[0], load_package().modules).items():
         place = folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")

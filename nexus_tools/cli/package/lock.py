@@ -7,11 +7,17 @@ import click
 from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
 from nexus_tools.cli.package.journal import PublishJournal
 from nexus_tools.cli.package.published import require_package
-from nexus_tools.errors import NotFoundError, NotNowError
+from nexus_tools.errors import NotFoundError, WrongStateError
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.contracts import LockDeployment, PackageUpgrades, Part, Sent, UpgradeLocks
+    from nexus_tools.contracts import (
+        LockDeployment,
+        PackageKind,
+        PackageUpgradeState,
+        Sent,
+        UpgradeLocks,
+    )
     from nexus_tools.sui.client import SuiClient
     from nexus_tools.sui.types.address import Address
 
@@ -34,7 +40,7 @@ async def lock(session: Session, upgrade_cap: str | None) -> None:
             cap = Address.parse_whole(upgrade_cap)
         else:
             cap = await _our_cap(session, client)
-        before, locks = await ensure_locks(session, client)
+        before, locks = await ensure_lock_package(session, client)
         if locks is None:  # a dry run cannot simulate the second step without the first
             done = f"published upgrade_lock on {client.network.name} to lock {cap}"
             report(session.output, before, done, {"upgrade_cap": str(cap)})
@@ -73,28 +79,28 @@ async def make_immutable(session: Session, package: str | None) -> None:
 
 
 async def _our_cap(session: Session, client: "SuiClient") -> "Address":
-    """Return the `UpgradeCap` of our package while it is not locked. Raises `not_free`."""
-    from nexus_tools.contracts import Upgrades
+    """Return the `UpgradeCap` of our package while it is not locked. Raises `package_locked`."""
+    from nexus_tools.contracts import UpgradeMode
 
     deployment = await session.deployment(client)
     upgrades = (await upgrades_record(session, client, deployment.original_id))["upgrades"]
-    if upgrades != Upgrades.FREE:
-        raise NotNowError(
-            "not_free",
+    if upgrades != UpgradeMode.FREE:
+        raise WrongStateError(
+            "package_locked",
             f"the package is already {upgrades}",
             hint="Run `nexus-tools package upgrade show` to see its owner and proposals.",
         )
     return deployment.require_upgrade_cap()
 
 
-async def lacks_locks(session: Session, client: "SuiClient") -> bool:
+async def needs_lock_package(session: Session, client: "SuiClient") -> bool:
     """Return whether `upgrade_lock` has to be published first."""
     if session.settings.find_locks(client.network.name, await client.chain_id()) is not None:
         return False
     return not await (await PublishJournal.of(session, client)).executed(_LOCK)
 
 
-async def ensure_locks(
+async def ensure_lock_package(
     session: Session, client: "SuiClient"
 ) -> "tuple[list[Sent], LockDeployment | None]":
     """Return the `upgrade_lock` of the network, and publish it if this machine knows none.
@@ -121,7 +127,7 @@ async def ensure_locks(
     return [sent], locks
 
 
-async def known_locks(session: Session, client: "SuiClient") -> "UpgradeLocks":
+async def require_lock_package(session: Session, client: "SuiClient") -> "UpgradeLocks":
     """Return the locks of the network. Raises `upgrade_lock_unknown`."""
     from nexus_tools.contracts import UpgradeLocks
 
@@ -141,7 +147,7 @@ async def locked_package(
     """Return the locks of the network, and the selected package. Raises `workflows_unknown`."""
     from nexus_tools.sui.types.address import Address
 
-    locks = await known_locks(session, client)
+    locks = await require_lock_package(session, client)
     part = part_of(package)
     if part is not None:
         return locks, (await session.deployment(client)).part(part).original_id
@@ -151,13 +157,13 @@ async def locked_package(
     return locks, named
 
 
-def part_of(package: str | None) -> "Part | None":
+def part_of(package: str | None) -> "PackageKind | None":
     """Return which of our packages is selected, or None for another package."""
-    from nexus_tools.contracts import Part
+    from nexus_tools.contracts import PackageKind
 
     if package is None:
-        return Part.TOOLS
-    return Part.WORKFLOWS if package == Part.WORKFLOWS else None
+        return PackageKind.TOOLS
+    return PackageKind.WORKFLOWS if package == PackageKind.WORKFLOWS else None
 
 
 # --- What is said about it
@@ -170,20 +176,20 @@ async def upgrades_record(
 
     A package that no known lock controls is free.
     """
-    from nexus_tools.contracts import UpgradeLocks, Upgrades
+    from nexus_tools.contracts import UpgradeLocks, UpgradeMode
 
     locks = session.settings.find_locks(client.network.name, await client.chain_id())
     if locks is None:
-        return {"upgrades": str(Upgrades.FREE)}
+        return {"upgrades": str(UpgradeMode.FREE)}
     return upgrades_document(await UpgradeLocks(client, locks).upgrades(package))
 
 
-def upgrades_document(found: "PackageUpgrades") -> dict[str, Any]:
+def upgrades_document(found: "PackageUpgradeState") -> dict[str, Any]:
     """Return the record of `upgrades_record` for an upgrade policy."""
-    from nexus_tools.contracts import Upgrades
+    from nexus_tools.contracts import UpgradeMode
 
     record: dict[str, Any] = {"upgrades": str(found.upgrades)}
-    if found.upgrades is Upgrades.LOCKED:
+    if found.upgrades is UpgradeMode.LOCKED:
         record["upgrades_owner"] = str(found.owner)
     if found.offered is not None:
         record["upgrades_offered"] = str(found.offered)

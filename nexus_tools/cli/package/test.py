@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.framework import Session, local, plain
-from nexus_tools.cli.package.compiler import FOLDER, Compilation, compiles, our_sources
+from nexus_tools.cli.package.compiler import FOLDER, Compilation, compilation_options, our_sources
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class _Wanted:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write line coverage to this file, as LCOV.",
 )
-@compiles
+@compilation_options
 @local
 def command(
     session: Session,

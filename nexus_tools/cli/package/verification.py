@@ -16,7 +16,7 @@ _REFUSED = ("vm_verification_or_deserialization_error", "sui_move_verification_e
 
 
 @asynccontextmanager
-async def explains_broken_rules(
+async def verify_on_refusal(
     client: "SuiClient", modules: Sequence[bytes], dependencies: Sequence["Address"]
 ) -> AsyncGenerator[None, None]:
     """Verify the modules if a network refuses them without a known reason, like `verify`."""
@@ -48,13 +48,13 @@ def _verify(files: Sequence[bytes], packages: Sequence["MovePackage"]) -> None:
         UnpublishableModule,
         check_publishable,
         deserialize,
-        find_published,
+        published_module_finder,
         published_modules,
     )
     from nexus_tools.sui.localnet.verifier import VerificationError, verify_package
 
     modules = [deserialize(data) for data in files]
-    find = find_published(published_modules(packages), modules)
+    find = published_module_finder(published_modules(packages), modules)
     try:
         for module in modules:
             check_publishable(module)

@@ -92,8 +92,7 @@ async def cancel(session: Session, schedule: str) -> None:
 
     The funds include leftovers of ended executions. The schedule is deleted too, which refunds its
     storage deposit. A running execution continues; cancel it first to stop it. To collect its
-    leftovers
-    and delete the schedule later, run the same command again.
+    leftovers and delete the schedule later, run the same command again.
     """
     from nexus_tools.sui.types.address import Address
 

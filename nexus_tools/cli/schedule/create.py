@@ -15,9 +15,9 @@ from nexus_tools.cli.framework import (
     writes,
 )
 from nexus_tools.cli.schedule.formatting import in_words
-from nexus_tools.cli.schedule.timing import When, timed
-from nexus_tools.cli.shared.execution_warnings import forewarn
-from nexus_tools.cli.shared.input_addresses import with_workflow_addresses
+from nexus_tools.cli.schedule.timing import When, timing_options
+from nexus_tools.cli.shared.execution_warnings import warn_before_execution
+from nexus_tools.cli.shared.input_addresses import resolve_workflow_addresses
 from nexus_tools.cli.shared.workflow_inputs import INPUTS, read_inputs
 from nexus_tools.errors import UsageError
 from nexus_tools.sui.support import units
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("fqn")
 @INPUTS
-@timed
+@timing_options
 @click.option("--funds", type=AMOUNT, help="Funds of the schedule, in SUI.  [required]")
 @click.option(
     "--each", type=AMOUNT, help="Funds for each execution, in SUI. Default: the estimated cost."
@@ -76,10 +76,8 @@ async def command(
 
     Pass one of --every, --cron, --at and --on-event. Whoever starts a due execution (the keeper: a
     leader, or anyone) is repaid its cost and earns the keeper fee. Unspent funds of an execution
-    are
-    refunded. Planned times that pass while an execution runs are skipped. Several missed times are
-    made
-    up for by one execution, or with --max-late by none.
+    are refunded. Planned times that pass while an execution runs are skipped. Several missed times
+    are made up for by one execution, or with --max-late by none.
 
     With --json: `schedule`, `workflow`, `when`, `next_at_ms`, `funds_mist`, `each_mist` and
     `leaders`.
@@ -101,9 +99,9 @@ async def command(
         workflow = await nexus.workflows.get(fqn)
         funds_mist = _require(funds, when, _missing_inputs(workflow.document, values, group))
         timing = when.timing(await nexus.client.now_ms())
-        values = await with_workflow_addresses(session, nexus, workflow, values)
+        values = await resolve_workflow_addresses(session, nexus, workflow, values)
         leaders = await find_leaders(nexus.leaders, named)
-        forewarn(session, workflow, values, group, lasts)
+        warn_before_execution(session, workflow, values, group, lasts)
         given |= {"funds_mist": funds_mist, "leaders": leaders}
         created = await carry_out(
             session,

@@ -6,12 +6,12 @@ import click
 
 from nexus_tools.cli.framework import Session, writes
 from nexus_tools.cli.schedule.control import SCHEDULE, act
-from nexus_tools.cli.schedule.timing import time_ahead, time_of
-from nexus_tools.errors import NotNowError, UsageError
+from nexus_tools.cli.schedule.timing import parse_future_time, parse_time
+from nexus_tools.errors import UsageError, WrongStateError
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
-    from nexus_tools.registry import ScheduleStanding
+    from nexus_tools.registry import ScheduleOverview
 
 
 @click.command()
@@ -39,16 +39,14 @@ async def extend(
     """Plan more executions of a SCHEDULE. A finished schedule continues.
 
     --cron and --at add times to a schedule that was created with one of them. A schedule has at
-    most
-    256 planned times, not counting those that have passed. With --json: `schedule`, `added`,
-    `until_ms`
-    and `max_executions`.
+    most 256 planned times, not counting those that have passed. With --json: `schedule`, `added`,
+    `until_ms` and `max_executions`.
     """
     from nexus_tools.sui.types.address import Address
 
     _check(cron, time_zone, times, until, count)
     place = Address.parse_whole(schedule)
-    until_ms = time_of(until) if until else None
+    until_ms = parse_time(until) if until else None
     async with session.nexus() as nexus:
         found = await nexus.schedules.standing(place)
         more = _more_times(found, cron, time_zone, times)
@@ -78,38 +76,38 @@ def _check(
     if time_zone and cron is None:
         raise UsageError("timing_missing", "--time-zone needs --cron")
     if cron is None and not times and until is None and count is None:
-        raise UsageError("extension_missing", "pass --cron, --at, --until or --times")
+        raise UsageError("extension_empty", "pass --cron, --at, --until or --times")
 
 
 def _more_times(
-    found: "ScheduleStanding", cron: str | None, time_zone: str | None, texts: tuple[str, ...]
+    found: "ScheduleOverview", cron: str | None, time_zone: str | None, texts: tuple[str, ...]
 ) -> tuple[int, ...]:
     """Return the times to add. A cron expression fills the remaining places."""
     from nexus_tools.contracts.move_bindings.workflows.timing import Plan
     from nexus_tools.registry import cron_times
 
     if cron is None:
-        return tuple(sorted({time_ahead(text, found.now_ms) for text in texts}))
+        return tuple(sorted({parse_future_time(text, found.now_ms) for text in texts}))
     plan = found.order.timing.plan
     last_ms = plan.times[-1] if isinstance(plan, Plan.At) else 0
     times = cron_times(cron, max(last_ms, found.now_ms), zone=time_zone or "UTC")
     if not found.room:
-        raise NotNowError(
-            "no_room",
+        raise WrongStateError(
+            "planned_times_full",
             f"the schedule {found.schedule.id} already has {len(found.times_left)} planned times",
             hint=f"Extend it after {units.utc(found.times_left[0])}: the maximum is 256.",
         )
     return times[: found.room]
 
 
-def _limit(found: "ScheduleStanding", count: int | None) -> int | None:
+def _limit(found: "ScheduleOverview", count: int | None) -> int | None:
     """Return the new limit of executions: `count` more than have started or are allowed."""
     if count is None:
         return None
     limit = found.order.max_executions
     if limit is None:
         raise UsageError(
-            "no_limit",
+            "executions_unlimited",
             f"the number of executions of the schedule {found.schedule.id} is not limited",
         )
     return max(limit, found.schedule.begun) + count

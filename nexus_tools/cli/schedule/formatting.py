@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from nexus_tools.cli.framework import Output
     from nexus_tools.contracts.move_bindings.workflows.schedule import Order
     from nexus_tools.contracts.move_bindings.workflows.timing import Timing
-    from nexus_tools.registry import ScheduleStanding
+    from nexus_tools.registry import ScheduleOverview
 
 _COLUMNS = {
     "schedule": "Schedule",
@@ -118,7 +118,7 @@ async def show(session: Session, schedule: str, last: int) -> None:
         )
 
 
-def schedule_document(found: "ScheduleStanding") -> dict[str, Any]:
+def schedule_document(found: "ScheduleOverview") -> dict[str, Any]:
     """Return a schedule as JSON, in MIST and ms. `running` excludes ended executions."""
     return {
         "schedule": str(found.schedule.id),
@@ -163,14 +163,14 @@ def in_words(timing: "Timing") -> str:
             return f"on {event}, {pause} and {units.count(max_per_day, 'time')} a day"
 
 
-def _for_people(found: "ScheduleStanding", document: dict[str, Any]) -> dict[str, Any]:
+def _for_people(found: "ScheduleOverview", document: dict[str, Any]) -> dict[str, Any]:
     words = units.in_words(document)
     del words["dag"], words["to_collect"]
     words["next"] = _next_in_words(found) if found.state.value == "active" else None
     return words
 
 
-def _next_in_words(found: "ScheduleStanding") -> str:
+def _next_in_words(found: "ScheduleOverview") -> str:
     """Describe when an active schedule starts the next execution."""
     if found.next_at_ms is None:
         return "with the next event"
@@ -180,11 +180,11 @@ def _next_in_words(found: "ScheduleStanding") -> str:
     return f"with an event from {time} on" if found.is_by_event else time
 
 
-def _advise(output: "Output", found: "ScheduleStanding") -> None:
+def _advise(output: "Output", found: "ScheduleOverview") -> None:
     """Suggest to refill a schedule, or to withdraw its funds."""
     place, state = found.schedule.id, found.state.value
     if state == "active" and found.lacks_mist:
-        needed, lacking = units.sui(found.needed_mist), units.rounded_up(found.lacks_mist)
+        needed, lacking = units.sui(found.needed_mist), units.format_sui_argument(found.lacks_mist)
         output.warn(
             f"the funds of {place} do not cover the next execution, which needs up to {needed}."
             f" Run `nexus-tools schedule refill {place} {lacking}` to add the shortfall"

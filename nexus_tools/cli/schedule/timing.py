@@ -120,10 +120,10 @@ class When:
         """Return the timing of the options at `now_ms`. Raises `time_passed`, and as `check`."""
         from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 
-        until_ms = time_of(self.until) if self.until else None
+        until_ms = parse_time(self.until) if self.until else None
         if self.every is not None:
             next_at_ms = min(now_ms + self.every, MAX_MS)  # the chain rejects longer intervals
-            first_at_ms = time_ahead(self.first, now_ms) if self.first else next_at_ms
+            first_at_ms = parse_future_time(self.first, now_ms) if self.first else next_at_ms
             return Timing(Plan.Every(self.every, first_at_ms, until_ms), self.max_late)
         if self.on_event is not None:
             plan = Plan.OnEvent(self.on_event, self.pause_after_event, self.max_per_day)
@@ -135,10 +135,10 @@ class When:
 
         if self.cron is not None:
             return cron_times(self.cron, now_ms, until_ms=until_ms, zone=self.time_zone or "UTC")
-        return tuple(sorted({time_ahead(time, now_ms) for time in self.times}))
+        return tuple(sorted({parse_future_time(time, now_ms) for time in self.times}))
 
 
-def timed(command: Callable[..., Any]) -> Callable[..., Any]:
+def timing_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a command with the timing options: it gets a `When` as `when`."""
 
     @functools.wraps(command)
@@ -152,9 +152,9 @@ def timed(command: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def time_ahead(text: str, now_ms: int) -> int:
+def parse_future_time(text: str, now_ms: int) -> int:
     """Parse a future time into ms since 1970. Raises `time_invalid` or `time_passed`."""
-    time_ms = time_of(text)
+    time_ms = parse_time(text)
     if time_ms < now_ms:
         raise UsageError(
             "time_passed",
@@ -164,7 +164,7 @@ def time_ahead(text: str, now_ms: int) -> int:
     return time_ms
 
 
-def time_of(text: str) -> int:
+def parse_time(text: str) -> int:
     """Parse a time with its UTC offset into ms since 1970. Raises `time_invalid`."""
     try:
         time = datetime.fromisoformat(text)

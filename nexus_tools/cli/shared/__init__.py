@@ -1,1 +1,1 @@
-"""Parts that several command groups use. Begin with the group that imports them."""
+"""Parts that several command groups use. Start with the group that imports them."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools.cli.framework import as_typed
+from nexus_tools.cli.framework import with_typed_options
 from nexus_tools.errors import NexusError
 from nexus_tools.sui.support import units
 
@@ -42,7 +42,7 @@ def collateral_document(collateral: "Collateral", now_ms: int) -> dict[str, Any]
     }
 
 
-def collateral_in_words(document: dict[str, Any]) -> dict[str, str | None]:
+def describe_collateral(document: dict[str, Any]) -> dict[str, str | None]:
     """Return the text of when collateral is claimable, and of a proposed slash."""
     at_ms, in_ms = document["claimable_at_ms"], document["claimable_in_ms"]
     claimable = "now" if in_ms == 0 else units.utc(at_ms, at_ms - in_ms) if at_ms else None
@@ -85,7 +85,7 @@ class Suspension:
         return f"{self.message}. Run `{self.remedy}` to restore it"
 
 
-async def suspensions(
+async def find_suspensions(
     service: "PackageClient", owned: "Sequence[Tool | Leader]"
 ) -> tuple[Suspension, ...]:
     """Return the suspended ones among tools and leaders. Events are read only if there are any."""
@@ -115,7 +115,7 @@ def _suspension(owned: "Tool | Leader", reason: str | None) -> Suspension:
     else:
         what, top_up = f"leader {owned.name}", f"leader top-up --leader {owned.id}"
     message = f"{what} is suspended: {lacking} of its collateral was slashed{why}"
-    return Suspension(message, as_typed(f"nexus-tools {top_up}"), reason)
+    return Suspension(message, with_typed_options(f"nexus-tools {top_up}"), reason)
 
 
 # --- Actions
@@ -134,13 +134,13 @@ def claim_hints(unregister: str, show: str) -> Iterator[None]:
         raise
 
 
-def terms_in_words(locked_mist: int, settings: "ToolSettings | LeaderSettings") -> str:
+def describe_collateral_terms(locked_mist: int, settings: "ToolSettings | LeaderSettings") -> str:
     """Describe the terms under which an owner locks an amount."""
     delay = units.duration(settings.unregister_delay_ms)
     return f"lock {units.sui(locked_mist)}, claimable {delay} after unregistering"
 
 
-def told_unregistered(
+def describe_unregistration(
     service: "PackageClient", sent: "Sent", whose: str
 ) -> tuple[str, dict[str, Any]]:
     """Describe an unregistration: when the collateral becomes claimable."""
@@ -155,12 +155,14 @@ def told_unregistered(
     )
 
 
-def told_cancelled(_: "PackageClient", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
+def describe_cancellation(_: "PackageClient", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
     """Describe a cancelled unregistration."""
     return f"cancelled the unregistration of {whose}", {}
 
 
-def told_claimed(service: "PackageClient", sent: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
+def describe_claim(
+    service: "PackageClient", sent: "Sent", whose: str
+) -> tuple[str, dict[str, Any]]:
     """Describe a claim: the amount, and the part that a pending slash locks."""
     from nexus_tools.contracts.move_bindings.collateral import CollateralClaimed
 
@@ -174,7 +176,7 @@ def told_claimed(service: "PackageClient", sent: "Sent", whose: str) -> tuple[st
     return done, {"amount_mist": event.amount_mist, "held_back_mist": event.held_back_mist}
 
 
-def told_re_registered(
+def describe_re_registration(
     service: "PackageClient", sent: "Sent", whose: str
 ) -> tuple[str, dict[str, Any]]:
     """Describe a re-registration: the amount that is locked again."""
@@ -184,7 +186,7 @@ def told_re_registered(
     return f"re-registered {whose}: {units.sui(amount)} locked", {"amount_mist": amount}
 
 
-def told_topped_up(
+def describe_top_up(
     service: "PackageClient", sent: "Sent", whose: str
 ) -> tuple[str, dict[str, Any]]:
     """Describe a top-up: the amount that was added."""

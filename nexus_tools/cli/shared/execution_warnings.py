@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from nexus_tools.workflow import Document
 
 
-def forewarn(
+def warn_before_execution(
     session: Session,
     workflow: "PublishedWorkflow",
     inputs: dict[str, Any],
@@ -47,10 +47,10 @@ def _warn_of_waiting(
     lasts_ms: int,
 ) -> None:
     """Warn of waits that exceed the deadline of the execution."""
-    from nexus_tools.workflow import chosen_group, entry_values, waiting_ms
+    from nexus_tools.workflow import entry_values, max_waiting_ms, select_entry_group
 
-    values = entry_values(document, chosen_group(document, group), inputs)
-    for vertex, waits_ms in waiting_ms(document, values).items():
+    values = entry_values(document, select_entry_group(document, group), inputs)
+    for vertex, waits_ms in max_waiting_ms(document, values).items():
         if waits_ms > lasts_ms:
             output.warn(
                 f"{vertex} may wait for {units.duration(waits_ms)}, but the execution ends after"

@@ -39,7 +39,7 @@ def _address_of(session: Session, name: str, value: str) -> Any:
         ) from error
 
 
-async def with_workflow_addresses(
+async def resolve_workflow_addresses(
     session: Session, nexus: "Nexus", workflow: "PublishedWorkflow", inputs: dict[str, Any]
 ) -> dict[str, Any]:
     """Return inputs of a workflow with resolved addresses, like `with_addresses`."""

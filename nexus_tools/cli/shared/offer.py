@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import ACCOUNT, Session, as_typed
+from nexus_tools.cli.framework import ACCOUNT, Session, with_typed_options
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 OFFERED = click.argument("who", required=False, type=ACCOUNT)
 """The recipient of an offer: an address, or the alias of a key."""
 
-CANCEL = click.option("--cancel", is_flag=True, help="Withdraw the offer.")
+CANCEL_OFFER = click.option("--cancel", is_flag=True, help="Withdraw the offer.")
 
 
-def offered_address(session: Session, who: str | None, *, cancel: bool) -> "Address | None":
+def offer_recipient(session: Session, who: str | None, *, cancel: bool) -> "Address | None":
     """Return the address that receives an offer, or None to withdraw the offer.
 
-    Raises `offer_unclear` unless exactly one of both is given, and `offer_to_owner`.
+    Raises `offer_recipient_missing` unless exactly one of both is given, and `offer_to_owner`.
     """
     if (who is None) != cancel:
         raise UsageError(
-            "offer_unclear",
+            "offer_recipient_missing",
             "expected either a recipient or --cancel",
             hint="Pass an address or the alias of a key, or pass --cancel.",
         )
@@ -41,14 +41,14 @@ def offered_address(session: Session, who: str | None, *, cancel: bool) -> "Addr
     return to
 
 
-def offered_in_words(what: str, who: str | None) -> str:
+def describe_offer(what: str, who: str | None) -> str:
     """Describe an offer, or its withdrawal."""
     if who is None:
         return f"withdrew the offer of {what}"
     return f"offered {what} to {who}, who has to accept it"
 
 
-async def offers_to(nexus: "Nexus", address: "Address") -> list[dict[str, str]]:
+async def list_offers(nexus: "Nexus", address: "Address") -> list[dict[str, str]]:
     """Return the offers to an address as JSON: `what`, `name`, `owner`, and the `accept` command.
 
     Offers are found in the events that the node keeps.
@@ -91,5 +91,5 @@ def _offer(nexus: "Nexus", value: "Object", address: "Address") -> dict[str, str
         "what": what,
         "name": called,
         "owner": str(owner.owner),
-        "accept": as_typed(f"nexus-tools {accept}"),
+        "accept": with_typed_options(f"nexus-tools {accept}"),
     }

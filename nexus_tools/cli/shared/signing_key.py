@@ -37,14 +37,13 @@ def make_key(file: Path) -> "SigningKey":
     return key
 
 
-def key_group(
+def signing_key_group(
     summary: str, known_to: str, signer: str, parse: Callable[[str], str], add: str
 ) -> click.Group:
     """Return the commands for key files of tools, or of leaders.
 
     `known_to` describes who needs the public key, and `signer` is the metavar of the key's owner,
-    whose
-    name `parse` completes. `add` is the command that publishes the key.
+    whose name `parse` completes. `add` is the command that publishes the key.
     """
 
     @click.group(help=summary)
@@ -77,13 +76,13 @@ def key_group(
 
 def print_keys(session: Session, keys: Sequence[bytes], whose: str) -> None:
     """Print the keys that are listed on chain."""
-    from nexus_tools.tool import public_key_text
+    from nexus_tools.tool import format_public_key
 
-    rows = [{"public_key": public_key_text(key)} for key in keys]
+    rows = [{"public_key": format_public_key(key)} for key in keys]
     session.output.table(rows, {"public_key": "Key"}, empty=f"{whose} has no keys")
 
 
 def _record(key: "SigningKey", file: Path) -> dict[str, Any]:
-    from nexus_tools.tool import public_key_text
+    from nexus_tools.tool import format_public_key
 
-    return {"file": str(file), "public_key": public_key_text(key.public_key)}
+    return {"file": str(file), "public_key": format_public_key(key.public_key)}

@@ -22,12 +22,12 @@ INPUTS = click.option(
 
 
 def read_inputs(options: Sequence[str]) -> dict[str, Any]:
-    """Parse inputs by name. Raises `input_malformed`, `input_twice`, or as `read_option` does."""
+    """Parse inputs by name. Raises `input_malformed`, `input_duplicate`, or as `read_option`."""
     found: dict[str, Any] = {}
     for option in options:
         for name, value in _named(option).items():
             if name in found:
-                raise UsageError("input_twice", f"duplicate input {name!r}")
+                raise UsageError("input_duplicate", f"duplicate input {name!r}")
             found[name] = value
     return found
 

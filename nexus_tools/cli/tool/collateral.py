@@ -15,12 +15,12 @@ from nexus_tools.cli.framework import (
 )
 from nexus_tools.cli.shared.collateral import (
     claim_hints,
-    terms_in_words,
-    told_cancelled,
-    told_claimed,
-    told_re_registered,
-    told_topped_up,
-    told_unregistered,
+    describe_cancellation,
+    describe_claim,
+    describe_collateral_terms,
+    describe_re_registration,
+    describe_top_up,
+    describe_unregistration,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ async def unregister(session: Session, fqn: str) -> None:
 
     The collateral can be claimed after the unregistration delay. The FQN stays taken.
     """
-    await _act(session, fqn, lambda tools, name: tools.unregister(name), told_unregistered)
+    await _act(session, fqn, lambda tools, name: tools.unregister(name), describe_unregistration)
     if not (session.dry_run or session.output.as_json):
         session.output.note(f"next, once it is claimable: `nexus-tools tool claim {fqn}`")
 
@@ -52,7 +52,9 @@ async def unregister(session: Session, fqn: str) -> None:
 @writes
 async def cancel_unregister(session: Session, fqn: str) -> None:
     """Cancel the unregistration of the tool FQN and reactivate it."""
-    await _act(session, fqn, lambda tools, name: tools.cancel_unregister(name), told_cancelled)
+    await _act(
+        session, fqn, lambda tools, name: tools.cancel_unregister(name), describe_cancellation
+    )
 
 
 @click.command()
@@ -61,7 +63,7 @@ async def cancel_unregister(session: Session, fqn: str) -> None:
 async def claim(session: Session, fqn: str) -> None:
     """Claim the collateral of the unregistered tool FQN after the unregistration delay."""
     with claim_hints(f"nexus-tools tool unregister {fqn}", f"nexus-tools tool show {fqn}"):
-        await _act(session, fqn, lambda tools, name: tools.claim(name), told_claimed)
+        await _act(session, fqn, lambda tools, name: tools.claim(name), describe_claim)
 
 
 @click.command("re-register")
@@ -87,9 +89,11 @@ async def re_register(session: Session, fqn: str, collateral: int | None) -> Non
             lambda service: service.re_register(
                 name, collateral_mist=locked_mist, max_delay_ms=settings.unregister_delay_ms
             ),
-            question=lambda _: f"Re-register {fqn}: {terms_in_words(locked_mist, settings)}?",
+            question=lambda _: (
+                f"Re-register {fqn}: {describe_collateral_terms(locked_mist, settings)}?"
+            ),
         )
-        done, facts = told_re_registered(nexus.tools, sent, fqn)
+        done, facts = describe_re_registration(nexus.tools, sent, fqn)
     report(session.output, sent, done, {"fqn": fqn, **facts})
 
 
@@ -98,7 +102,7 @@ async def re_register(session: Session, fqn: str, collateral: int | None) -> Non
 @writes
 async def top_up(session: Session, fqn: str) -> None:
     """Restore the suspended tool FQN's collateral to the required amount."""
-    await _act(session, fqn, lambda tools, name: tools.top_up(name), told_topped_up)
+    await _act(session, fqn, lambda tools, name: tools.top_up(name), describe_top_up)
 
 
 async def _act(session: Session, fqn: str, verb: "Verb", tell: "Tell") -> None:

@@ -8,7 +8,7 @@ from nexus_tools.sui.support import units
 if TYPE_CHECKING:
     from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
     from nexus_tools.nexus import Nexus
-    from nexus_tools.registry import History, OutputInvalidError, Step
+    from nexus_tools.registry import InvocationHistory, OutputInvalidError, Step
     from nexus_tools.sui.types.address import Address
 
 _CHECKS = {
@@ -52,10 +52,10 @@ async def explain(session: Session, nexus: "Nexus", invocation: "Address") -> No
         raise invalid
 
 
-async def _invalid(nexus: "Nexus", history: "History") -> "OutputInvalidError | None":
+async def _invalid(nexus: "Nexus", history: "InvocationHistory") -> "OutputInvalidError | None":
     """Return the error of an answer that is still on chain, or None."""
     from nexus_tools.contracts.move_bindings import invocation as moves
-    from nexus_tools.registry import invalid_answers
+    from nexus_tools.registry import validate_answers
 
     invocation = history.requested.invocation
     if history.find(moves.InvocationSettled) is None:
@@ -63,11 +63,11 @@ async def _invalid(nexus: "Nexus", history: "History") -> "OutputInvalidError | 
     if history.find(moves.InvocationDeleted) is not None:
         return None
     found = await nexus.invocations.get(invocation)
-    return (await invalid_answers(nexus.invocations, [found])).get(invocation)
+    return (await validate_answers(nexus.invocations, [found])).get(invocation)
 
 
 def _document(
-    history: "History", now_ms: int, invalid: "OutputInvalidError | None"
+    history: "InvocationHistory", now_ms: int, invalid: "OutputInvalidError | None"
 ) -> dict[str, Any]:
     requested = history.requested
     return {
@@ -83,7 +83,7 @@ def _document(
 
 
 def _decided(
-    history: "History", now_ms: int, invalid: "OutputInvalidError | None"
+    history: "InvocationHistory", now_ms: int, invalid: "OutputInvalidError | None"
 ) -> dict[str, Any]:
     """Return the state, and the check that led to it."""
     from nexus_tools.contracts.move_bindings import invocation as moves
@@ -117,7 +117,7 @@ def _step(step: "Step") -> dict[str, Any]:
     }
 
 
-def _windows(history: "History", now_ms: int) -> list[dict[str, Any]]:
+def _windows(history: "InvocationHistory", now_ms: int) -> list[dict[str, Any]]:
     """Return each leader's time window, and its result."""
     requested = history.requested
     length_ms = (requested.expires_at_ms - requested.requested_at_ms) // len(requested.leaders)
@@ -135,7 +135,9 @@ def _windows(history: "History", now_ms: int) -> list[dict[str, Any]]:
     return windows
 
 
-def _did(history: "History", leader: "Address", begins_ms: int, ends_ms: int, now_ms: int) -> str:
+def _did(
+    history: "InvocationHistory", leader: "Address", begins_ms: int, ends_ms: int, now_ms: int
+) -> str:
     """Return the result of a leader's window, for example `closed` or `missed`."""
     closing = next((step for step in history.steps[1:] if hasattr(step.event, "leader")), None)
     if closing is not None and getattr(closing.event, "leader", None) == leader:
@@ -148,7 +150,7 @@ def _did(history: "History", leader: "Address", begins_ms: int, ends_ms: int, no
     return "has_time" if now_ms >= begins_ms else "waits"
 
 
-def _money(history: "History") -> dict[str, Any]:
+def _money(history: "InvocationHistory") -> dict[str, Any]:
     """Return how the prepaid amount was spent, in MIST, with None for open amounts."""
     from nexus_tools.contracts.move_bindings import invocation as moves
 
@@ -166,7 +168,7 @@ def _money(history: "History") -> dict[str, Any]:
     }
 
 
-def _journals(session: Session, history: "History") -> list[dict[str, str]]:
+def _journals(session: Session, history: "InvocationHistory") -> list[dict[str, str]]:
     """Return the entries in the journals of the user's Leaders that are not running."""
     from nexus_tools.leader import stage_of
 

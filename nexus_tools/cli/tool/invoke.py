@@ -15,15 +15,15 @@ from nexus_tools.cli.framework import (
     complete_fqns,
     find_leaders,
     report,
-    sent_record,
     terminable,
+    transaction_document,
     writes,
 )
 from nexus_tools.cli.shared.input_addresses import with_addresses
 from nexus_tools.cli.shared.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.cli.tool.outcome import print_outcome, read_outcome
-from nexus_tools.cli.tool.proof import ASK_DOMAIN, asked_proof
-from nexus_tools.errors import NotNowError, UnreachableError, ValidationError
+from nexus_tools.cli.tool.proof import ASK_DOMAIN, check_domain
+from nexus_tools.errors import UnreachableError, ValidationError, WrongStateError
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nexus_tools.contracts.move_bindings.tool import Tool
     from nexus_tools.nexus import Nexus
     from nexus_tools.registry import Invocations
-    from nexus_tools.registry.domain_proof import Proof
+    from nexus_tools.registry.domain_proof import DomainProof
     from nexus_tools.sui.types.address import Address
     from nexus_tools.tool import Outcome
 
@@ -72,18 +72,15 @@ async def command(
     """Invoke the tool FQN on chain, wait for a leader to close it, and print the outcome.
 
     An invocation names one or two leaders, in order of preference. They are the first active
-    leaders
-    that the tool accepts among those of --leader, or else of the setting `leaders`. Without either,
-    leaders are chosen by their track record.
+    leaders that the tool accepts among those of --leader, or else of the setting `leaders`. Without
+    either, leaders are chosen by their track record.
 
-    The unused part of the prepaid amount is refunded when the invocation is closed. An error
-    variant is
-    a regular answer. The exit code is 1 if the invocation fails, and 7 if the answer violates the
-    tool's output schema. For a priced tool, the command checks its domain first, and warns if the
-    domain lists other owners.
+    The unused part of the prepaid amount is refunded when the invocation is closed. The exit code
+    is 1 if the invocation fails, and 7 if the answer violates the tool's output schema. For a
+    priced tool, the command checks its domain and warns if the domain lists other owners.
     """
     from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
-    from nexus_tools.registry import DEFAULT_OUTCOME_BYTES
+    from nexus_tools.registry import DEFAULT_MAX_OUTCOME_BYTES
     from nexus_tools.tool import ToolFqn
 
     values = read_inputs(inputs)
@@ -94,10 +91,10 @@ async def command(
         values = with_addresses(session, ports, values)
         _check_inputs(tool, values)
         if tool.price_mist:
-            _warn_of_owner(session.output, fqn, await asked_proof(session, nexus, tool, ask))
+            _warn_of_owner(session.output, fqn, await check_domain(session, nexus, tool, ask))
         leaders = await _choose_leaders(session, nexus, tool, named)
         if max_outcome_bytes is None:
-            max_outcome_bytes = max(DEFAULT_OUTCOME_BYTES, tool.min_outcome_bytes)
+            max_outcome_bytes = max(DEFAULT_MAX_OUTCOME_BYTES, tool.min_outcome_bytes)
         cost = await nexus.invocations.quote(tool, values, max_outcome_bytes)
         most = cost if max_cost is None else min(cost, max_cost)  # never more than the prompt shows
         terms = {"max_outcome_bytes": max_outcome_bytes, "max_cost_mist": most}
@@ -130,7 +127,7 @@ async def _choose_leaders(
     try:
         with session.output.progress("choosing leaders"):
             return await nexus.invocations.leaders_for(tool, own)
-    except NotNowError as error:
+    except WrongStateError as error:
         if own and not named:
             error.hint = (
                 "No leader in the setting `leaders` can be used. Pass --leader, or run"
@@ -139,7 +136,7 @@ async def _choose_leaders(
         raise
 
 
-def _warn_of_owner(output: Output, fqn: str, proof: "Proof | None") -> None:
+def _warn_of_owner(output: Output, fqn: str, proof: "DomainProof | None") -> None:
     if proof is not None and proof.is_denied:
         output.warn(f"the owner of {fqn} is not confirmed by its domain: {proof.reason}")
 
@@ -196,12 +193,15 @@ async def _finish(
     with session.output.progress("waiting for a leader"), suppress(OutputInvalidError):
         outcome = await invocations.wait(place)
     document, invalid = await read_outcome(invocations, place)
-    transactions = {"request": sent_record(sent), "close": {"digest": document.pop("digest")}}
+    transactions = {
+        "request": transaction_document(sent),
+        "close": {"digest": document.pop("digest")},
+    }
     paid = facts["prepaid_mist"] - document["refund_mist"] + sent.cost.net
     if delete and not invalid:
         with session.output.progress("deleting the invocation"):
             deleted = await invocations.delete(place)
-        transactions["delete"] = sent_record(deleted)
+        transactions["delete"] = transaction_document(deleted)
         paid += deleted.cost.net
     document |= {"transactions": transactions, "paid_mist": paid}
     lines = {f"{verb} digest": one["digest"] for verb, one in transactions.items()}

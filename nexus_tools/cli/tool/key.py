@@ -3,7 +3,7 @@
 import click
 
 from nexus_tools.cli.framework import Session, complete_fqns, reads, writes
-from nexus_tools.cli.shared.signing_key import KEY, key_group, print_keys, read_public_key
+from nexus_tools.cli.shared.signing_key import KEY, print_keys, read_public_key, signing_key_group
 from nexus_tools.cli.tool.roster import change
 
 _FQN = click.argument("fqn", shell_complete=complete_fqns)
@@ -15,7 +15,7 @@ def _parsed(text: str) -> str:
     return str(ToolFqn.parse(text))
 
 
-command = key_group(
+command = signing_key_group(
     "Manage the keys with which a tool signs its responses.",
     "leaders",
     "FQN",
@@ -53,10 +53,10 @@ async def list_keys(session: Session, fqn: str) -> None:
 
 
 async def _change(session: Session, fqn: str, text: str, *, signs: bool) -> None:
-    from nexus_tools.tool import public_key_text
+    from nexus_tools.tool import format_public_key
 
     key = read_public_key(text)
-    public_key = public_key_text(key)
+    public_key = format_public_key(key)
     await change(
         session,
         fqn,

@@ -24,8 +24,7 @@ def command() -> None:
 
     A tool either accepts all leaders, or only the leaders on its list. A leader receives the answer
     before it pays, so a priced tool must list leaders that its owner trusts. `nexus-tools leader
-    list`
-    shows the track record of each leader.
+    list` shows the track record of each leader.
     """
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Choice, Selection, Session, reads, selects
+from nexus_tools.cli.framework import Choice, Session, ToolSelection, reads, registry_filter_options
 
 _STATES = Choice(["active", "suspended", "unregistered", "claimed"])
 _SORTS = {
@@ -19,7 +19,7 @@ _NONE_FITS = "no matching tools. Run `nexus-tools tool list` without options to 
 
 
 @click.command()
-@selects
+@registry_filter_options
 @click.option("--state", type=_STATES, help="List only tools in this state.")
 @click.option(
     "--sort",
@@ -34,7 +34,7 @@ _NONE_FITS = "no matching tools. Run `nexus-tools tool list` without options to 
 async def command(
     session: Session,
     *,
-    selection: Selection,
+    selection: ToolSelection,
     state: str | None,
     sort: str,
     limit: int | None,
@@ -58,8 +58,8 @@ async def command(
 
 
 def _row(document: dict[str, Any]) -> dict[str, Any]:
-    from nexus_tools.cli.tool.record import for_people
+    from nexus_tools.cli.tool.record import tool_in_words
 
-    return for_people(document) | {
+    return tool_in_words(document) | {
         "leaders": "any" if document["open"] else len(document["leaders"])
     }

@@ -79,7 +79,7 @@ async def _invoked(nexus: "Nexus", definition: "ToolDefinition") -> "Check":
     try:
         example = example_input(definition.input_schema)
     except ValidationError as error:
-        return Check(name, Status.SKIPPED, f"{error.message}; {error.hint}")
+        return Check(name, Status.SKIPPED, f"{error.message}. {error.hint}")
     try:
         answer = await nexus.invoke(definition.fqn, example)
     except NexusError as error:

@@ -58,22 +58,19 @@ async def command(
     output schema, the exit code is 7.
 
     --why explains the outcome from the events on chain and from the journals of your stopped
-    Leaders.
-    It also works for deleted invocations.
+    Leaders. It also works for deleted invocations.
 
     With --why --json: the `state`, the deciding `check`, `steps` (`what`, `at_ms`, `signed_by`,
     `leader`, `digest`), `windows` (`leader`, `begins_at_ms`, `ends_at_ms`, and what the leader
-    `did`:
-    `closed`, `missed`, `not_needed`, `has_time` or `waits`), `money` and `journals`. If the answer
-    violates the output schema, `broken` has the `schema`, and in `failures` the port (`pointer`),
-    the
-    problem (`message`) and the keyword (`rule`).
+    `did`: `closed`, `missed`, `not_needed`, `has_time` or `waits`), `money` and `journals`. If the
+    answer violates the output schema, `broken` has the `schema`, and in `failures` the port
+    (`pointer`), the problem (`message`) and the keyword (`rule`).
     """
     from nexus_tools.registry import OutputInvalidError
     from nexus_tools.sui.types.address import Address
 
     if why and delete:
-        raise UsageError("why_and_delete", "--why and --delete cannot be combined")
+        raise UsageError("explain_and_delete", "--why and --delete cannot be combined")
     place = Address.parse_whole(invocation)
     async with session.nexus(signing=delete) as nexus:
         invocations = nexus.invocations
@@ -112,10 +109,10 @@ async def read_outcome(
 
     `digest` is the last transaction that changed it.
     """
-    from nexus_tools.registry import invalid_answers
+    from nexus_tools.registry import validate_answers
 
     found = await invocations.get(place)
-    invalid = (await invalid_answers(invocations, [found])).get(found.id)
+    invalid = (await validate_answers(invocations, [found])).get(found.id)
     value = await invocations.client.object(place)
     now_ms = await invocations.client.now_ms()
     digest = None if value is None else value.previous_transaction

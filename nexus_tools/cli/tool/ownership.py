@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.framework import Output, Session, asked, carry_out, report, writes
-from nexus_tools.cli.shared.offer import CANCEL, OFFERED, offered_address, offered_in_words
+from nexus_tools.cli.shared.offer import CANCEL_OFFER, OFFERED, describe_offer, offer_recipient
 from nexus_tools.errors import UsageError
 from nexus_tools.sui.support import units
 
@@ -28,20 +28,19 @@ _COLUMNS = {
 @click.command()
 @click.argument("name")
 @OFFERED
-@CANCEL
+@CANCEL_OFFER
 @writes
 async def offer(session: Session, name: str, who: str | None, *, cancel: bool) -> None:
     """Offer NAME, for example xyz.example.math.add, to WHO: an address or the alias of a key.
 
     When WHO accepts, all versions of the tool change owner. Nothing changes until then. Use
-    --cancel to
-    withdraw the offer.
+    --cancel to withdraw the offer.
     """
     _check_name(name)
-    to = offered_address(session, who, cancel=cancel)
+    to = offer_recipient(session, who, cancel=cancel)
     async with session.nexus() as nexus:
         versions = await nexus.tools.versions(name)
-        done = offered_in_words(f"{name}, with {units.count(len(versions), 'version')},", who)
+        done = describe_offer(f"{name}, with {units.count(len(versions), 'version')},", who)
         sent = await carry_out(
             session,
             nexus.tools,
@@ -59,8 +58,8 @@ async def accept(session: Session, name: str) -> None:
     """Accept NAME, which was offered to your wallet, with all its versions.
 
     URLs, prices and leaders stay unchanged. The same transaction makes you the payout account of
-    each
-    version, removes the former owner's operators and keys, and no longer requires signed answers.
+    each version, removes the former owner's operators and keys, and no longer requires signed
+    answers.
     """
     _check_name(name)
     async with session.nexus() as nexus:
@@ -98,7 +97,7 @@ def _check_name(name: str) -> None:
 
 def _document(tool: "Tool") -> dict[str, Any]:
     """Return a version as JSON, as it was before the transfer."""
-    from nexus_tools.tool import public_key_text
+    from nexus_tools.tool import format_public_key
 
     return {
         "fqn": tool.fqn,
@@ -108,7 +107,7 @@ def _document(tool: "Tool") -> dict[str, Any]:
         "leaders": [str(leader) for leader in tool.leaders.entries],
         "payout": str(tool.payout),
         "operators": [str(operator) for operator in tool.operators.entries],
-        "keys": [public_key_text(key) for key in tool.keys.keys],
+        "keys": [format_public_key(key) for key in tool.keys.keys],
     }
 
 

@@ -12,7 +12,7 @@ from nexus_tools.settings import environment
 if TYPE_CHECKING:
     from nexus_tools.contracts.move_bindings.tool import Tool
     from nexus_tools.nexus import Nexus
-    from nexus_tools.registry.domain_proof import Proof
+    from nexus_tools.registry.domain_proof import DomainProof
     from nexus_tools.sui.types.address import Address
 
 ASK_DOMAIN = click.option(
@@ -33,10 +33,8 @@ async def command(session: Session, *, name: str, check: bool) -> None:
     """Print the document with which a domain confirms that you own its names.
 
     Write DOMAIN as in FQNs: xyz.example. With --check nothing is printed. Instead the domain is
-    queried
-    without the cache, and the command fails unless it lists the owner of the tool FQN. For a DOMAIN
-    or
-    an unregistered tool, the domain has to list you.
+    queried without the cache, and the command fails unless it lists the owner of the tool FQN. For
+    a DOMAIN or an unregistered tool, the domain has to list you.
     """
     from nexus_tools.tool import ToolFqn, proof_hosts
 
@@ -54,17 +52,17 @@ async def command(session: Session, *, name: str, check: bool) -> None:
         session.output.warn(f"{fqn} is owned by {owner}, but this document lists you")
 
 
-async def asked_proof(
+async def check_domain(
     session: Session, nexus: "Nexus", tool: "Tool", ask: bool | None
-) -> "Proof | None":
+) -> "DomainProof | None":
     """Return the proof of a tool's domain, or None if `--ask-domain` disables the query."""
-    if not (ask_domains(session) if ask is None else ask):
+    if not (should_check_domains(session) if ask is None else ask):
         return None
     with session.output.progress("querying the domain"):
         return await nexus.proof(tool)
 
 
-def ask_domains(session: Session) -> bool:
+def should_check_domains(session: Session) -> bool:
     """Return whether domains are queried by default: not for a network on this machine."""
     host = session.network().endpoint().host
     try:
@@ -73,7 +71,7 @@ def ask_domains(session: Session) -> bool:
         return host != "localhost"
 
 
-def proof_document(proof: "Proof | None") -> dict[str, Any] | None:
+def proof_document(proof: "DomainProof | None") -> dict[str, Any] | None:
     """Return a proof as JSON."""
     if proof is None:
         return None
@@ -108,7 +106,7 @@ def _write(session: Session, nexus: "Nexus", hosts: tuple[str, ...]) -> None:
     session.output.note(f"publish this at {where}. If it exists, add the entry to `registries`")
 
 
-def _report(session: Session, proof: "Proof") -> None:
+def _report(session: Session, proof: "DomainProof") -> None:
     """Report a proof. Raises `domain_not_proved`, `domain_unprovable` or `domain_unreachable`."""
     from nexus_tools.registry.domain_proof import ProofState
 

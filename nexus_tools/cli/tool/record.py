@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from nexus_tools.cli.framework import as_typed
-from nexus_tools.cli.shared.collateral import collateral_document, collateral_in_words
+from nexus_tools.cli.framework import with_typed_options
+from nexus_tools.cli.shared.collateral import collateral_document, describe_collateral
 from nexus_tools.contracts.move_bindings.name import Name
 from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.errors import ValidationError
 from nexus_tools.registry import ToolRegistry
 from nexus_tools.sui.support import units
-from nexus_tools.tool import public_key_text
+from nexus_tools.tool import format_public_key
 
 LABELS = {
     "fqn": "tool",
@@ -73,7 +73,7 @@ def _document(tool: Tool, name: Name, now_ms: int) -> dict[str, Any]:
         "open": tool.open,
         "leaders": [str(leader) for leader in tool.leaders.entries],
         "operators": [str(operator) for operator in tool.operators.entries],
-        "keys": [public_key_text(key) for key in tool.keys.keys],
+        "keys": [format_public_key(key) for key in tool.keys.keys],
         "min_outcome_bytes": tool.min_outcome_bytes,
         "requires_signed_outcome": tool.requires_signed_outcome,
         "revision": tool.revision,
@@ -84,12 +84,12 @@ def _document(tool: Tool, name: Name, now_ms: int) -> dict[str, Any]:
     }
 
 
-def for_people(document: dict[str, Any]) -> dict[str, Any]:
+def tool_in_words(document: dict[str, Any]) -> dict[str, Any]:
     """Return a tool for display: amounts in SUI, times as text."""
-    words = units.in_words(document) | collateral_in_words(document)
+    words = units.in_words(document) | describe_collateral(document)
     if document["state"] == "suspended":
         lacking = document["required_collateral_mist"] - document["collateral_mist"]
-        top_up = as_typed(f"`nexus-tools tool top-up {document['fqn']}`")
+        top_up = with_typed_options(f"`nexus-tools tool top-up {document['fqn']}`")
         words["lacking"] = f"{units.sui(lacking)}: {top_up}"
     words["leaders"] = "any" if document["open"] else document["leaders"]
     room = document["min_outcome_bytes"]

@@ -18,9 +18,15 @@ from nexus_tools.cli.framework import (
     report,
     writes,
 )
-from nexus_tools.cli.tool.proof import ask_domains
-from nexus_tools.cli.tool.terms import Agreement, Terms, agreement, agrees, complete
-from nexus_tools.cli.tool.validate import CHECK, require_conforming
+from nexus_tools.cli.tool.proof import should_check_domains
+from nexus_tools.cli.tool.terms import (
+    RegistrationTerms,
+    Terms,
+    complete,
+    registration_options,
+    resolve_terms,
+)
+from nexus_tools.cli.tool.validate import CHECK_OPTION, require_conforming
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.sui.support import units
 
@@ -50,8 +56,8 @@ if TYPE_CHECKING:
     metavar="ID",
     help="ID of the package with the modules of on-chain tools. Requires --from-meta.",
 )
-@agrees
-@CHECK
+@registration_options
+@CHECK_OPTION
 @click.option(
     "--unchecked", is_flag=True, help="Do not check the running tool before registering it."
 )
@@ -73,21 +79,17 @@ async def command(
     """Register tools, and lock the collateral of each.
 
     With --url, the health and the definition of each tool are checked. --check also invokes the
-    tool,
-    except with --dry-run. `nexus-tools tool validate` runs all checks.
+    tool, except with --dry-run. `nexus-tools tool validate` runs all checks.
 
     A leader receives the answer before it pays, so a priced tool must list the leaders that you
-    trust.
-    `nexus-tools leader list` shows the track record of each leader.
+    trust. `nexus-tools leader list` shows the track record of each leader.
 
     Many tools take several transactions. Tools that are already registered with the same definition
     stay unchanged, including the price. After an interruption, run the same command again to
-    register
-    the rest.
+    register the rest.
 
     An on-chain tool is registered by the wallet that owns the Publisher of its module. It may have
-    a
-    price and accept all leaders, because its answer and its payment are one transaction.
+    a price and accept all leaders, because its answer and its payment are one transaction.
     """
     if (url is not None) + (from_meta is not None) + waiting != 1:
         sources = "--url URL, --from-meta FILE or --waiting"
@@ -146,7 +148,7 @@ async def register(
     """
     _warn_of_domains(session.output, definitions)
     async with session.nexus() as nexus:
-        agreed = await agreement(nexus, terms)
+        agreed = await resolve_terms(nexus, terms)
         if rooms:
             most = (await nexus.leaders.settings()).max_ports_bytes
             agreed = replace(agreed, rooms={fqn: min(room, most) for fqn, room in rooms.items()})
@@ -159,12 +161,15 @@ async def register(
                 agreed = await complete(session, nexus, agreed, error, fqns)
     _report(session.output, done, agreed)
     _warn_of_prices(session.output, done, terms.price)
-    if ask_domains(session):
+    if should_check_domains(session):
         _tell_of_proof(session.output, done)
 
 
 async def _carry_out(
-    session: Session, nexus: "Nexus", definitions: "Sequence[ToolDefinition]", agreed: Agreement
+    session: Session,
+    nexus: "Nexus",
+    definitions: "Sequence[ToolDefinition]",
+    agreed: RegistrationTerms,
 ) -> _Registered:
     from nexus_tools.contracts.move_bindings.leader import Leader
 
@@ -240,7 +245,7 @@ def _tell_of_proof(output: Output, done: _Registered) -> None:
             )
 
 
-def _question(rehearsed: _Registered, agreed: Agreement, leaders: list[str]) -> str:
+def _question(rehearsed: _Registered, agreed: RegistrationTerms, leaders: list[str]) -> str:
     """Return the confirmation prompt, or an empty string if there is nothing to do."""
     if not rehearsed.sent:
         return ""
@@ -255,7 +260,7 @@ def _question(rehearsed: _Registered, agreed: Agreement, leaders: list[str]) -> 
     )
 
 
-def _carried(agreed: Agreement, leaders: list[str]) -> str:
+def _carried(agreed: RegistrationTerms, leaders: list[str]) -> str:
     """Describe the accepted leaders, unless all leaders are accepted."""
     signed = ", with signed answers" if agreed.requires_signed_outcome else ""
     return (f", for the leaders {', '.join(leaders)}" if leaders else "") + signed
@@ -272,8 +277,8 @@ def _named(done: _Registered) -> str:
     return f"{listed}, at {units.sui(done.new[0].price_mist)} per invocation"
 
 
-def _report(output: Output, done: _Registered, agreed: Agreement) -> None:
-    from nexus_tools.tool import public_key_text
+def _report(output: Output, done: _Registered, agreed: RegistrationTerms) -> None:
+    from nexus_tools.tool import format_public_key
 
     locked_mist = len(done.new) * agreed.collateral_mist
     rows: list[dict[str, Any]] = [
@@ -294,7 +299,7 @@ def _report(output: Output, done: _Registered, agreed: Agreement) -> None:
             output.document(record | {"dry_run": False, "digest": None, "cost_mist": 0})
         return
     record["leaders"] = list(map(str, agreed.leaders))
-    record["keys"] = list(map(public_key_text, agreed.keys))
+    record["keys"] = list(map(format_public_key, agreed.keys))
     what = f"registered {_named(done)}: {units.sui(locked_mist)} locked"
     if not output.as_json:
         record = {str(tool.fqn): str(tool.tool) for tool in done.new}

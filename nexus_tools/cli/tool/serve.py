@@ -8,11 +8,11 @@ import click
 
 from nexus_tools.cli.framework import (
     Output,
-    Serving,
+    ServerOptions,
     Session,
+    child_command,
     complete_files,
     local,
-    own_command,
     serves,
 )
 
@@ -22,7 +22,7 @@ from nexus_tools.cli.framework import (
 @click.option("--reload", is_flag=True, help="Restart whenever a Python file changes.")
 @serves
 @local
-def command(session: Session, *, target: str, reload: bool, serving: Serving) -> None:
+def command(session: Session, *, target: str, reload: bool, serving: ServerOptions) -> None:
     """Serve the tools of TARGET until Ctrl-C.
 
     TARGET is `package.module`, `path/to/file.py`, or an attribute of one: `tools.py:add`.
@@ -35,12 +35,11 @@ def command(session: Session, *, target: str, reload: bool, serving: Serving) ->
     serving.run(load(target, public_url=serving.public_url), session)
 
 
-def _reload(target: str, serving: Serving, output: Output) -> None:
+def _reload(target: str, serving: ServerOptions, output: Output) -> None:
     """Serve in a child process, and restart it whenever a Python file changes.
 
     It watches the folder of the file, or the working directory for a module. If a file has an
-    error,
-    the error is shown and the next change starts the server again.
+    error, the error is shown and the next change starts the server again.
     """
     import logging
 
@@ -49,7 +48,7 @@ def _reload(target: str, serving: Serving, output: Output) -> None:
     logging.getLogger("watchfiles").setLevel(logging.ERROR)  # it logs Ctrl-C as a warning
     place = target.partition(":")[0]
     folder = Path(place).resolve().parent if place.endswith(".py") else Path.cwd()
-    command = own_command("tool", "serve", target, *serving.arguments())
+    command = child_command("tool", "serve", target, *serving.arguments())
     if output.as_json:
         command.append("--json")
 

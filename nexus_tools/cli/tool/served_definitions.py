@@ -14,7 +14,7 @@ import httpx
 from nexus_tools.cli.framework import Session, plain
 from nexus_tools.errors import NexusError, UnreachableError, UsageError, ValidationError
 from nexus_tools.tool import ToolDefinition, ToolFqn, protocol
-from nexus_tools.tool_server import FailedError, Probe
+from nexus_tools.tool_server import CheckFailedError, ToolProbe
 
 _MAX_TOOLS, _MAX_NAMED = 10_000, 5
 
@@ -96,9 +96,9 @@ async def health_problems(
 
 async def _health_problem(http: httpx.AsyncClient, url: str) -> str:
     try:
-        reply = await Probe(url, http).get(protocol.HEALTH)
+        reply = await ToolProbe(url, http).get(protocol.HEALTH)
         document = None if reply.status == HTTPStatus.OK else reply.json()
-    except FailedError as error:
+    except CheckFailedError as error:
         return error.message
     if reply.status == HTTPStatus.OK:
         return ""
@@ -147,10 +147,10 @@ async def _tools_there(http: httpx.AsyncClient, url: str) -> str:
 async def _get(http: httpx.AsyncClient, url: str, path: str, hint: str) -> Any:
     _check_scheme(url)
     try:
-        reply = await Probe(url, http).get(path)
+        reply = await ToolProbe(url, http).get(path)
         if reply.status == HTTPStatus.OK:
             return reply.json()
-    except FailedError as error:
+    except CheckFailedError as error:
         message, hint = f"{url}: {error.message}", error.hint
         if urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1"):
             hint = "Check the URL, or run `nexus-tools tool serve FILE` to start a server."

@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from nexus_tools.cli.framework import Output, Session, complete_fqns, reads
-from nexus_tools.cli.shared.collateral import suspensions
-from nexus_tools.cli.tool.proof import ASK_DOMAIN, asked_proof, proof_document, proof_in_words
+from nexus_tools.cli.shared.collateral import find_suspensions
+from nexus_tools.cli.tool.proof import ASK_DOMAIN, check_domain, proof_document, proof_in_words
 
 
 @click.command()
@@ -26,19 +26,19 @@ async def command(session: Session, *, fqn: str, ask: bool | None) -> None:
         with session.output.progress("reading the registry"):
             tool = await nexus.tools.get(name)
             (document,) = await tool_documents(nexus.tools, [tool])
-            slashed = await suspensions(nexus.tools, [tool])
-        proof = await asked_proof(session, nexus, tool, ask)
+            slashed = await find_suspensions(nexus.tools, [tool])
+        proof = await check_domain(session, nexus, tool, ask)
     document |= {"proof": proof_document(proof)}
     _print(session.output, document, [suspension.reason for suspension in slashed])
 
 
 def _print(output: Output, document: dict[str, Any], reasons: list[str | None]) -> None:
-    from nexus_tools.cli.tool.record import LABELS, for_people, ports
+    from nexus_tools.cli.tool.record import LABELS, ports, tool_in_words
 
     if output.as_json:
         output.document(document)
         return
     lines = ports(document)
-    words = for_people(document) | {"proof": proof_in_words(document["proof"])}
+    words = tool_in_words(document) | {"proof": proof_in_words(document["proof"])}
     words["reason"] = next(iter(reasons), None)
     output.record(words | lines, LABELS | {key: key for key in lines})

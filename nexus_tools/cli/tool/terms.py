@@ -61,7 +61,7 @@ class Terms:
     min_outcome_bytes: int
 
 
-def agrees(command: Callable[..., Any]) -> Callable[..., Any]:
+def registration_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a command that registers tools: it gets `Terms` as `terms`."""
 
     @functools.wraps(command)
@@ -75,12 +75,11 @@ def agrees(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class RegistrationTerms:
     """The resolved terms of a registration, the same for all its tools.
 
     The prompt shows exactly what the transaction contains, so the transaction fails if the admin
-    raises
-    the collateral or the delay in the meantime.
+    raises the collateral or the delay in the meantime.
     """
 
     price_mist: int
@@ -109,11 +108,11 @@ class Agreement:
         )
 
 
-async def agreement(nexus: "Nexus", terms: Terms) -> Agreement:
-    """Resolve the terms with the current settings. Raises `unknown_leader`, or errors of keys."""
+async def resolve_terms(nexus: "Nexus", terms: Terms) -> RegistrationTerms:
+    """Resolve the terms with the current settings. Raises `leader_unknown`, or errors of keys."""
     settings = await nexus.tools.settings()
     least_mist = settings.collateral_mist
-    return Agreement(
+    return RegistrationTerms(
         terms.price or 0,
         least_mist if terms.collateral is None else terms.collateral,
         settings.unregister_delay_ms,
@@ -130,10 +129,10 @@ async def agreement(nexus: "Nexus", terms: Terms) -> Agreement:
 async def complete(
     session: Session,
     nexus: "Nexus",
-    agreed: Agreement,
+    agreed: RegistrationTerms,
     error: ValidationError,
     fqns: "Sequence[object]",
-) -> Agreement:
+) -> RegistrationTerms:
     """Prompt for the missing terms and return the result, or raise the error without a terminal.
 
     Leaders are missing for `open_to_all`, and a key for `key_needed`.

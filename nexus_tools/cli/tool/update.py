@@ -19,7 +19,7 @@ from nexus_tools.cli.framework import (
     writes,
 )
 from nexus_tools.cli.tool.register import read_definitions
-from nexus_tools.cli.tool.validate import CHECK, require_conforming
+from nexus_tools.cli.tool.validate import CHECK_OPTION, require_conforming
 from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 @click.option(
     "--package", metavar="ID", help="ID of the package with the module. Requires --from-meta."
 )
-@CHECK
+@CHECK_OPTION
 @click.option("--unchecked", is_flag=True, help="Do not check the tool at its new URL.")
 @CA_FILE
 @writes
@@ -155,8 +155,8 @@ async def _check_moved(
 ) -> None:
     """Check the running tool at its new URL; its function runs only with `invoke`.
 
-    Raises `definition_invalid`, `tool_unreachable`, `tool_nonconforming`, `not_a_tool`, or
-    `served_otherwise` for another tool.
+    Raises `definition_invalid`, `tool_unreachable`, `tool_validation_failed`, `not_a_tool`, or
+    `served_definition_differs` for another tool.
     """
     from nexus_tools.cli.tool.served_definitions import (
         check_tool_url,
@@ -172,7 +172,7 @@ async def _check_moved(
             await require_conforming(session, place, http, invoke=invoke)
             if served.fqn != expected.fqn or not served.has_interface_of(expected):
                 raise ValidationError(
-                    "served_otherwise",
+                    "served_definition_differs",
                     f"{url} does not serve {expected.fqn} with its registered schemas",
                     hint="Serve the tool as it is registered, or register the next version.",
                 )

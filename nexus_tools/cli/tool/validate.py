@@ -27,10 +27,8 @@ async def command(session: Session, place: str, ca_file: Path | None) -> None:
     """Check that the tool at URL follows the protocol, with real tool calls.
 
     The tool is invoked twice: with an example of a valid input, which runs its function, and with
-    an
-    input that it must reject. `examples` in the input schema are used first. The exit code is 7 if
-    a
-    check fails, and 6 if the tool does not respond.
+    an input that it must reject. `examples` in the input schema are used first. The exit code is 7
+    if a check fails, and 6 if the tool does not respond.
 
     If FOLDER is a Move package, its on-chain tools are checked, whose definitions are next to
     Move.toml. The package is published on a temporary localnet, where a Leader calls each tool.
@@ -129,7 +127,7 @@ async def require_conforming(
         raise
 
 
-CHECK = click.option(
+CHECK_OPTION = click.option(
     "--check",
     is_flag=True,
     help="Also invoke the running tool with an example input, which runs its function.",
@@ -138,14 +136,14 @@ CHECK = click.option(
 
 
 def require_passed(url: str, checks: "list[Check]") -> None:
-    """Raise `tool_unreachable` or `tool_nonconforming` if a check failed."""
+    """Raise `tool_unreachable` or `tool_validation_failed` if a check failed."""
     failed = [check for check in checks if check.status == "failed"]
     if not failed:
         return
     if failed[0].name == "reachable":
         raise UnreachableError("tool_unreachable", failed[0].message, hint=failed[0].hint)
     raise ValidationError(
-        "tool_nonconforming",
+        "tool_validation_failed",
         f"the tool at {url} fails {len(failed)} of {len(checks)} checks:"
         f" {'; '.join(f'{check.name}: {check.message}' for check in failed)}",
         hint=failed[0].hint,

@@ -34,8 +34,7 @@ async def command(session: Session, fqn: tuple[str, ...]) -> None:
     message and continues.
 
     With --json each line is a document: `event`, `at_ms`, `transaction`, `fqn` and the fields of
-    the
-    Move event.
+    the Move event.
     """
     from nexus_tools.contracts import event_filter
     from nexus_tools.tool import ToolFqn

@@ -38,6 +38,5 @@ def command() -> None:
     """Create and select keys, and transfer SUI.
 
     Keys are stored in a keystore in the format of the Sui CLI that only you can read. Keys of the
-    Sui
-    CLI and of pysui are used in place.
+    Sui CLI and of pysui are used in place.
     """

@@ -4,7 +4,12 @@ import click
 
 from nexus_tools.cli.framework import Choice, Session, complete_keys, local, reads
 from nexus_tools.cli.wallet.passphrase import ENCRYPT, new_passphrase
-from nexus_tools.cli.wallet.record import active_address, key_record, record_beside, require_ours
+from nexus_tools.cli.wallet.record import (
+    active_address,
+    key_record,
+    key_record_with_active,
+    require_own_key,
+)
 from nexus_tools.sui.support import units
 
 _SCHEMES = Choice(["ed25519", "secp256k1", "secp256r1"])
@@ -41,7 +46,7 @@ def list_keys(session: Session) -> None:
     """List all keys: your own, those of the Sui CLI, and those of pysui."""
     active = active_address(session)
     rows = [
-        record_beside(found, active)
+        key_record_with_active(found, active)
         for found in session.settings.all_accounts(session.output.overlooked)
     ]
     columns = {
@@ -105,7 +110,9 @@ def rename(session: Session, name: str, alias: str) -> None:
     If the setting `wallet` names the key, it is updated as well.
     """
     found = session.settings.locate_account(name)
-    require_ours(found, "rename", "Run `sui keytool update-alias` to rename a key of the Sui CLI.")
+    require_own_key(
+        found, "rename", "Run `sui keytool update-alias` to rename a key of the Sui CLI."
+    )
     session.settings.rename_account(found, alias)
     session.output.done(f"renamed the key {found.what.alias} to {alias}")
     session.output.record(key_record(session, session.settings.locate_account(alias)))

@@ -18,7 +18,7 @@ ENCRYPT = click.option(
 
 
 def new_passphrase(session: Session, alias: str | None) -> str:
-    """Return a passphrase for a new key; a prompt asks twice. Raises `passphrase_short`."""
+    """Return a passphrase for a new key; a prompt asks twice. Raises `passphrase_too_short`."""
     passphrase = session.settings.passphrase
     if passphrase.is_set or passphrase.prompt is None:
         text = passphrase(alias or "that is new")
@@ -27,7 +27,7 @@ def new_passphrase(session: Session, alias: str | None) -> str:
         text = str(click.prompt(asked, hide_input=True, confirmation_prompt=True, err=True))
     if len(text) < _LEAST_LENGTH:
         raise UsageError(
-            "passphrase_short",
+            "passphrase_too_short",
             f"expected a passphrase of at least {_LEAST_LENGTH} characters, got {len(text)}",
             hint="Choose a longer passphrase, for example four words.",
         )

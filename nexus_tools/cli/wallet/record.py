@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 def key_record(session: Session, found: "Found[Account]") -> dict[str, Any]:
     """Return a key without its secret, and whether it is the default key."""
-    return record_beside(found, active_address(session))
+    return key_record_with_active(found, active_address(session))
 
 
-def record_beside(found: "Found[Account]", active: "Address | None") -> dict[str, Any]:
+def key_record_with_active(found: "Found[Account]", active: "Address | None") -> dict[str, Any]:
     """Return the same as `key_record`, for many keys with one active address."""
     account = found.what
     return {
@@ -38,11 +38,11 @@ def active_address(session: Session) -> "Address | None":
         return None
 
 
-def require_ours(found: "Found[Account]", wish: str, hint: str) -> None:
-    """Raise `account_elsewhere` for a key of another program."""
+def require_own_key(found: "Found[Account]", wish: str, hint: str) -> None:
+    """Raise `account_external` for a key of another program."""
     if found.source != OURS:
         raise UsageError(
-            "account_elsewhere",
+            "account_external",
             f"cannot {wish} the key {found.what.alias}, which belongs to another program:"
             f" {found.file}",
             hint=hint,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from nexus_tools.cli.framework import Session, complete_keys, reads
-from nexus_tools.cli.wallet.record import key_record, require_ours
-from nexus_tools.errors import NotNowError, UnreachableError
+from nexus_tools.cli.wallet.record import key_record, require_own_key
+from nexus_tools.errors import UnreachableError, WrongStateError
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
@@ -25,11 +25,10 @@ async def remove(session: Session, name: str, *, force: bool) -> None:
     """Delete the key NAME (alias or address), and lose access to everything that it owns.
 
     To back up the key first, run `nexus-tools wallet export NAME`. The command refuses with exit
-    code 4
-    if the key has SUI on the network, or if its balance cannot be read.
+    code 4 if the key has SUI on the network, or if its balance cannot be read.
     """
     found = session.settings.locate_account(name)
-    require_ours(found, "remove", "Remove the key with the program that stores it.")
+    require_own_key(found, "remove", "Remove the key with the program that stores it.")
     record = key_record(session, found)
     if not force:
         await _require_empty(session, found.what)
@@ -46,7 +45,7 @@ async def remove(session: Session, name: str, *, force: bool) -> None:
 
 
 async def _require_empty(session: Session, account: "Account") -> None:
-    """Raise `key_has_sui` or `balance_unknown`."""
+    """Raise `key_not_empty` or `balance_unknown`."""
     network, force = session.network().name, "pass --force to delete the key anyway."
     try:
         async with session.client() as client:
@@ -55,9 +54,9 @@ async def _require_empty(session: Session, account: "Account") -> None:
     except UnreachableError as error:
         message = f"cannot read the balance of {account.alias} on {network}: {error.message}"
         hint = f"Try again, or {force}"
-        raise NotNowError("balance_unknown", message, hint=hint) from error
+        raise WrongStateError("balance_unknown", message, hint=hint) from error
     if balance:
         message = f"{account.alias} has {units.sui(balance)} on {network}"
         wallet = shlex.quote(account.alias)
         sends = f"Run `nexus-tools wallet transfer -w {wallet} TO all` to transfer it"
-        raise NotNowError("key_has_sui", message, hint=f"{sends}, or {force}")
+        raise WrongStateError("key_not_empty", message, hint=f"{sends}, or {force}")

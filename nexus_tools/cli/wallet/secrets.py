@@ -6,7 +6,7 @@ import click
 
 from nexus_tools.cli.framework import Session, complete_keys, local, read_secret
 from nexus_tools.cli.wallet.passphrase import ENCRYPT, new_passphrase
-from nexus_tools.cli.wallet.record import key_record, require_ours
+from nexus_tools.cli.wallet.record import key_record, require_own_key
 from nexus_tools.cli.wallet.sui_import import import_from_sui
 from nexus_tools.errors import UsageError
 from nexus_tools.settings import environment
@@ -28,15 +28,13 @@ def import_key(
     """Import a key: `suiprivkey…`, an entry of a Sui keystore, or a recovery phrase.
 
     With --from-sui, import the keys and networks of the Sui CLI from ~/.sui/sui_config. Existing
-    keys
-    and networks and the well-known networks stay unchanged. With --json: `keys` and `networks`,
-    each
-    with `new`.
+    keys and networks and the well-known networks stay unchanged. With --json: `keys` and
+    `networks`, each with `new`.
     """
     if from_sui:
         if alias or secret or encrypt:
             raise UsageError(
-                "from_sui_alone",
+                "from_sui_conflict",
                 "--from-sui cannot be combined with --alias, --secret or --encrypt",
             )
         _import_from_sui(session)
@@ -85,7 +83,7 @@ def export(session: Session, name: str | None, *, yes: bool) -> None:
     """Print a key as `suiprivkey…`. Whoever knows it owns everything that the key owns."""
     found = session.settings.locate_account(name)
     hint = "Export the key with the program that stores it, for example `sui keytool export`."
-    require_ours(found, "export", hint)
+    require_own_key(found, "export", hint)
     session.output.confirm(f"Print the secret key of {found.what.alias}?", yes=yes)
     secret = session.settings.open_wallet().export(found.what.address)
     if session.output.as_json:

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Imported(Generic[T]):
+class ImportResult(Generic[T]):
     """An imported network or account, and whether it is `new`."""
 
     what: T
@@ -23,12 +23,12 @@ class Imported(Generic[T]):
 
 def import_from_sui(
     settings: "Settings",
-) -> "tuple[list[Imported[Account]], list[Imported[Network]]]":
+) -> "tuple[list[ImportResult[Account]], list[ImportResult[Network]]]":
     """Copy the keys and networks of the Sui CLI into our files.
 
     Existing entries stay unchanged, and so do well-known names: a network that the Sui CLI calls
     `testnet` never changes the meaning of `testnet` here. Raises `sui_files_missing`,
-    `sui_files_invalid` or `wallet_invalid`.
+    `sui_config_invalid` or `wallet_invalid`.
     """
     files = settings.sui_files
     if not files.file.exists():
@@ -43,22 +43,22 @@ def import_from_sui(
     return accounts, networks
 
 
-def _import_account(settings: "Settings", theirs: "Account") -> "Imported[Account]":
+def _import_account(settings: "Settings", theirs: "Account") -> "ImportResult[Account]":
     wallet, key = settings.open_wallet(), settings.sui_files.key(theirs.address)
     ours = {account.address: account for account in wallet.accounts()}
     if theirs.address in ours:
-        return Imported(ours[theirs.address], new=False)
+        return ImportResult(ours[theirs.address], new=False)
     try:
-        return Imported(wallet.add(key, theirs.alias), new=True)
+        return ImportResult(wallet.add(key, theirs.alias), new=True)
     except (UsageError, ValidationError):  # the alias is taken or invalid
-        return Imported(wallet.add(key), new=True)
+        return ImportResult(wallet.add(key), new=True)
 
 
-def _import_network(settings: "Settings", theirs: "Network") -> "Imported[Network]":
+def _import_network(settings: "Settings", theirs: "Network") -> "ImportResult[Network]":
     from nexus_tools.sui.network import NETWORKS
 
     if theirs.name in settings.networks or theirs.name in NETWORKS:
-        return Imported(settings.find_network(theirs.name), new=False)
+        return ImportResult(settings.find_network(theirs.name), new=False)
     faucet = {"faucet_url": theirs.faucet_url} if theirs.faucet_url else {}
     settings.networks[theirs.name] = {"url": theirs.url} | faucet
-    return Imported(theirs, new=True)
+    return ImportResult(theirs, new=True)

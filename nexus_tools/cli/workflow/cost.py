@@ -47,8 +47,8 @@ async def command(
 
     A run costs the tool's price, the gas of an on-chain tool, the fees of a leader, and the maximum
     outcome size, most of which is usually refunded. Storage deposits are refunded to whoever
-    deletes
-    the execution. Vertices in loops and regions may run repeatedly, limited only by --max-steps.
+    deletes the execution. Vertices in loops and regions may run repeatedly, limited only by
+    --max-steps.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress(f"reading {workflow}"):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_files, local, print_drawn
+from nexus_tools.cli.framework import Session, complete_files, local, print_drawing
 from nexus_tools.cli.workflow.workflow_file import read_workflow
 from nexus_tools.errors import UsageError
 
@@ -29,7 +29,7 @@ def command(
     """
     if sum((svg is not None, mermaid, terminal)) > 1:
         message = "--svg, --mermaid and --terminal cannot be combined"
-        raise UsageError("option_unfit", message, hint="Pass only one of them.")
+        raise UsageError("option_not_applicable", message, hint="Pass only one of them.")
     found = read_workflow(file)
     if found.document is None:
         found.print_violations(session.output, aside=True)
@@ -51,4 +51,4 @@ def command(
     elif mermaid:
         click.echo(draw_mermaid(document).rstrip("\n"))
     else:
-        print_drawn(lambda width: draw_terminal(document, width))
+        print_drawing(lambda width: draw_terminal(document, width))

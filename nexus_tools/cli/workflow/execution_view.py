@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools.cli.framework import Output, Session, plain, print_drawn
-from nexus_tools.cli.workflow.waits import sentences, telling, waits_document
+from nexus_tools.cli.framework import Output, Session, plain, print_drawing
+from nexus_tools.cli.workflow.waits import report_waits, sentences, waits_document
 from nexus_tools.errors import NexusError
 from nexus_tools.sui.support import units
 
@@ -38,7 +38,7 @@ async def show_execution(session: Session, nexus: "Nexus", execution: "Address")
         session.output.document(state_document(state, waits, spent_mist))
     else:
         session.output.record(_facts(state, spent_mist), _LABELS)
-        print_drawn(lambda width: picture(state, width))
+        print_drawing(lambda width: picture(state, width))
         print_outcome(session.output, state)
         print_waits(session.output, waits)
         print_next(session, state)
@@ -124,7 +124,7 @@ async def finished(session: Session, nexus: "Nexus", execution: "Address") -> "E
     try:
         tell = (lambda _: None) if session.output.as_json else _teller(session.output)
         with session.output.progress("waiting for the execution to end"):
-            async with telling(nexus, execution, tell, lambda _: None):
+            async with report_waits(nexus, execution, tell, lambda _: None):
                 return await nexus.executions.wait(execution)
     except (CancelledError, UnreachableError):
         session.output.warn(

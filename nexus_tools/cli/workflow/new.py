@@ -10,8 +10,8 @@ import click
 from nexus_tools.cli.framework import (
     Session,
     check_empty,
-    filled_in,
     local,
+    render_template,
     write_template,
 )
 from nexus_tools.cli.workflow.workflow_file import DOCUMENT
@@ -40,7 +40,7 @@ def command(session: Session, place: Path) -> None:
         if place.exists():
             raise UsageError("file_exists", f"{place} already exists", hint="Choose another file.")
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(filled_in(alone[place.suffix], values), encoding="utf-8")
+        place.write_text(render_template(alone[place.suffix], values), encoding="utf-8")
         written, workflow, tools = [place], place, ""
     else:
         check_empty(place, hint="choose another folder, or a file with the suffix .json or .py.")

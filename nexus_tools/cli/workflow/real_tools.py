@@ -21,7 +21,7 @@ from nexus_tools.tool import (
     parse_json,
     protocol,
 )
-from nexus_tools.tool_server import FailedError, Probe, load, serving
+from nexus_tools.tool_server import CheckFailedError, ToolProbe, load, serving
 from nexus_tools.workflow import ToolFunction
 
 if TYPE_CHECKING:
@@ -63,13 +63,13 @@ async def _definitions(http: "httpx.AsyncClient", url: str) -> dict[str, ToolDef
 
 
 def _function(url: str, definition: ToolDefinition, http: "httpx.AsyncClient") -> ToolFunction:
-    probe = Probe(url, http, definition=definition)
+    probe = ToolProbe(url, http, definition=definition)
     validator = InterfaceValidator(definition)
 
     async def call(ports: Mapping[str, Any]) -> Outcome:
         try:
             reply = await probe.invoke(canonical_json(ports))
-        except FailedError as error:
+        except CheckFailedError as error:
             return Failure(FailureReason.UNREACHABLE, error.message)
         if reply.status != HTTPStatus.OK:
             return _failure(reply.status, reply.body)

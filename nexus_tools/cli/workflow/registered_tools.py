@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from nexus_tools.cli.framework import Session
-from nexus_tools.cli.tool.proof import asked_proof
+from nexus_tools.cli.tool.proof import check_domain
 
 if TYPE_CHECKING:
     from nexus_tools.contracts.move_bindings.tool import Tool
@@ -32,5 +32,5 @@ async def _facts(session: Session, nexus: "Nexus", tool: "Tool", ask: bool | Non
     from nexus_tools.registry import tool_facts
     from nexus_tools.registry.domain_proof import ProofState
 
-    proof = await asked_proof(session, nexus, tool, ask)
+    proof = await check_domain(session, nexus, tool, ask)
     return tool_facts(tool, is_proven=proof is None or proof.state is ProofState.PROVED)

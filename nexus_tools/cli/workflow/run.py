@@ -13,12 +13,12 @@ from nexus_tools.cli.framework import (
     complete_fqns,
     find_leaders,
     report,
-    sent_record,
     terminable,
+    transaction_document,
     writes,
 )
-from nexus_tools.cli.shared.execution_warnings import forewarn
-from nexus_tools.cli.shared.input_addresses import with_workflow_addresses
+from nexus_tools.cli.shared.execution_warnings import warn_before_execution
+from nexus_tools.cli.shared.input_addresses import resolve_workflow_addresses
 from nexus_tools.cli.shared.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.cli.workflow.execution_view import (
     finished,
@@ -33,7 +33,7 @@ from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
-    from nexus_tools.registry import BegunExecution, PublishedWorkflow
+    from nexus_tools.registry import PublishedWorkflow, StartedExecution
 
 
 @click.command()
@@ -84,8 +84,7 @@ async def command(
     """Start an execution of the published workflow FQN or ID.
 
     Its funds pay the tool's price and the leader's fee for each run. Unspent funds are refunded at
-    the
-    end. An execution names one or two leaders, in order of preference: the first active ones of
+    the end. An execution names one or two leaders, in order of preference: the first active ones of
     --leader, or else of the setting `leaders`. Without either, leaders are chosen by their track
     record. With --wait, the exit code is 1 if the execution ends before it completes.
     """
@@ -93,7 +92,7 @@ async def command(
     async with session.nexus() as nexus:
         with session.output.progress(f"reading {workflow}"):
             found = await find_workflow(nexus, workflow)
-            given = await with_workflow_addresses(session, nexus, found, given)
+            given = await resolve_workflow_addresses(session, nexus, found, given)
             own = await find_leaders(nexus.leaders, named) if named else session.settings.leaders
             leaders = await nexus.executions.leaders_for(found, own)
         terms: dict[str, Any] = {
@@ -105,9 +104,9 @@ async def command(
             "max_steps": max_steps,
             "lasts_ms": lasts,
         }
-        forewarn(session, found, given, group, lasts)
+        warn_before_execution(session, found, given, group, lasts)
 
-        def question(begun: "BegunExecution") -> str:
+        def question(begun: "StartedExecution") -> str:
             """Return the prompt, and fix its terms, because a tool's price may rise."""
             terms["funds_mist"] = begun.funds_mist
             terms["max_prices_mist"] = begun.max_prices_mist
@@ -136,7 +135,7 @@ async def find_workflow(nexus: "Nexus", text: str) -> "PublishedWorkflow":
     return await nexus.workflows.get(text)
 
 
-def _question(workflow: "PublishedWorkflow", begun: "BegunExecution") -> str:
+def _question(workflow: "PublishedWorkflow", begun: "StartedExecution") -> str:
     by = ", or else ".join(map(str, begun.leaders))
     return (
         f"Start an execution of {workflow.fqn} with {units.sui(begun.funds_mist)} of funds,"
@@ -148,7 +147,7 @@ async def _tell(
     session: Session,
     nexus: "Nexus",
     workflow: "PublishedWorkflow",
-    begun: "BegunExecution",
+    begun: "StartedExecution",
     *,
     wait: bool,
 ) -> None:
@@ -170,7 +169,7 @@ async def _tell(
     if output.as_json:
         spent_mist = await nexus.executions.spent_mist(state)
         document = state_document(state, (), spent_mist)
-        output.document(document | {"transaction": sent_record(begun.sent)})
+        output.document(document | {"transaction": transaction_document(begun.sent)})
     else:
         print_outcome(output, state, ends=True)
     require_success(state)

@@ -22,7 +22,7 @@ from nexus_tools.cli.framework import (
 )
 from nexus_tools.cli.shared.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.cli.workflow.prices import by_tool, read_prices
-from nexus_tools.cli.workflow.tool_sources import ToolSources, takes_tools
+from nexus_tools.cli.workflow.tool_sources import ToolSources, tool_source_options
 from nexus_tools.cli.workflow.workflow_file import valid_workflow
 from nexus_tools.errors import NexusError, UsageError, ValidationError
 from nexus_tools.sui.support import units
@@ -52,7 +52,7 @@ _COLUMNS = {
 @click.argument("file", shell_complete=complete_files)
 @INPUTS
 @click.option("--stubs", type=FILE, help="JSON document with results that replace tool calls.")
-@takes_tools
+@tool_source_options
 @click.option("--group", help="Entry group to start with.")
 @click.option(
     "--price",
@@ -97,14 +97,10 @@ async def command(
     """Simulate the workflow in FILE locally. Nothing is sent to a chain, and nothing is paid.
 
     FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
-    Each
-    vertex returns the result of its stub, else of its tool, else a generated example. Tools of
-    --tools
-    and --url are really invoked, with all effects of their functions. Stubs take no time, because
-    the
-    clock is simulated. Costs are estimated from prices and fees. The exit code is 1 if the
-    execution
-    does not complete.
+    Each vertex returns the result of its stub, else of its tool, else a generated example. Tools of
+    --tools and --url are really invoked, with all effects of their functions. Stubs take no time,
+    because the clock is simulated. Costs are estimated from prices and fees. The exit code is 1 if
+    the execution does not complete.
     """
     given = read_inputs(inputs)
     from nexus_tools.workflow import StepCosts, simulate
@@ -165,7 +161,7 @@ def _stubs(
 def _report(output: Output, file: str, done: "Simulation") -> None:
     """Print the simulation. Raises `workflow_failed` if the execution did not complete."""
     steps = "1 step" if len(done.calls) == 1 else f"{len(done.calls)} steps"
-    cost = units.rounded_up(done.cost_mist)
+    cost = units.format_sui_argument(done.cost_mist)
     came_to = f"{steps} in {units.duration(done.time_ms)}, about {cost} SUI"
     reasons = list(done.reasons())
     end = _EARLY_ENDS.get(done.status)

@@ -58,8 +58,7 @@ class ToolSources:
         """Open the tools while the block runs; yields definitions and functions by FQN.
 
         Without options, the modules that call tools are not imported. Raises the errors of `load`
-        and
-        `served_definitions`.
+        and `served_definitions`.
         """
         if not (self.targets or self.urls):
             yield {}, {}
@@ -70,7 +69,7 @@ class ToolSources:
             yield found
 
 
-def takes_tools(command: Callable[..., Any]) -> Callable[..., Any]:
+def tool_source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a command that uses tools: it gets `ToolSources` as `sources`."""
 
     @functools.wraps(command)

@@ -9,7 +9,7 @@ import click
 from nexus_tools.cli.framework import Session, complete_files, plain, reads
 from nexus_tools.cli.tool.proof import ASK_DOMAIN
 from nexus_tools.cli.workflow.registered_tools import registered_tools
-from nexus_tools.cli.workflow.tool_sources import ToolSources, takes_tools
+from nexus_tools.cli.workflow.tool_sources import ToolSources, tool_source_options
 from nexus_tools.cli.workflow.workflow_file import read_workflow
 from nexus_tools.sui.support import units
 from nexus_tools.sui.support.suggestions import suggestion
@@ -27,7 +27,7 @@ _ALIKE = 0.9
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--registry", is_flag=True, help="Check the workflow against the registered tools.")
 @ASK_DOMAIN
-@takes_tools
+@tool_source_options
 @reads
 async def command(
     session: Session,
@@ -41,16 +41,13 @@ async def command(
     """Validate the workflow in FILE.
 
     FILE is a JSON document (`-` for stdin), a folder with a `workflow.json`, or a Python file with
-    a
-    `Workflow`; `report.py:flow` selects one of several. Each violation is listed with its rule, its
-    location in the file, and a JSON pointer.
+    a `Workflow`; `report.py:flow` selects one of several. Each violation is listed with its rule,
+    its location in the file, and a JSON pointer.
 
     With --tools or --url, the ports and variants in the document are compared with the tools. With
     --registry, the registered tools are compared too. They must be active, accept common leaders,
-    sign
-    answers where required, and have owners that their domains confirm. The exit code is 7 if there
-    is
-    an error.
+    sign answers where required, and have owners that their domains confirm. The exit code is 7 if
+    there is an error.
     """
     with session.output.progress(f"checking {file}"):
         async with sources.open() as (definitions, _):
@@ -80,10 +77,10 @@ async def command(
 
 def _unknown(document: "Document | None", definitions: "Mapping[str, ToolDefinition]") -> list[str]:
     """Return the tools of a workflow that have no known definition."""
-    from nexus_tools.workflow import TOOLS_THAT_WAIT
+    from nexus_tools.workflow import WAITING_TOOLS
 
     fqns = (vertex.fqn for vertex in document.vertices) if document else ()
-    known = {*definitions, *TOOLS_THAT_WAIT}
+    known = {*definitions, *WAITING_TOOLS}
     return [fqn for fqn in dict.fromkeys(fqns) if fqn not in known]
 
 

@@ -52,7 +52,7 @@ def waits_document(waits: "Sequence[Wait]") -> list[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def telling(
+async def report_waits(
     nexus: "Nexus", execution: "Address", tell: Tell, tell_away: Callable[[str], None]
 ) -> AsyncIterator[None]:
     """Report the waits of an execution whenever they change, while the block runs."""
@@ -93,14 +93,14 @@ async def _tell(
 
 async def _look(nexus: "Nexus", execution: "Address") -> "list[Wait]":
     """Return the current waits, except for tools that have only just been called."""
-    from nexus_tools.registry import WaitsFor
+    from nexus_tools.registry import WaitReason
 
     waits = await nexus.executions.waits(await nexus.executions.state(execution))
     now_ms = await nexus.client.now_ms()
     return [
         wait
         for wait in waits
-        if wait.what is not WaitsFor.OUTCOME or now_ms - (wait.since_ms or 0) >= _PATIENCE_MS
+        if wait.what is not WaitReason.OUTCOME or now_ms - (wait.since_ms or 0) >= _PATIENCE_MS
     ]
 
 

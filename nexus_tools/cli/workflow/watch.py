@@ -18,7 +18,7 @@ from nexus_tools.cli.workflow.execution_view import (
     require_success,
     state_document,
 )
-from nexus_tools.cli.workflow.waits import telling, waits_document
+from nexus_tools.cli.workflow.waits import report_waits, waits_document
 from nexus_tools.sui.support import units
 from nexus_tools.sui.support.untrusted_text import escaped_json
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nexus_tools.contracts import RegistryEvent
     from nexus_tools.contracts.move_bindings.attempt import Attempt
     from nexus_tools.nexus import Nexus
-    from nexus_tools.registry import ExecutionState, Following, Wait
+    from nexus_tools.registry import ExecutionEventFilter, ExecutionState, Wait
     from nexus_tools.sui.types.address import Address
 
 Draw = Callable[["ExecutionState"], None]
@@ -39,8 +39,7 @@ async def command(session: Session, *, execution: str) -> None:
     """Follow an EXECUTION until it ends. On a terminal, a diagram shows its progress.
 
     Ctrl-C only stops watching. While the node is unreachable the command waits. The exit code is 1
-    if
-    the execution ends before it completes.
+    if the execution ends before it completes.
 
     With --json each line is a document: an event with its Move fields; `waits_for`, whenever the
     execution waits for something else; and at the end the execution as in `nexus-tools workflow
@@ -52,7 +51,7 @@ async def command(session: Session, *, execution: str) -> None:
     async with session.nexus(signing=False, endures=True) as nexus:
         place = Address.parse_whole(execution)
         with _drawing(session) as draw:
-            async with telling(nexus, place, partial(_tell, output), output.note):
+            async with report_waits(nexus, place, partial(_tell, output), output.note):
                 state = await _follow(session, nexus, place, draw)
         spent_mist = await nexus.executions.spent_mist(state)
     if output.as_json:
@@ -80,12 +79,12 @@ async def _follow(
 ) -> "ExecutionState":
     """Print the events of the execution, and return its state at the end."""
     from nexus_tools.contracts import event_filter, parse_event
-    from nexus_tools.registry import OF_EXECUTIONS, OF_RUNS, Following
+    from nexus_tools.registry import OF_EXECUTIONS, RUN_EVENTS, ExecutionEventFilter
     from nexus_tools.sui.client import EventRecord, follow_events
 
-    kinds = event_filter(nexus.deployment, *OF_EXECUTIONS, *OF_RUNS)
+    kinds = event_filter(nexus.deployment, *OF_EXECUTIONS, *RUN_EVENTS)
     state: ExecutionState | None = None
-    following = Following(place)
+    following = ExecutionEventFilter(place)
     async with aclosing(follow_events(nexus.client, kinds, timestamps=True)) as items:
         async for item in items:
             if state is not None:
@@ -140,14 +139,17 @@ def _drawing(session: Session) -> Iterator[Draw]:
 
 
 def _print_line(
-    at_ms: int | None, event: "RegistryEvent", following: "Following", state: "ExecutionState"
+    at_ms: int | None,
+    event: "RegistryEvent",
+    following: "ExecutionEventFilter",
+    state: "ExecutionState",
 ) -> None:
     line = _line(event, following, state)
     if line:
-        click.echo(plain(f"{units.utc_second(at_ms or 0)}  {line}"))
+        click.echo(plain(f"{units.format_utc_seconds(at_ms or 0)}  {line}"))
 
 
-def _line(event: Any, following: "Following", state: "ExecutionState") -> str:
+def _line(event: Any, following: "ExecutionEventFilter", state: "ExecutionState") -> str:
     """Return an event as text, or an empty string for an irrelevant event."""
     from nexus_tools.contracts.move_bindings.workflows import execution as moves
 

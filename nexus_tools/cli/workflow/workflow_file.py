@@ -35,8 +35,7 @@ class WorkflowFile:
     """A file, its document, and its violations. The document is None if it cannot be parsed.
 
     `rows` are the violations with their locations, which `place` computes. A Python file may also
-    set
-    the FQN and the description. `tools` are the known tools by FQN.
+    set the FQN and the description. `tools` are the known tools by FQN.
     """
 
     name: str
@@ -87,7 +86,8 @@ def read_workflow(
 
     The file is a JSON document, `-` for stdin, a folder with `workflow.json`, or a Python file with
     a `Workflow`. It is checked against `definitions` by FQN, and against the package's own tools.
-    The errors are `file_unreadable` or `json_invalid`, those of `load_module`, or the author's own.
+    The errors are `output_file_unreadable` or `json_invalid`, those of `load_module`, or the
+    author's own.
     """
     place, _, attribute = name.partition(":")
     if place.endswith(".py"):
@@ -98,16 +98,16 @@ def read_workflow(
         )
     if found.document is None:
         return found
-    from nexus_tools.workflow import TOOLS_THAT_WAIT, ToolPorts
+    from nexus_tools.workflow import WAITING_TOOLS, ToolPorts
 
-    known = {**TOOLS_THAT_WAIT, **(definitions or {})}
+    known = {**WAITING_TOOLS, **(definitions or {})}
     used = known.keys() & {vertex.fqn for vertex in found.document.vertices}
     tools = {**found.tools, **{fqn: ToolPorts(known[fqn]) for fqn in used}}
     return replace(found, tools=tools).with_violations(_mismatches(found.document, known))
 
 
 def _from_json(name: str, *, strict: bool) -> WorkflowFile:
-    from nexus_tools.workflow import lint, place_of, places_in, read_document
+    from nexus_tools.workflow import json_positions, lint, place_of, read_document
 
     text = read_bytes(name)
     document = None
@@ -118,7 +118,7 @@ def _from_json(name: str, *, strict: bool) -> WorkflowFile:
         if error.code != "workflow_invalid":
             raise ValidationError(error.code, f"{name}: {error.message}") from error
         found = error.details["violations"]
-    places = places_in(text.decode())
+    places = json_positions(text.decode())
 
     def row(violation: Mapping[str, Any]) -> Row:
         line, column = place_of(places, violation["pointer"]) or (1, 1)
@@ -179,7 +179,7 @@ def _workflow(module: "ModuleType", name: str, attribute: str) -> "Workflow":
         return next(iter(found.values()))
     message = f"expected one workflow in {name}, found {len(found)}"
     hint = f"Pass {name}:{next(iter(found))}." if found else "Assign a Workflow to a variable."
-    raise UsageError("workflow_unclear", message, hint=hint)
+    raise UsageError("workflow_ambiguous", message, hint=hint)
 
 
 def _severity(row: Mapping[str, Any], *, strict: bool) -> str:

@@ -5,6 +5,6 @@ It does not depend on our other packages and can lock any package. Start reading
 
 from nexus_tools.contracts.upgrade_lock.changes import UpgradeChanges
 from nexus_tools.contracts.upgrade_lock.deployment import LockDeployment
-from nexus_tools.contracts.upgrade_lock.locks import PackageUpgrades, UpgradeLocks, Upgrades
+from nexus_tools.contracts.upgrade_lock.locks import PackageUpgradeState, UpgradeLocks, UpgradeMode
 
-__all__ = ["LockDeployment", "PackageUpgrades", "UpgradeChanges", "UpgradeLocks", "Upgrades"]
+__all__ = ["LockDeployment", "PackageUpgradeState", "UpgradeChanges", "UpgradeLocks", "UpgradeMode"]

@@ -12,9 +12,9 @@ from msgspec import Struct
 from nexus_tools.contracts.compiled import CompiledPackage
 from nexus_tools.sui.bytecode import (
     UpgradePolicy,
-    check_compatible,
     deserialize,
     has_init,
+    incompatibility_reason,
     original_id,
     relocate,
 )
@@ -54,7 +54,7 @@ class UpgradeChanges(Struct, frozen=True):
             tuple(sorted(before.keys() - after.keys())),
             tuple(name for name in added if has_init(modules[name])),
             tuple(sorted(set(upgraded.dependencies) - linked)),
-            check_compatible(
+            incompatibility_reason(
                 {name: deserialize(code) for name, code in before.items()}, modules, policy
             ),
         )

@@ -16,7 +16,7 @@ from nexus_tools.contracts.upgrade_lock.move_bindings.upgrade_lock import Propos
 from nexus_tools.errors import NotFoundError, RefusedOnChainError, ValidationError
 from nexus_tools.sui.bytecode import UpgradePolicy
 from nexus_tools.sui.client import EventFilter, SuiClient
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.event import Event
@@ -24,7 +24,7 @@ from nexus_tools.sui.types.object import MovePackage
 from nexus_tools.sui.types.type_tag import OBJECT_ID, derived_object_id
 
 
-class Upgrades(StrEnum):
+class UpgradeMode(StrEnum):
     """The ways in which the code of a package can change."""
 
     FREE = "free"
@@ -35,7 +35,7 @@ class Upgrades(StrEnum):
     """Upgrades are no longer possible."""
 
 
-class PackageUpgrades(Struct, frozen=True):
+class PackageUpgradeState(Struct, frozen=True):
     """The upgrade state of a package. `package` is its first version; `version` counts from 1.
 
     `proposal` is None unless a proposed upgrade can still be executed.
@@ -43,13 +43,13 @@ class PackageUpgrades(Struct, frozen=True):
 
     package: Address
     version: int
-    upgrades: Upgrades
+    upgrades: UpgradeMode
     owner: Address | None = None
     offered: Address | None = None
     proposal: Proposal | None = None
 
 
-@checks_arguments
+@validate_arguments
 class UpgradeLocks:
     """The locked packages of a chain. Any version of a package identifies it.
 
@@ -82,17 +82,19 @@ class UpgradeLocks:
         lock: UpgradeLock = self.deployment.decoder.object(value)
         return lock
 
-    async def upgrades(self, package: Address) -> PackageUpgrades:
+    async def upgrades(self, package: Address) -> PackageUpgradeState:
         """Return how a package can change. Raises `object_unknown` if it does not exist."""
         versions = await self.client.package_versions(package)
         lock = await self.find(versions[0])
         if lock is None:
-            return PackageUpgrades(versions[0], len(versions), Upgrades.FREE)
+            return PackageUpgradeState(versions[0], len(versions), UpgradeMode.FREE)
         proposal = lock.proposal
         if proposal is not None and proposal.void_at_ms <= await self.client.now_ms():
             proposal = None
-        kind = Upgrades.IMMUTABLE if lock.cap is None else Upgrades.LOCKED
-        return PackageUpgrades(versions[0], len(versions), kind, lock.owner, lock.offered, proposal)
+        kind = UpgradeMode.IMMUTABLE if lock.cap is None else UpgradeMode.LOCKED
+        return PackageUpgradeState(
+            versions[0], len(versions), kind, lock.owner, lock.offered, proposal
+        )
 
     async def changes(self, package: Address, upgraded: CompiledPackage) -> UpgradeChanges:
         """Return the changes of an upgrade to the newest version, under its `UpgradeCap`'s policy.

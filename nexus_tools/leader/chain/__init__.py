@@ -1,1 +1,1 @@
-"""What the Leader reads from the chain, and the records that it keeps of it. Begin with `chain.py`."""
+"""Reads of the chain, and the records that the Leader makes of them. Start with `chain.py`."""

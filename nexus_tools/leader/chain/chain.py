@@ -21,7 +21,7 @@ from nexus_tools.sui.types.transaction import SharedObject
 
 
 @dataclass(frozen=True, slots=True)
-class FoundInvocation:
+class InvocationObject:
     """An invocation, and the argument by which a transaction that closes it names it."""
 
     invocation: Invocation
@@ -37,7 +37,7 @@ class FoundTool:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundLeader:
+class LeaderObject:
     """The leader's current object, and the argument by which transactions name it."""
 
     leader: Leader
@@ -45,7 +45,7 @@ class FoundLeader:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundExecution:
+class ExecutionObject:
     """An execution, and the argument by which a transaction that advances it names it."""
 
     execution: Execution
@@ -106,25 +106,25 @@ class Chain:
         self.seen = height
         self.went_back.set()
 
-    async def leader_itself(self) -> FoundLeader:
+    async def leader_itself(self) -> LeaderObject:
         """Return the leader's current object.
 
         Raises:
-            NotFoundError: `unknown_leader`.
+            NotFoundError: `leader_unknown`.
         """
         value = await self.client.object(self.leader)
         if value is None:
             raise NotFoundError(
-                "unknown_leader",
+                "leader_unknown",
                 f"leader {self.leader} does not exist",
                 hint="Run `nexus-tools leader list` to list the existing leaders.",
             )
         leader = self.deployment.decode(value, Leader)
-        return FoundLeader(leader, _argument(value, mutable=False))
+        return LeaderObject(leader, _argument(value, mutable=False))
 
     async def invocation_and_tool(
         self, invocation: Address, tool: Address
-    ) -> tuple[FoundInvocation | None, FoundTool | None]:
+    ) -> tuple[InvocationObject | None, FoundTool | None]:
         """Return an invocation, None if it was deleted, and a tool, None if it does not exist."""
         reads = self._reader.get(invocation), self._reader.get(tool)
         invocation_object, tool_object = await asyncio.gather(*reads)
@@ -140,17 +140,17 @@ class Chain:
         await self._check_node_is_current(objects)
         return list(objects)
 
-    async def execution(self, execution: Address) -> FoundExecution | None:
+    async def execution(self, execution: Address) -> ExecutionObject | None:
         """Return the current execution, or None if it was deleted."""
         (value,) = await self.objects([execution])
         if value is None:
             return None
         contents = self.deployment.decode(value, Execution)
-        return FoundExecution(contents, _argument(value, mutable=True))
+        return ExecutionObject(contents, _argument(value, mutable=True))
 
-    def _invocation(self, value: Object) -> FoundInvocation:
+    def _invocation(self, value: Object) -> InvocationObject:
         contents = self.deployment.decode(value, Invocation)
-        return FoundInvocation(contents, _argument(value, mutable=True))
+        return InvocationObject(contents, _argument(value, mutable=True))
 
     def _tool(self, value: Object) -> FoundTool:
         return FoundTool(self.deployment.decode(value, Tool), value.version)
@@ -188,7 +188,7 @@ class Chain:
         if value is None:
             return Closed.ELSEWHERE
         state = self.deployment.decode(value, Invocation).state
-        return closed_of(state, self.leader)
+        return closure_kind_of(state, self.leader)
 
 
 def _argument(value: Object, *, mutable: bool) -> SharedObject:
@@ -196,7 +196,7 @@ def _argument(value: Object, *, mutable: bool) -> SharedObject:
     return SharedObject(value.id, value.owner.initial_version, mutable=mutable)
 
 
-def closed_of(state: object, leader: Address) -> Closed | None:
+def closure_kind_of(state: object, leader: Address) -> Closed | None:
     """Return how an invocation in this state was closed for `leader`, or None if it is open."""
     if isinstance(state, State.Requested):
         return None

@@ -104,7 +104,7 @@ class ChainClock:
         except UnreachableError:
             pass  # the heartbeat reports it
         except NexusError as error:
-            _log.warning("clock_unread", code=error.code, error=error.message)
+            _log.warning("clock_read_failed", code=error.code, error=error.message)
 
     def _wake(self) -> None:
         now_ms = self.now_ms()

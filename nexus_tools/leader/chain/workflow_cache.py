@@ -11,7 +11,7 @@ from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
 from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.registry import (
     ExecutionStep,
-    Gather,
+    GatherRegion,
     PublishedWorkflow,
     RequestRun,
     StepCommands,
@@ -26,7 +26,7 @@ _MAX_WORKFLOWS = 64
 
 
 @dataclass(slots=True, eq=False)
-class CarriedWorkflow:
+class CachedWorkflow:
     """A workflow, with the transaction arguments of it and of the tools needed so far."""
 
     published: PublishedWorkflow
@@ -44,7 +44,7 @@ class CarriedWorkflow:
         match step:
             case RequestRun(run):
                 return self.commands.tool(run.vertex)
-            case Gather():
+            case GatherRegion():
                 return None
         return self.commands.tool(step.vertex)
 
@@ -54,7 +54,7 @@ class CarriedWorkflow:
         return tool is None or tool in self.tools
 
 
-class CarriedWorkflows:
+class WorkflowCache:
     """A cache of the workflows, or their errors, that were needed most recently.
 
     Anyone can publish workflows. A workflow that cannot be read raises the same `NexusError` each
@@ -64,9 +64,9 @@ class CarriedWorkflows:
     def __init__(self, chain: Chain) -> None:
         self._chain = chain
         self._package = PackageClient(chain.client, chain.deployment)
-        self._cache: OrderedDict[Address, asyncio.Task[CarriedWorkflow]] = OrderedDict()
+        self._cache: OrderedDict[Address, asyncio.Task[CachedWorkflow]] = OrderedDict()
 
-    async def of(self, dag: Address) -> CarriedWorkflow:
+    async def of(self, dag: Address) -> CachedWorkflow:
         """Return the workflow. Raises its `NexusError`, or `UnreachableError`."""
         task = self._cache.get(dag)
         if task is None:
@@ -81,7 +81,7 @@ class CarriedWorkflows:
                 del self._cache[dag]
             raise
 
-    async def learn_tools(self, workflow: CarriedWorkflow, steps: Iterable[ExecutionStep]) -> None:
+    async def learn_tools(self, workflow: CachedWorkflow, steps: Iterable[ExecutionStep]) -> None:
         """Read the transaction arguments of the tools of steps, if the tools exist."""
         tools = {workflow.tool_of(step) for step in steps} - workflow.tools.keys() - {None}
         missing = [tool for tool in tools if tool is not None]
@@ -94,12 +94,12 @@ class CarriedWorkflows:
         """Return the transaction argument of a workflow, even an invalid one."""
         return OwnedObject((await self._object(dag)).reference())
 
-    async def _read(self, dag: Address) -> CarriedWorkflow:
+    async def _read(self, dag: Address) -> CachedWorkflow:
         value = await self._object(dag)
         dag_object = self._chain.deployment.decode(value, Dag)
         published = await read_workflow(self._package, dag_object)
         commands = StepCommands(self._chain.deployment, dag, published.plan)
-        return CarriedWorkflow(published, OwnedObject(value.reference()), commands)
+        return CachedWorkflow(published, OwnedObject(value.reference()), commands)
 
     async def _object(self, dag: Address) -> Object:
         (value,) = await self._chain.objects([dag])

@@ -14,7 +14,7 @@ from time import perf_counter
 
 from nexus_tools.contracts import parse_event
 from nexus_tools.contracts.move_bindings import invocation as moves
-from nexus_tools.errors import NexusError, NotNowError, RefusedOnChainError, UnreachableError
+from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError, WrongStateError
 from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.leader.chain.clock import ChainClock
 from nexus_tools.leader.chain.closure import Closed
@@ -28,8 +28,8 @@ from nexus_tools.leader.dispatch.response_classifier import failure
 from nexus_tools.leader.journal.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.bindings.runtime import MoveError
-from nexus_tools.sui.client import Executed, Simulated, simulate_transaction
-from nexus_tools.sui.support.logs import get_logger, in_short
+from nexus_tools.sui.client import Executed, SimulatedTransaction, simulate_transaction
+from nexus_tools.sui.support.logs import error_summary, get_logger
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.execution_status import ErrorKind, ExecutionFailure, MoveAbort
 from nexus_tools.tool import Answer, FailureReason
@@ -119,7 +119,7 @@ class Closer:
                 _log.warning("closing_postponed", code=error.code, error=error.message)
             await self._postpone(closings, error.message)
         except Exception as error:  # noqa: BLE001 - other batches continue
-            _log.error("closing_broke", error=in_short(error))
+            _log.error("closing_error", error=error_summary(error))
             await self._postpone(closings, "closing failed unexpectedly, see the log")
 
     async def _postpone(self, closings: Sequence[Closing], message: str) -> None:
@@ -155,7 +155,7 @@ class Closer:
         try:
             async with self._workers.paying(self._budget_mist(batch)) as worker:
                 await self._send_batch(worker, batch, closings)
-        except NotNowError as error:
+        except WrongStateError as error:
             if error.code != "not_enough_sui":
                 raise
             if len(closings) > 1:
@@ -216,7 +216,7 @@ class Closer:
     # --- Unprofitable batches
 
     def _is_profitable(
-        self, worker: Worker, simulated: Simulated, closings: Sequence[Closing]
+        self, worker: Worker, simulated: SimulatedTransaction, closings: Sequence[Closing]
     ) -> bool:
         """Return whether a batch pays for itself; a single execution may owe a little."""
         execution = closings[0].execution
@@ -311,10 +311,12 @@ class Closer:
                 # This affects the whole batch: another worker sends it, or none can.
                 await self._workers.refresh()
                 if self._workers.trouble:
-                    raise NotNowError("closing_impossible", self._workers.trouble)
+                    raise WrongStateError("closing_impossible", self._workers.trouble)
             case ErrorKind.INSUFFICIENT_FUNDS_FOR_WITHDRAW:
                 await self._workers.refresh()
-                raise NotNowError("balance_spent", "another program spends the worker's balance")
+                raise WrongStateError(
+                    "worker_balance_spent", "another program spends the worker's balance"
+                )
             case ErrorKind.INSUFFICIENT_GAS if self._budget_factor < _MAX_BUDGET_FACTOR:
                 self._budget_factor *= 2
             case _ if failed_closing in closings:

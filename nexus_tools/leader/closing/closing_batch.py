@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from nexus_tools.contracts import Deployment
 from nexus_tools.leader.chain.assignment import Assignment
-from nexus_tools.leader.chain.chain import FoundInvocation
+from nexus_tools.leader.chain.chain import InvocationObject
 from nexus_tools.leader.chain.closure import Closed
 from nexus_tools.leader.closing.continuation import Continuation, arguments, following
 from nexus_tools.leader.closing.step_costs import cost_mist
-from nexus_tools.registry import MAX_STEPS, AttemptOfRun, add_advance, add_outcome
+from nexus_tools.registry import MAX_STEPS, RunAttempt, add_advance, add_outcome
 from nexus_tools.sui.transaction_builder import MAX_PURE_BYTES, TransactionBuilder
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.execution_status import ExecutionFailure, ExecutionStatus, MoveAbort
@@ -59,7 +59,7 @@ class SignedInputs:
     `source_bytes` is the size of the closed invocations that supply some of the inputs.
     """
 
-    attempt: AttemptOfRun
+    attempt: RunAttempt
     named: Mapping[Address, ObjectArgument]
     source_bytes: int
 
@@ -202,7 +202,7 @@ class Closing:
             self.closed.set_result(closed)
 
 
-def closing_of(assignment: Assignment, outcome: Outcome, found: FoundInvocation) -> Closing:
+def closing_of(assignment: Assignment, outcome: Outcome, found: InvocationObject) -> Closing:
     """Return the closing of an invocation with this outcome."""
     invocation = found.invocation
     attempt = invocation.attempt

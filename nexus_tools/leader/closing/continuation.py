@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from nexus_tools.contracts.move_bindings.attempt import Attempt
-from nexus_tools.leader.chain.workflow_cache import CarriedWorkflow
+from nexus_tools.leader.chain.workflow_cache import CachedWorkflow
 from nexus_tools.leader.closing.step_costs import MAX_RUNS, affordable, cost_mist, run_count
-from nexus_tools.registry import ExecutionStep, Foresight
+from nexus_tools.registry import ExecutionStep, StepPredictor
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.transaction import ObjectArgument, SharedObject
 from nexus_tools.workflow import (
     EDGE_EFFORT,
-    LOOK_EFFORT,
+    LOOKUP_EFFORT,
     OPEN_EFFORT,
     PORT_EFFORT,
     SOURCE_EFFORT,
@@ -46,7 +46,7 @@ class Extent(IntEnum):
 class Continuation:
     """The continuation of an execution after the closing of an attempt with this outcome."""
 
-    workflow: CarriedWorkflow
+    workflow: CachedWorkflow
     execution: SharedObject
     attempt: Attempt
     outcome: Settled | Failed
@@ -87,7 +87,7 @@ class Continuation:
         per_edge = self.edges * _STORAGE_PER_EDGE_MIST
         return _STORAGE_PER_ADVANCE_MIST + per_edge if self.extent else 0
 
-    def foresee(self, foresight: Foresight) -> None:
+    def foresee(self, foresight: StepPredictor) -> None:
         """Add the possible next steps to a prediction."""
         foresight.closed(self.run, self.attempt.number, self.outcome)
 
@@ -111,7 +111,7 @@ def following_effort(plan: Plan, edges: Iterable[PlannedEdge]) -> int:
         start = starts.pop()
         if isinstance(start, str):
             ports = len(plan.vertices[start].into)
-            effort += LOOK_EFFORT + (PORT_EFFORT + SOURCE_EFFORT) * ports
+            effort += LOOKUP_EFFORT + (PORT_EFFORT + SOURCE_EFFORT) * ports
         elif start not in open_blocks:
             open_blocks.add(start)
             block = plan.blocks[start]
@@ -125,7 +125,7 @@ def following_effort(plan: Plan, edges: Iterable[PlannedEdge]) -> int:
 class FollowingSteps:
     """The steps of one execution that follow in a transaction."""
 
-    workflow: CarriedWorkflow
+    workflow: CachedWorkflow
     execution: Address
     steps: tuple[ExecutionStep, ...]
 
@@ -145,7 +145,7 @@ def following(
     runs = MAX_RUNS - sum(continuation.edges for continuation in continuations)
     for execution, group in by_execution.items():
         workflow = group[0].workflow
-        foresight = Foresight(workflow.plan)
+        foresight = StepPredictor(workflow.plan)
         for continuation in group:
             continuation.foresee(foresight)
         steps = tuple(step for step in foresight.steps(limit) if workflow.can_add(step))
@@ -158,7 +158,7 @@ def following(
     return tuple(groups)
 
 
-def run_of(workflow: CarriedWorkflow, vertex: int, path: Iterable[int]) -> Run:
+def run_of(workflow: CachedWorkflow, vertex: int, path: Iterable[int]) -> Run:
     """Return a run, whose vertex the chain names by its index. Raises `IndexError`."""
     return Run(tuple(workflow.plan.vertices)[vertex], tuple(path))
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from nexus_tools.contracts import Deployment, parse_event
 from nexus_tools.contracts.move_bindings.invocation import Invocation, InvocationRequested
 from nexus_tools.leader.closing.workers import Worker
-from nexus_tools.sui.client import Executed, Simulated
+from nexus_tools.sui.client import Executed, SimulatedTransaction
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.type_tag import SUI
 
@@ -78,7 +78,7 @@ class ExecutionAccounts:
         if len(self._owner_of) > _MAX_ACCOUNTS:
             self._owner_of.popitem(last=False)
 
-    def covers(self, execution: Address, worker: Worker, simulated: Simulated) -> bool:
+    def covers(self, execution: Address, worker: Worker, simulated: SimulatedTransaction) -> bool:
         """Return whether a transaction pays for itself, or the execution may owe its cost."""
         requested = sum(1 for _ in self._requested(simulated))
         return self.allows(execution, margin_mist(worker, simulated), requested)
@@ -111,7 +111,7 @@ class ExecutionAccounts:
 
     @contextmanager
     def reserve(
-        self, execution: Address | None, worker: Worker, simulated: Simulated | None
+        self, execution: Address | None, worker: Worker, simulated: SimulatedTransaction | None
     ) -> Iterator[None]:
         """Reserve the credit that a simulation uses until its transaction is recorded.
 
@@ -170,7 +170,7 @@ class ExecutionAccounts:
         own = self._executions.of(execution)
         return [own] if owner is None else [own, self._owners.of(owner)]
 
-    def _requested(self, result: Executed | Simulated) -> Iterable[InvocationRequested]:
+    def _requested(self, result: Executed | SimulatedTransaction) -> Iterable[InvocationRequested]:
         """Yield the requested attempts whose fee this leader is certain to earn."""
         for raw_event in result.events:
             event = parse_event(self._deployment, raw_event)
@@ -183,6 +183,6 @@ class ExecutionAccounts:
                 yield event
 
 
-def margin_mist(worker: Worker, result: Executed | Simulated) -> int:
+def margin_mist(worker: Worker, result: Executed | SimulatedTransaction) -> int:
     """Return how much a transaction adds to a worker's balance after gas, in MIST."""
     return result.effects.address_balance_change(worker.address, SUI)

@@ -64,5 +64,5 @@ class TransactionSender:
 
     async def _wait(self, transaction: SignedTransaction, error: UnreachableError) -> None:
         self.trouble = error.message
-        _log.debug("node_away", digest=str(transaction.digest), error=error.message)
+        _log.debug("node_unreachable", digest=str(transaction.digest), error=error.message)
         await asyncio.sleep(self._pause)

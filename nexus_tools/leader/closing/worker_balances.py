@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nexus_tools.errors import NexusError
-from nexus_tools.leader.closing.worker_funding import command_to_send
+from nexus_tools.leader.closing.worker_funding import funding_command
 from nexus_tools.leader.closing.workers import Workers
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.network import Network
@@ -88,7 +88,7 @@ class Money:
                 await self.look()
             except NexusError as error:
                 self._metrics.trouble.labels("money").inc()
-                _log.info("money_unread", error=error.message)
+                _log.info("balance_read_failed", error=error.message)
             await asyncio.sleep(self._interval)
 
     async def look(self) -> None:
@@ -115,14 +115,14 @@ class Money:
         """Warn when funds are low and then hourly, and log when they suffice again."""
         if not report.lacking_mist:
             if self._warned_at is not None:
-                _log.info("money_enough", balance=sui(report.balance_mist))
+                _log.info("funds_sufficient", balance=sui(report.balance_mist))
             self._warned_at = None
         elif self._warned_at is None or now - self._warned_at >= HOUR_S:
             self._warned_at = now
             _log.warning(
-                "money_short",
+                "funds_low",
                 balance=sui(report.balance_mist),
                 earned_per_hour=sui(report.earned_mist_per_hour),
                 lacking=sui(report.lacking_mist),
-                send=command_to_send(self._network, self._workers.richest, report.lacking_mist),
+                send=funding_command(self._network, self._workers.richest, report.lacking_mist),
             )

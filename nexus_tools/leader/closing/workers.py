@@ -15,22 +15,22 @@ from msgspec.structs import replace
 
 from nexus_tools.contracts import LeaderState
 from nexus_tools.contracts.move_bindings.leader import Leader
-from nexus_tools.errors import NexusError, NotAllowedError, NotNowError, UnreachableError
-from nexus_tools.leader.chain.chain import Chain, FoundLeader
+from nexus_tools.errors import NexusError, NotAllowedError, UnreachableError, WrongStateError
+from nexus_tools.leader.chain.chain import Chain, LeaderObject
 from nexus_tools.leader.closing.transaction_sender import SignedTransaction
 from nexus_tools.leader.closing.worker_funding import (
     DEPOSIT_GAS_MIST,
-    amount_to_send,
-    command_to_send,
+    funding_amount_mist,
+    funding_command,
     least_mist,
 )
 from nexus_tools.sui.client import (
     MAX_PAYMENT_COINS,
     Epoch,
     Executed,
-    Simulated,
+    SimulatedTransaction,
     SuiClient,
-    how_to_fund,
+    funding_hint,
     read_epoch,
 )
 from nexus_tools.sui.keystore import Signer
@@ -70,7 +70,7 @@ class Worker:
         """The most MIST that another transaction may have as its budget."""
         return self.balance_mist - self.reserved_mist
 
-    def repaid_mist(self, executed: Executed | Simulated, fees_mist: int) -> int:
+    def repaid_mist(self, executed: Executed | SimulatedTransaction, fees_mist: int) -> int:
         """Return the storage cost that executions refunded in a transaction, in MIST."""
         change = executed.effects.address_balance_change(self.address, SUI)
         return change + executed.cost.net - fees_mist
@@ -93,7 +93,7 @@ class Workers:
         self._chain = chain
         self._workers = tuple(map(Worker, signers))
         self._enough_mist = enough_mist
-        self._leader: FoundLeader | None = None
+        self._leader: LeaderObject | None = None
         self._epoch: Epoch | None = None
         self._freed = asyncio.Condition()
         self._refreshing = asyncio.Lock()
@@ -102,7 +102,7 @@ class Workers:
     # --- State
 
     @property
-    def leader(self) -> FoundLeader:
+    def leader(self) -> LeaderObject:
         """The leader at the last refresh."""
         assert self._leader is not None
         return self._leader
@@ -150,14 +150,14 @@ class Workers:
         if self.richest_mist >= needed_mist:
             return ""
         lacking_mist = needed_mist - self.richest_mist
-        command = command_to_send(self._chain.client.network, self.richest, lacking_mist)
+        command = funding_command(self._chain.client.network, self.richest, lacking_mist)
         step = f"run `{command}`" if self._chain.client.network.has_profile else command
         return f"{self._insufficient_funds(needed_mist).message}: {step}"
 
     # --- Reading
 
     async def refresh(self) -> None:
-        """Read the leader, the workers' balances and the epoch. Raises `unknown_leader`."""
+        """Read the leader, the workers' balances and the epoch. Raises `leader_unknown`."""
         async with self._refreshing:
             client = self._chain.client
             leader, self._epoch, balances = await asyncio.gather(
@@ -185,7 +185,7 @@ class Workers:
         except UnreachableError:
             pass  # the heartbeat reports it
         except NexusError as error:
-            _log.warning("workers_unread", code=error.code, error=error.message)
+            _log.warning("workers_read_failed", code=error.code, error=error.message)
 
     def check(self) -> None:
         """Raise `not_a_worker` if none of the keys belongs to a worker of the leader."""
@@ -272,13 +272,13 @@ class Workers:
     def _insufficient_funds(self, budget_mist: int) -> NexusError:
         richest = max(self.listed, key=lambda worker: worker.balance_mist)
         # Faucets and transfers send coins, whose deposit costs gas.
-        lacking = amount_to_send(budget_mist - richest.balance_mist)
+        lacking = funding_amount_mist(budget_mist - richest.balance_mist)
         network = self._chain.client.network
-        return NotNowError(
+        return WrongStateError(
             "not_enough_sui",
             f"worker {richest.address} has {sui(richest.balance_mist)} for gas but needs"
             f" {sui(budget_mist)}",
-            hint=how_to_fund(network, richest.address, lacking),
+            hint=funding_hint(network, richest.address, lacking),
         )
 
     def sign(

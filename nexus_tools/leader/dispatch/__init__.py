@@ -1,1 +1,1 @@
-"""Calls of off-chain tools: validation, signed requests, and responses. Begin with `invoker.py`."""
+"""Calls of off-chain tools: validation, signed requests, and responses. Start with `invoker.py`."""

@@ -13,20 +13,20 @@ _DESCRIPTORS_PER_CALL = 3
 _RESERVED_DESCRIPTORS = 256
 
 
-def calls_within(limit: int) -> int:
+def calls_for_limit(limit: int) -> int:
     """Return the number of concurrent calls for which `limit` file descriptors suffice."""
     return max(1, (limit - _RESERVED_DESCRIPTORS) // _DESCRIPTORS_PER_CALL)
 
 
-def allowed_calls(wanted: int) -> int:
+def max_concurrent_calls(wanted: int) -> int:
     """Return the number of concurrent calls that this process may make, at most `wanted`."""
     if resource is None:
         return wanted
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return wanted if soft == resource.RLIM_INFINITY else min(wanted, calls_within(soft))
+    return wanted if soft == resource.RLIM_INFINITY else min(wanted, calls_for_limit(soft))
 
 
-def make_room(calls: int) -> None:
+def raise_file_limit(calls: int) -> None:
     """Raise this process's limit of open files to what `calls` need, as far as allowed."""
     if resource is None:
         return

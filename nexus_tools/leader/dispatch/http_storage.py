@@ -35,9 +35,9 @@ async def _get(client: aiohttp.ClientSession, url: str, key: bytes, max_bytes: i
         message = f"the value has more than {max_bytes} bytes"
         raise ValidationError("value_too_large", message) from None
     except NoResponseError as error:
-        raise UnreachableError("storage_down", "the storage does not respond") from error
+        raise UnreachableError("storage_unavailable", "the storage does not respond") from error
     except ResponseMalformedError as error:
-        raise UnreachableError("storage_down", str(error)) from error
+        raise UnreachableError("storage_unavailable", str(error)) from error
     if 300 <= response.status < 400:
         message = "its storage responds with a redirect, which is not followed"
         raise ValidationError("storage_redirects", message)
@@ -45,7 +45,9 @@ async def _get(client: aiohttp.ClientSession, url: str, key: bytes, max_bytes: i
         raise NotFoundError("value_unknown", "the storage has no such value")
     if response.status in _KEY_STATUSES:
         message = f"its storage rejects the key with status {response.status}"
-        raise ValidationError("storage_refuses", message)
+        raise ValidationError("storage_key_refused", message)
     if response.status != 200:
-        raise UnreachableError("storage_down", f"the storage responds with {response.status}")
+        raise UnreachableError(
+            "storage_unavailable", f"the storage responds with {response.status}"
+        )
     return response.body

@@ -19,7 +19,7 @@ class Interface:
     validator: InterfaceValidator
 
 
-class Interfaces:
+class InterfaceCache:
     """A cache of the interfaces, or their errors, of the tools that were called last."""
 
     def __init__(self, capacity: int = MAX_INTERFACES) -> None:

@@ -19,12 +19,17 @@ from nexus_tools.http.guarded_client import (
 )
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.dispatch.backoff import Backoff
-from nexus_tools.leader.dispatch.file_descriptors import allowed_calls
-from nexus_tools.leader.dispatch.request_signing import SignedTraffic, with_signature
-from nexus_tools.leader.dispatch.response_classifier import Again, Declined, failure, judge_response
+from nexus_tools.leader.dispatch.file_descriptors import max_concurrent_calls
+from nexus_tools.leader.dispatch.request_signing import RequestSigning, attach_signature
+from nexus_tools.leader.dispatch.response_classifier import (
+    Declined,
+    Retryable,
+    classify_response,
+    failure,
+)
 from nexus_tools.leader.dispatch.tool_call import ToolCall
-from nexus_tools.leader.dispatch.tool_health import Lane, ToolLanes
-from nexus_tools.leader.dispatch.validation_turns import CheckTurns
+from nexus_tools.leader.dispatch.tool_health import ToolHealth, ToolHealthRegistry
+from nexus_tools.leader.dispatch.validation_turns import ValidationTurns
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.sui.types.address import Address
@@ -33,7 +38,7 @@ from nexus_tools.tool import (
     Failure,
     FailureReason,
     Outcome,
-    RefusedSignatureError,
+    SignatureRejectedError,
     protocol,
 )
 
@@ -43,7 +48,7 @@ _log = get_logger("nexus_tools.leader")
 _MAX_ESCAPE_FACTOR = 8
 _MAX_WHITESPACE_BYTES = 64 * 1024
 
-_Result = Outcome | Again | Declined
+_Result = Outcome | Retryable | Declined
 
 
 class Invoker:
@@ -56,19 +61,19 @@ class Invoker:
         size: Callable[[Answer], int],
         metrics: LeaderMetrics,
         *,
-        traffic: SignedTraffic | None = None,
-        turns: CheckTurns | None = None,
+        traffic: RequestSigning | None = None,
+        turns: ValidationTurns | None = None,
     ) -> None:
-        self._turns = turns or CheckTurns()
+        self._turns = turns or ValidationTurns()
         self._config = config
         self._client = client
-        self._traffic = traffic or SignedTraffic()
+        self._traffic = traffic or RequestSigning()
         self._size = size
         self._metrics = metrics
         self._backoff = Backoff(config.first_pause_ms, config.longest_pause_ms)
         self._chance = random.Random()  # noqa: S311 - spreads retries, keeps no secret
         self._call_slots = _call_slots(config)
-        self.lanes = ToolLanes(config, _now)
+        self.lanes = ToolHealthRegistry(config, _now)
         metrics.tools_down.set_function(self.lanes.down)
 
     async def invoke(self, call: ToolCall) -> Outcome | Declined | None:
@@ -79,7 +84,7 @@ class Invoker:
         """
         start = _now()
         result = await self._last_result(call)
-        if not isinstance(result, Again):
+        if not isinstance(result, Retryable):
             return result
         if result.is_of_leader:
             return Declined(result.failure)
@@ -89,18 +94,18 @@ class Invoker:
             return Declined(result.failure)
         return None if result.is_running else result.failure
 
-    async def _last_result(self, call: ToolCall) -> Outcome | Again | Declined | None:
+    async def _last_result(self, call: ToolCall) -> Outcome | Retryable | Declined | None:
         """Return the last result that was received until the window ended."""
-        last: Again | None = None
+        last: Retryable | None = None
         attempt = 1
         while _now() < call.deadline:
             result = await self._send_in_window(call)
             if isinstance(result, _Paused):
                 not_sent = failure(FailureReason.UNREACHABLE, _PAUSED_DETAIL)
-                last = last or Again(not_sent)
+                last = last or Retryable(not_sent)
                 await self._wait_for_breaker(call, result.seconds)
                 continue
-            if not isinstance(result, Again):
+            if not isinstance(result, Retryable):
                 return result or last
             last = result
             pause = self._pause_seconds(result, attempt)
@@ -110,7 +115,7 @@ class Invoker:
             attempt += 1
         return last
 
-    def _pause_seconds(self, again: Again, attempt: int) -> float:
+    def _pause_seconds(self, again: Retryable, attempt: int) -> float:
         requested_ms = retry_after_ms(again.retry_after, datetime.now(UTC))
         pause = self._backoff.pause_ms(attempt, self._chance)
         return max(pause, requested_ms or 0.0) / 1000
@@ -119,7 +124,7 @@ class Invoker:
         left = call.deadline - _now()
         await self._health_of(call).breaker.wait(min(seconds, left))
 
-    def _health_of(self, call: ToolCall) -> Lane:
+    def _health_of(self, call: ToolCall) -> ToolHealth:
         return self.lanes.of(call.tool, call.fqn)
 
     async def _send_in_window(self, call: ToolCall) -> "_Result | _Paused | None":
@@ -142,7 +147,7 @@ class Invoker:
                 # This has no effect after a call whose result was recorded.
                 health.breaker.gave_up()
 
-    async def _exchange(self, call: ToolCall, health: Lane) -> _Result:
+    async def _exchange(self, call: ToolCall, health: ToolHealth) -> _Result:
         seconds = call.timeout_ms / 1000
         limit = asyncio.timeout(seconds)
         try:
@@ -152,7 +157,7 @@ class Invoker:
         except NoResponseError as error:
             health.missed(str(error), error.refusal)
             # The published failure does not tell whether the guard refused the resolved address.
-            return Again(failure(FailureReason.UNREACHABLE, str(error)))
+            return Retryable(failure(FailureReason.UNREACHABLE, str(error)))
         except ResponseTooLargeError:
             health.reached()
             return self._too_large(call)
@@ -172,10 +177,10 @@ class Invoker:
         limit, signers = call.max_outcome_bytes, call.signers
         try:
             self._traffic.check(request, response, call.keys)
-            outcome = judge_response(response, call.validator, self._size, limit)
+            outcome = classify_response(response, call.validator, self._size, limit)
             if isinstance(outcome, Answer):
-                outcome = with_signature(outcome, request, response, signers, call.body)
-        except RefusedSignatureError as error:
+                outcome = attach_signature(outcome, request, response, signers, call.body)
+        except SignatureRejectedError as error:
             detail = f"the response does not have a valid signature of the tool: {error.detail}"
             return failure(FailureReason.OUTPUT_INVALID, detail)
         return outcome
@@ -211,9 +216,11 @@ class Invoker:
 
 def _call_slots(config: LeaderConfig) -> FairShare[Address]:
     """Return the slots for calls: the configured number, or as many as the process can have."""
-    calls = allowed_calls(config.max_concurrent)
+    calls = max_concurrent_calls(config.max_concurrent)
     if calls < config.max_concurrent:
-        _log.warning("fewer_calls", calls=calls, wanted=config.max_concurrent, why=_TOO_FEW_FILES)
+        _log.warning(
+            "concurrency_reduced", calls=calls, wanted=config.max_concurrent, why=_TOO_FEW_FILES
+        )
     return FairShare(calls, min(calls, config.max_concurrent_per_tool))
 
 

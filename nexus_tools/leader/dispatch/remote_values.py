@@ -12,14 +12,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from random import Random
 from typing import Any, Protocol
 
-from nexus_tools.contracts import RemotePlace
+from nexus_tools.contracts import RemoteReference
 from nexus_tools.contracts.move_bindings.value import Ports
 from nexus_tools.errors import NexusError, NotFoundError, UsageError, ValidationError
 from nexus_tools.http.fair_share import FairShare
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.dispatch.backoff import Backoff
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.sui.support.logs import get_logger, in_short
+from nexus_tools.sui.support.logs import error_summary, get_logger
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import parse_json
 from nexus_tools.workflow import is_storage_key
@@ -52,7 +52,7 @@ class Fetch(Protocol):
         """Return the text of the value under a key."""
 
 
-def urls_and_functions(
+def split_storages(
     storages: Mapping[str, Fetch | str],
 ) -> tuple[dict[str, str], dict[str, Fetch]]:
     """Return the storages that are URLs, and those that are functions.
@@ -98,14 +98,15 @@ class RemoteValues:
     @asynccontextmanager
     async def texts(
         self, tool: Address, ports: Ports, deadline: float
-    ) -> AsyncIterator[dict[RemotePlace, bytes]]:
+    ) -> AsyncIterator[dict[RemoteReference, bytes]]:
         """Yield the JSON texts of the remote values, which stay in memory during the context.
 
         `deadline` uses the event loop's clock.
 
         Raises:
             TimeoutError: There is no capacity before the deadline, or too late to fetch.
-            ValidationError: `value_remote`; the message says why a value is not available.
+            ValidationError: `remote_value_unavailable`; the message says why a value is not
+                available.
         """
         references = [*ports.remote()]
         if not references:
@@ -122,9 +123,9 @@ class RemoteValues:
         self,
         room: AsyncExitStack,
         tool: Address,
-        references: Sequence[tuple[str, RemotePlace]],
+        references: Sequence[tuple[str, RemoteReference]],
         deadline: float,
-    ) -> dict[RemotePlace, bytes]:
+    ) -> dict[RemoteReference, bytes]:
         loop = asyncio.get_running_loop()
         start = loop.time()
         async with asyncio.timeout_at(deadline):
@@ -138,7 +139,7 @@ class RemoteValues:
                 raise TimeoutError from error
             raise
 
-    def _check(self, references: Sequence[tuple[str, RemotePlace]]) -> None:
+    def _check(self, references: Sequence[tuple[str, RemoteReference]]) -> None:
         for port, place in references:
             if place.storage not in self._storages:
                 raise _unavailable(port, place, "this leader does not have that storage")
@@ -152,17 +153,17 @@ class RemoteValues:
             )
 
     async def _fetch_all(
-        self, references: Sequence[tuple[str, RemotePlace]], until: float
-    ) -> dict[RemotePlace, bytes]:
+        self, references: Sequence[tuple[str, RemoteReference]], until: float
+    ) -> dict[RemoteReference, bytes]:
         """Fetch each value once; the size limit counts it once for each use."""
         ports = {place: port for port, place in reversed(references)}
         times = Counter(place for _, place in references)
         turns = asyncio.Semaphore(_CONCURRENT_FETCHES)
-        texts: dict[RemotePlace, bytes] = {}
-        troubles: dict[RemotePlace, str] = {}
+        texts: dict[RemoteReference, bytes] = {}
+        troubles: dict[RemoteReference, str] = {}
         left = self._max_bytes
 
-        async def fetch(place: RemotePlace) -> None:
+        async def fetch(place: RemoteReference) -> None:
             nonlocal left
             async with turns:
                 text = await self._fetch(ports[place], place, left // times[place], troubles)
@@ -189,12 +190,16 @@ class RemoteValues:
         return texts
 
     async def _fetch(
-        self, port: str, place: RemotePlace, max_bytes: int, troubles: dict[RemotePlace, str]
+        self,
+        port: str,
+        place: RemoteReference,
+        max_bytes: int,
+        troubles: dict[RemoteReference, str],
     ) -> bytes:
         """Return one value, retrying until its storage responds; note errors meanwhile.
 
         Raises:
-            ValidationError: `value_remote`.
+            ValidationError: `remote_value_unavailable`.
         """
         storage, attempt = place.storage, 1
         while True:
@@ -220,10 +225,10 @@ class RemoteValues:
 
     def _note_down(self, storage: str, error: Exception) -> str:
         """Log a new error of a storage, and return the part that may be published."""
-        message = error.message if isinstance(error, NexusError) else in_short(error)
+        message = error.message if isinstance(error, NexusError) else error_summary(error)
         if self._error_by_storage.get(storage) != message:
             self._error_by_storage[storage] = message
-            _log.warning("storage_down", storage=storage, error=message)
+            _log.warning("storage_unavailable", storage=storage, error=message)
         return message if isinstance(error, NexusError) else ""
 
     def _note_up(self, storage: str) -> None:
@@ -231,9 +236,9 @@ class RemoteValues:
             _log.info("storage_up", storage=storage)
 
 
-def parsed(ports: Ports, texts: Mapping[RemotePlace, bytes]) -> dict[RemotePlace, Any]:
-    """Parse the fetched texts. Raises `value_remote` for a text that is not JSON."""
-    values: dict[RemotePlace, Any] = {}
+def parsed(ports: Ports, texts: Mapping[RemoteReference, bytes]) -> dict[RemoteReference, Any]:
+    """Parse the fetched texts. Raises `remote_value_unavailable` for a text that is not JSON."""
+    values: dict[RemoteReference, Any] = {}
     for port, place in ports.remote():
         if place not in values:
             try:
@@ -243,8 +248,10 @@ def parsed(ports: Ports, texts: Mapping[RemotePlace, bytes]) -> dict[RemotePlace
     return values
 
 
-def _unavailable(port: str, place: RemotePlace, why: str) -> ValidationError:
+def _unavailable(port: str, place: RemoteReference, why: str) -> ValidationError:
     key = place.key.decode("utf-8", "replace")
     shown = key if len(key) <= _MAX_SHOWN_CHARACTERS else f"{key[:_MAX_SHOWN_CHARACTERS]}…"
     where = f"{place.storage[:_MAX_SHOWN_CHARACTERS]}, under {shown!r}"
-    return ValidationError("value_remote", f"cannot fetch port {port} from {where}: {why}")
+    return ValidationError(
+        "remote_value_unavailable", f"cannot fetch port {port} from {where}: {why}"
+    )

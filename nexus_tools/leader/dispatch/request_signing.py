@@ -15,7 +15,7 @@ from nexus_tools.tool import (
     SigningKey,
     check_answer,
     check_response,
-    public_key_text,
+    format_public_key,
     sign_request,
 )
 
@@ -23,7 +23,7 @@ _log = get_logger("nexus_tools.leader")
 
 
 @dataclass(frozen=True, slots=True)
-class SignedTraffic:
+class RequestSigning:
     """The key with which a Leader signs tool calls, if it signs.
 
     `clock` returns seconds since 1970, because servers compare signatures with their own clock.
@@ -33,7 +33,7 @@ class SignedTraffic:
     clock: Callable[[], float] = time
 
     @classmethod
-    def load(cls, config: LeaderConfig, leader: Address) -> "SignedTraffic":
+    def load(cls, config: LeaderConfig, leader: Address) -> "RequestSigning":
         """Load the key that the configuration names, if it names one.
 
         Raises:
@@ -48,9 +48,9 @@ class SignedTraffic:
         if self.identity is None:
             if keys:
                 hint = f"Set {LEADER_PREFIX}SIGNING_KEY to the file of a registered key."
-                _log.warning("not_signing", hint=hint)
+                _log.warning("requests_not_signed", hint=hint)
         elif self.identity.key.public_key not in keys:
-            key = public_key_text(self.identity.key.public_key)
+            key = format_public_key(self.identity.key.public_key)
             hint = "Run `nexus-tools leader key add FILE`, or sign with a registered key."
             _log.warning("key_not_on_chain", key=key, hint=hint)
 
@@ -64,7 +64,7 @@ class SignedTraffic:
     def check(
         self, request: Mapping[str, str], response: Response, keys: Collection[bytes]
     ) -> None:
-        """Raise `RefusedSignatureError` if a response may not be the tool's.
+        """Raise `SignatureRejectedError` if a response may not be the tool's.
 
         If a tool has `keys` on chain, one of them must sign its answers. An error response needs no
         signature: it may come from a proxy, which has no key and could also drop the response.
@@ -73,7 +73,7 @@ class SignedTraffic:
             check_response(response.status, response.body, response.signed, request, keys)
 
 
-def with_signature(
+def attach_signature(
     answer: Answer,
     request: Mapping[str, str],
     response: Response,
@@ -85,7 +85,7 @@ def with_signature(
     Without `signers` no signature is needed. `asked` is the body of the request.
 
     Raises:
-        RefusedSignatureError: The response has no valid signature.
+        SignatureRejectedError: The response has no valid signature.
     """
     if not signers:
         return answer

@@ -40,7 +40,7 @@ _DETAIL_PREFIXES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class Retryable:
     """A result after which another call may help; `failure` is the outcome without one.
 
     `retry_after` is the header of that name. If `is_running`, the tool is already working on the
@@ -72,12 +72,12 @@ def failure(reason: FailureReason, detail: str) -> Failure:
     return Failure(reason, cut.decode("utf-8", "ignore"))
 
 
-def judge_response(
+def classify_response(
     response: Response,
     validator: InterfaceValidator,
     size: Callable[[Answer], int],
     max_outcome_bytes: int,
-) -> Outcome | Again | Declined:
+) -> Outcome | Retryable | Declined:
     """Return the outcome of `response`, or that another call or another leader may help.
 
     `size` returns the bytes that an answer has on chain. It raises `ValidationError` for ports that
@@ -137,19 +137,19 @@ def _status_detail(reason: FailureReason, status: int, code: str, detail: str) -
     return f"{status} {code}" if code in _PROBLEM_CODES else str(status)
 
 
-def _classify_status(response: Response) -> Failure | Again | Declined:
+def _classify_status(response: Response) -> Failure | Retryable | Declined:
     if response.status == protocol.Problem.ALREADY_RUNNING.status:
         # The response arrives when the running call ends, so there is no better time for a retry.
         detail = f"the tool is still running the call: {response.status}"
         timeout_failure = failure(FailureReason.TIMED_OUT, detail)
-        return Again(timeout_failure, is_running=True)
+        return Retryable(timeout_failure, is_running=True)
     code, detail = _problem(response.body)
     reason = protocol.failure_reason(response.status, code)
     prefix = _GATEWAY_PREFIX if _is_gateway(response.status, code) else _DETAIL_PREFIXES[reason]
     failed = failure(reason, f"{prefix} {_status_detail(reason, response.status, code, detail)}")
-    is_of_leader = protocol.is_of_caller(response.status, code)
-    if protocol.may_try_again(response.status, code):
-        return Again(failed, response.retry_after, is_of_leader=is_of_leader)
+    is_of_leader = protocol.is_caller_specific(response.status, code)
+    if protocol.is_retryable(response.status, code):
+        return Retryable(failed, response.retry_after, is_of_leader=is_of_leader)
     return Declined(failed) if is_of_leader else failed
 
 

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from nexus_tools.contracts import RemotePlace, ports_of
+from nexus_tools.contracts import RemoteReference, ports_of
 from nexus_tools.contracts.move_bindings.invocation import Invocation
 from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.contracts.move_bindings.value import Ports
@@ -14,12 +14,12 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.http.address_guard import AddressGuard, AddressRefused
 from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.chain import FoundTool
-from nexus_tools.leader.dispatch.interfaces import Interface, Interfaces
+from nexus_tools.leader.dispatch.interfaces import Interface, InterfaceCache
 from nexus_tools.leader.dispatch.meta_check import MetaCheck
 from nexus_tools.leader.dispatch.remote_values import RemoteValues, parsed
 from nexus_tools.leader.dispatch.response_classifier import Declined, failure
-from nexus_tools.leader.dispatch.tool_health import ToolLanes
-from nexus_tools.leader.dispatch.validation_turns import CheckTurns
+from nexus_tools.leader.dispatch.tool_health import ToolHealthRegistry
+from nexus_tools.leader.dispatch.validation_turns import ValidationTurns
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import (
     Failure,
@@ -85,10 +85,10 @@ class ToolCalls:
         guard: AddressGuard,
         max_request_bytes: int,
         meta: MetaCheck | None,
-        lanes: ToolLanes,
+        lanes: ToolHealthRegistry,
         values: RemoteValues,
         *,
-        turns: CheckTurns,
+        turns: ValidationTurns,
         is_signing: bool,
     ) -> None:
         self._turns = turns
@@ -98,7 +98,7 @@ class ToolCalls:
         self._max_request_bytes = max_request_bytes
         self._meta = meta
         self._is_signing = is_signing
-        self._interfaces = Interfaces()
+        self._interfaces = InterfaceCache()
 
     @asynccontextmanager
     async def making(
@@ -206,7 +206,7 @@ class ToolCalls:
         self,
         interface: Interface,
         ports: Ports,
-        texts: Mapping[RemotePlace, bytes],
+        texts: Mapping[RemoteReference, bytes],
         *,
         signers: Sequence[bytes],
     ) -> bytes:
@@ -230,7 +230,7 @@ def _ports(invocation: Invocation, run: RunInputs | None) -> Ports:
 
 
 def _validated_inputs(
-    interface: Interface, ports: Ports, texts: Mapping[RemotePlace, bytes] | None = None
+    interface: Interface, ports: Ports, texts: Mapping[RemoteReference, bytes] | None = None
 ) -> dict[str, Any]:
     """Return the validated inputs; without `texts`, they may have no remote values."""
     try:

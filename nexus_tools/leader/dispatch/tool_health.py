@@ -89,7 +89,7 @@ _CAPACITY = 4_096
 
 
 @dataclass(slots=True)
-class Lane:
+class ToolHealth:
     """The shared state of one tool's calls; each change is logged once."""
 
     fqn: str
@@ -120,19 +120,19 @@ class Lane:
         self.refusal = why
 
 
-class ToolLanes:
+class ToolHealthRegistry:
     """The health of the tools that were called most recently."""
 
     def __init__(self, config: LeaderConfig, now: Callable[[], float]) -> None:
         self._config = config
         self._now = now
-        self._lanes: OrderedDict[Address, Lane] = OrderedDict()
+        self._lanes: OrderedDict[Address, ToolHealth] = OrderedDict()
 
-    def of(self, tool: Address, fqn: str) -> Lane:
+    def of(self, tool: Address, fqn: str) -> ToolHealth:
         """Return the health of `tool`."""
         health = self._lanes.get(tool)
         if health is None:
-            health = self._lanes[tool] = Lane(fqn, self._breaker())
+            health = self._lanes[tool] = ToolHealth(fqn, self._breaker())
             if len(self._lanes) > _CAPACITY:
                 self._lanes.popitem(last=False)
         self._lanes.move_to_end(tool)

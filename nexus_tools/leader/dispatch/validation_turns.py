@@ -16,7 +16,7 @@ _PAUSE_THRESHOLD_S = 0.01
 """A validation that takes less time needs no pause after it."""
 
 
-class CheckTurns:
+class ValidationTurns:
     """Runs one validation at a time, and lets the tools take turns.
 
     After an expensive validation, the next one waits for as long as that one took. Other tasks run

@@ -10,20 +10,20 @@ from nexus_tools.contracts.move_bindings.attempt import Attempt
 from nexus_tools.contracts.move_bindings.value import Ports
 from nexus_tools.contracts.move_bindings.workflows.execution import Execution
 from nexus_tools.errors import NexusError, UnreachableError, ValidationError
-from nexus_tools.leader.chain.chain import Chain, FoundExecution
-from nexus_tools.leader.chain.workflow_cache import CarriedWorkflow, CarriedWorkflows, in_words
+from nexus_tools.leader.chain.chain import Chain, ExecutionObject
+from nexus_tools.leader.chain.workflow_cache import CachedWorkflow, WorkflowCache, in_words
 from nexus_tools.leader.closing.closing_batch import SignedInputs
 from nexus_tools.leader.closing.continuation import Continuation, run_of
 from nexus_tools.leader.dispatch.response_classifier import failure
 from nexus_tools.leader.dispatch.tool_call import RunInputs
 from nexus_tools.registry import (
-    AttemptOfRun,
     ExecutionStep,
-    Foresight,
-    RunResolver,
-    closed_with,
+    RunAttempt,
+    RunInputResolver,
+    StepPredictor,
+    execution_outcome,
 )
-from nexus_tools.sui.support.logs import get_logger, in_short
+from nexus_tools.sui.support.logs import error_summary, get_logger
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.object import MoveObject, Shared
 from nexus_tools.sui.types.transaction import ObjectArgument, SharedObject
@@ -34,13 +34,13 @@ _log = get_logger("nexus_tools.leader")
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptOnChain:
+class AttemptArguments:
     """The transaction arguments to assemble an attempt's inputs and advance its execution.
 
     `sources` are the closed invocations that supply some of the inputs.
     """
 
-    workflow: CarriedWorkflow
+    workflow: CachedWorkflow
     execution: SharedObject
     sources: tuple[Address, ...]
 
@@ -53,7 +53,7 @@ class AttemptOnChain:
 class Attempts:
     """Reads the executions and workflows to which attempts refer."""
 
-    def __init__(self, chain: Chain, workflows: CarriedWorkflows, resolver: RunResolver) -> None:
+    def __init__(self, chain: Chain, workflows: WorkflowCache, resolver: RunInputResolver) -> None:
         self._chain = chain
         self._workflows = workflows
         self._resolver = resolver
@@ -70,7 +70,9 @@ class Attempts:
         except NexusError as error:
             return failure(FailureReason.INPUT_INVALID, in_words(error))
         except Exception as error:  # noqa: BLE001 - the plan is untrusted input
-            _log.warning("run_unread", execution=str(attempt.execution), error=in_short(error))
+            _log.warning(
+                "run_read_failed", execution=str(attempt.execution), error=error_summary(error)
+            )
             detail = "the plan of the workflow does not match its document"
             return failure(FailureReason.INPUT_INVALID, detail)
         return RunInputs(name_of(attempt, run.vertex), inputs)
@@ -79,7 +81,7 @@ class Attempts:
         self,
         attempt: Attempt,
         execution: Execution,
-        workflow: CarriedWorkflow,
+        workflow: CachedWorkflow,
         run: Run,
         inputs: Ports,
     ) -> None:
@@ -94,7 +96,7 @@ class Attempts:
                 hint="Pass fewer or smaller values to a tool that signs or is on chain.",
             )
 
-    async def on_chain(self, attempt: Attempt) -> AttemptOnChain | Failure:
+    async def on_chain(self, attempt: Attempt) -> AttemptArguments | Failure:
         """Return the arguments of a transaction that calls the function of its tool.
 
         Raises:
@@ -108,7 +110,7 @@ class Attempts:
             raise
         except NexusError as error:
             return failure(FailureReason.INPUT_INVALID, in_words(error))
-        return AttemptOnChain(workflow, execution.argument, sources)
+        return AttemptArguments(workflow, execution.argument, sources)
 
     async def signed_inputs(self, attempt: Attempt) -> SignedInputs | None:
         """Return the arguments of a signed answer to an attempt; None if they are unknown.
@@ -129,11 +131,11 @@ class Attempts:
                 return None
             known_arguments[place] = SharedObject(place, value.owner.initial_version, mutable=False)
             source_bytes += len(value.data.contents) if isinstance(value.data, MoveObject) else 0
-        run = AttemptOfRun(arguments.execution.object_id, arguments.dag, arguments.sources)
+        run = RunAttempt(arguments.execution.object_id, arguments.dag, arguments.sources)
         return SignedInputs(run, known_arguments, source_bytes)
 
     async def possible(
-        self, workflow: CarriedWorkflow, steps: tuple[ExecutionStep, ...]
+        self, workflow: CachedWorkflow, steps: tuple[ExecutionStep, ...]
     ) -> tuple[ExecutionStep, ...]:
         """Return the steps whose arguments are all known. Raises `UnreachableError`."""
         await self._workflows.learn_tools(workflow, steps)
@@ -149,19 +151,23 @@ class Attempts:
         """
         try:
             execution, workflow = await self._read_execution(attempt)
-            closed = closed_with(outcome)
+            closed = execution_outcome(outcome)
             continuation = Continuation(workflow, execution.argument, attempt, closed)
-            foresight = Foresight(workflow.plan)
+            foresight = StepPredictor(workflow.plan)
             continuation.foresee(foresight)
             await self._workflows.learn_tools(workflow, foresight.steps())
         except UnreachableError:
             raise
         except Exception as error:  # noqa: BLE001 - following steps never delay a closing
-            _log.warning("not_foreseen", execution=str(attempt.execution), error=in_short(error))
+            _log.warning(
+                "step_prediction_failed",
+                execution=str(attempt.execution),
+                error=error_summary(error),
+            )
             return None
         return continuation
 
-    async def _read_execution(self, attempt: Attempt) -> tuple[FoundExecution, CarriedWorkflow]:
+    async def _read_execution(self, attempt: Attempt) -> tuple[ExecutionObject, CachedWorkflow]:
         execution = await self._chain.execution(attempt.execution)
         assert execution is not None, "an execution outlives its open invocations"
         return execution, await self._workflows.of(execution.execution.dag)

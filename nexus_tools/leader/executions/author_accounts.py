@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from nexus_tools.leader.chain.chain import FoundTool
 from nexus_tools.leader.chain.clock import ChainClock
-from nexus_tools.leader.journal.journal import Journal, ToolAccount
+from nexus_tools.leader.journal.journal import AuthorAccount, Journal
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.type_tag import parse_struct_tag
 from nexus_tools.tool import MoveFunction
@@ -42,7 +42,7 @@ class _Account:
     at_risk_mist: int = 0
 
 
-class ToolAccounts:
+class AuthorAccounts:
     """Decides whether and when the functions of an author may be called.
 
     `max_unpaid_mist` is the gas that an author may owe. `trusted` is the package of nexus_tools,
@@ -130,7 +130,7 @@ class ToolAccounts:
             account.balance_mist += margin_mist
             if is_failure:
                 account.refused_until_ms = self._clock.now_ms() + _DAY_MS
-            changed[key] = ToolAccount(account.balance_mist, account.refused_until_ms)
+            changed[key] = AuthorAccount(account.balance_mist, account.refused_until_ms)
         await self._journal.keep_tool_accounts(changed)
 
     def _accounts_of(self, author: Author) -> tuple[_Account, ...]:
@@ -141,7 +141,7 @@ class ToolAccounts:
 class Reservation:
     """The gas budget of one call, which the leader puts at risk."""
 
-    _accounts: ToolAccounts
+    _accounts: AuthorAccounts
     author: Author
     mist: int = 0
 

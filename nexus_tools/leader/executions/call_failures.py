@@ -30,7 +30,7 @@ def reason_of(status: ExecutionFailure, place: int) -> FailureReason | None:
     return _CLOSING_REASONS.get((module, code)) if command == place + 1 else None
 
 
-class Blame(Enum):
+class FailureCause(Enum):
     """The cause of a transaction that failed after its simulation succeeded."""
 
     TOOL = auto()
@@ -40,24 +40,24 @@ class Blame(Enum):
     """The requester, the execution's owner, another leader, or the network."""
 
 
-def blame(status: ExecutionFailure, place: int, *, execution_changed: bool) -> Blame:
+def failure_cause(status: ExecutionFailure, place: int, *, execution_changed: bool) -> FailureCause:
     """Return the cause of a transaction that failed after its simulation succeeded.
 
     `execution_changed` tells whether the execution changed after the simulation.
     """
     command, error = status.command, status.error
     if error.kind in _EXTERNAL_KINDS or (command is not None and command < place):
-        return Blame.OTHERS
+        return FailureCause.OTHERS
     if command == place:
-        return Blame.TOOL
+        return FailureCause.TOOL
     abort = error.data
     if command is None or not isinstance(abort, MoveAbort):
-        return Blame.UNCLEAR if execution_changed else Blame.TOOL
+        return FailureCause.UNCLEAR if execution_changed else FailureCause.TOOL
     module = abort.location.module
     # Steps abort because the execution's owner or the next tool's owner has changed something.
     is_step = command > place + 2 or module == "execution"
     is_other = module == "invocation" and abort.code in _EXTERNAL_CODES
-    return Blame.OTHERS if is_step or is_other else Blame.TOOL
+    return FailureCause.OTHERS if is_step or is_other else FailureCause.TOOL
 
 
 _CLOSING_REASONS = {

@@ -19,16 +19,16 @@ from nexus_tools.contracts.move_bindings.workflows.records import (
 )
 from nexus_tools.contracts.move_bindings.workflows.terms import Terms
 from nexus_tools.errors import NexusError, UnreachableError
-from nexus_tools.leader.chain.chain import Chain, FoundExecution
-from nexus_tools.leader.chain.workflow_cache import CarriedWorkflow, CarriedWorkflows
+from nexus_tools.leader.chain.chain import Chain, ExecutionObject
+from nexus_tools.leader.chain.workflow_cache import CachedWorkflow, WorkflowCache
 from nexus_tools.leader.executions.pending_steps import (
     CallDue,
     DeadlinePassed,
     InvocationClosed,
     IterationsReady,
+    PendingStep,
     RegionEmptied,
     RunReady,
-    Todo,
 )
 from nexus_tools.sui.client import past_events
 from nexus_tools.sui.types.address import Address
@@ -47,13 +47,13 @@ class Look:
     """
 
     place: int | None
-    todos: dict[Todo, int]
+    todos: dict[PendingStep, int]
 
 
 class ExecutionReader:
     """Reads the terms and records of executions."""
 
-    def __init__(self, chain: Chain, workflows: CarriedWorkflows) -> None:
+    def __init__(self, chain: Chain, workflows: WorkflowCache) -> None:
         self._chain = chain
         self._workflows = workflows
 
@@ -74,14 +74,14 @@ class ExecutionReader:
                 executions.pop(event.execution, None)
         return list(executions)
 
-    async def look(self, found: FoundExecution) -> Look:
+    async def look(self, found: ExecutionObject) -> Look:
         """Return all pending steps. Raises `UnreachableError`."""
         execution = found.execution
         terms = await self.terms(execution.id)
         leader_index = None
         if self._chain.leader in terms.leaders:
             leader_index = terms.leaders.index(self._chain.leader)
-        todos: dict[Todo, int] = {DeadlinePassed(): terms.deadline_ms}
+        todos: dict[PendingStep, int] = {DeadlinePassed(): terms.deadline_ms}
         open_invocations: list[Address] = []
         regions: list[tuple[Instance, InstanceRecord]] = []
         for field in await self._chain.client.dynamic_fields(execution.walks.records.id):
@@ -110,7 +110,7 @@ class ExecutionReader:
         terms: Terms = deployment.decode_entry(value, field_tag(key, deployment.type_of(Terms)))
         return terms
 
-    async def run_records(self, target: FoundExecution, runs: list[Run]) -> list[RunRecord | None]:
+    async def run_records(self, target: ExecutionObject, runs: list[Run]) -> list[RunRecord | None]:
         """Return the records of runs, None for a run without one."""
         deployment, parent = self._chain.deployment, target.execution.walks.records.id
         key = deployment.type_of(Run)
@@ -119,8 +119,8 @@ class ExecutionReader:
         values = await self._chain.objects(ids)
         return [None if value is None else deployment.decode_entry(value, kind) for value in values]
 
-    async def _invocation_steps(self, invocations: list[Address]) -> dict[Todo, int]:
-        steps: dict[Todo, int] = {}
+    async def _invocation_steps(self, invocations: list[Address]) -> dict[PendingStep, int]:
+        steps: dict[PendingStep, int] = {}
         values = await self._chain.objects(invocations)
         for invocation, value in zip(invocations, values, strict=True):
             if value is not None:
@@ -134,7 +134,7 @@ class ExecutionReader:
 
     async def _region_steps(
         self, dag: Address, regions: list[tuple[Instance, InstanceRecord]]
-    ) -> list[Todo]:
+    ) -> list[PendingStep]:
         """Return the pending steps of open regions; empty if the workflow is unreadable."""
         try:
             workflow = await self._workflows.of(dag) if regions else None
@@ -142,7 +142,7 @@ class ExecutionReader:
             raise
         except NexusError:
             return []
-        todos: list[Todo] = []
+        todos: list[PendingStep] = []
         for region, record in regions:
             if workflow is not None and record.phase == _OPEN:
                 todos += _steps_in_region(workflow, region, record)
@@ -150,8 +150,8 @@ class ExecutionReader:
 
 
 def _steps_in_region(
-    workflow: CarriedWorkflow, region: Instance, record: InstanceRecord
-) -> Iterator[Todo]:
+    workflow: CachedWorkflow, region: Instance, record: InstanceRecord
+) -> Iterator[PendingStep]:
     if record.live == 0:
         yield RegionEmptied(region)
     names = list(workflow.plan.vertices)

@@ -30,16 +30,16 @@ from nexus_tools.leader.executions.pending_steps import (
     DeadlinePassed,
     InvocationClosed,
     IterationsReady,
+    PendingStep,
     RegionEmptied,
     RunReady,
-    Todo,
     Unknown,
 )
-from nexus_tools.leader.executions.step_executor import Steps
+from nexus_tools.leader.executions.step_executor import StepExecutor
 from nexus_tools.leader.intake.event_page import EventPage
 from nexus_tools.leader.journal.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.sui.support.logs import get_logger, in_short
+from nexus_tools.sui.support.logs import error_summary, get_logger
 from nexus_tools.sui.support.units import sui
 from nexus_tools.sui.types.address import Address
 
@@ -61,7 +61,7 @@ class CarriedExecution:
 
     id: Address
     place: int = 0
-    due: dict[Todo, int] = field(default_factory=dict)
+    due: dict[PendingStep, int] = field(default_factory=dict)
     is_short: bool = False
     setbacks: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -71,14 +71,14 @@ class CarriedExecution:
         """The head start of the leaders named before this one, in ms."""
         return self.place * _BACKUP_DELAY_MS
 
-    def plan(self, todo: Todo, at_ms: int) -> None:
+    def plan(self, todo: PendingStep, at_ms: int) -> None:
         """Plan a step for a time, or keep an earlier one."""
         if not isinstance(todo, Unknown):  # reading costs no gas, so it needs no head start
             at_ms += self.delay_ms
         self.due[todo] = min(at_ms, self.due.get(todo, at_ms))
         self.changed.set()
 
-    def drop(self, todo: Todo) -> None:
+    def drop(self, todo: PendingStep) -> None:
         """Remove a step that is done."""
         self.due.pop(todo, None)
 
@@ -91,7 +91,7 @@ class Executions:
         config: LeaderConfig,
         group: asyncio.TaskGroup,
         reader: ExecutionReader,
-        steps: Steps,
+        steps: StepExecutor,
         *,
         journal: Journal,
         clock: ChainClock,
@@ -212,7 +212,7 @@ class Executions:
         if execution is not None and not execution.is_short:
             execution.is_short = True
             amounts = {"funds": sui(event.funds_mist), "needed": sui(event.needed_mist)}
-            _log.info("execution_short", execution=str(event.execution), **amounts)
+            _log.info("execution_out_of_funds", execution=str(event.execution), **amounts)
 
     def _refilled(self, event: moves.ExecutionRefilled) -> None:
         execution = self._tracked.get(event.execution)
@@ -327,7 +327,9 @@ class Executions:
                 for wait in waits:
                     wait.cancel()
 
-    async def _run_due_steps(self, execution: CarriedExecution, due: Mapping[Todo, int]) -> bool:
+    async def _run_due_steps(
+        self, execution: CarriedExecution, due: Mapping[PendingStep, int]
+    ) -> bool:
         """Run the due steps; False if the execution ended or does not name this leader."""
         try:
             result = await self._steps.take(execution.id, list(due))
@@ -338,7 +340,7 @@ class Executions:
             if isinstance(error, NexusError) and error.code == "journal_failed":
                 raise
             self._metrics.trouble.labels("steps").inc()
-            _log.warning("steps_postponed", execution=str(execution.id), error=in_short(error))
+            _log.warning("steps_postponed", execution=str(execution.id), error=error_summary(error))
             self._retry_later(execution, due)
             return True
         if result is None:
@@ -354,7 +356,10 @@ class Executions:
         return True
 
     def _update_due(
-        self, execution: CarriedExecution, due: Mapping[Todo, int], left: Mapping[Todo, int]
+        self,
+        execution: CarriedExecution,
+        due: Mapping[PendingStep, int],
+        left: Mapping[PendingStep, int],
     ) -> None:
         for todo, at_ms in due.items():
             if execution.due.get(todo) == at_ms:  # else an event has planned it again
@@ -362,7 +367,7 @@ class Executions:
         for todo, at_ms in left.items():
             execution.plan(todo, at_ms)
 
-    def _retry_later(self, execution: CarriedExecution, todos: Iterable[Todo]) -> None:
+    def _retry_later(self, execution: CarriedExecution, todos: Iterable[PendingStep]) -> None:
         """Retry later with back-off, because untrusted input may make a step impossible."""
         pause_ms = min(_FIRST_RETRY_MS << min(execution.setbacks, 16), _MAX_RETRY_MS)
         execution.setbacks += 1

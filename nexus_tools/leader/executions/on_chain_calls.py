@@ -12,30 +12,30 @@ from nexus_tools.contracts import explain_abort, parse_event
 from nexus_tools.contracts.move_bindings.invocation import InvocationSettled
 from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionAdvanced
 from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
-from nexus_tools.leader.chain.chain import Chain, FoundInvocation, FoundTool
+from nexus_tools.leader.chain.chain import Chain, FoundTool, InvocationObject
 from nexus_tools.leader.closing.closing_batch import floor_mist
 from nexus_tools.leader.closing.execution_accounts import ExecutionAccounts, margin_mist
 from nexus_tools.leader.closing.step_costs import affordable, cost_mist
 from nexus_tools.leader.closing.transaction_sender import TransactionSender
 from nexus_tools.leader.closing.workers import Worker, Workers
 from nexus_tools.leader.dispatch.response_classifier import Declined, failure
-from nexus_tools.leader.executions.attempts import AttemptOnChain, Attempts
-from nexus_tools.leader.executions.author_accounts import Author, ToolAccounts, author_of
-from nexus_tools.leader.executions.call_failures import Blame, blame, reason_of
+from nexus_tools.leader.executions.attempts import AttemptArguments, Attempts
+from nexus_tools.leader.executions.author_accounts import Author, AuthorAccounts, author_of
+from nexus_tools.leader.executions.call_failures import FailureCause, failure_cause, reason_of
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.registry import (
-    AttemptOfRun,
     ExecutionStep,
-    Foresight,
     FunctionReader,
     MoveFunctionCall,
+    RunAttempt,
+    StepPredictor,
     add_advance,
-    add_function,
+    add_function_call,
     add_outcome,
     close_call,
     open_call,
 )
-from nexus_tools.sui.client import Executed, Simulated, simulate_transaction
+from nexus_tools.sui.client import Executed, SimulatedTransaction, simulate_transaction
 from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
@@ -65,13 +65,13 @@ _BUDGET_PERCENT = 110
 class _Call:
     """One transaction: a call, and the steps of an execution that follow."""
 
-    invocation: FoundInvocation
+    invocation: InvocationObject
     tool: FoundTool
     author: Author
     function: MoveFunctionCall
     gas_mist: int
     leader: SharedObject | None
-    attempt: AttemptOnChain | None
+    attempt: AttemptArguments | None
     known: dict[Address, ObjectArgument]
     steps: tuple[ExecutionStep, ...] = ()
     place: int = field(default=0, init=False)
@@ -95,10 +95,10 @@ class _Call:
         invocation, attempt = self.invocation.invocation.id, self.attempt
         run = None
         if attempt is not None:
-            run = AttemptOfRun(attempt.execution.object_id, attempt.dag, attempt.sources)
+            run = RunAttempt(attempt.execution.object_id, attempt.dag, attempt.sources)
         call = open_call(builder, deployment, invocation, self.tool.tool.id, run)
         self.place = len(builder.commands)
-        add_function(builder, call, self.function)
+        add_function_call(builder, call, self.function)
         closer = None if self.leader is None else self.leader.object_id
         close_call(builder, deployment, call, invocation, closer)
         if attempt is not None:
@@ -113,7 +113,7 @@ class _Call:
 class _Plan:
     """The last simulation of a call, with the part of its cost that the steps cause."""
 
-    simulated: Simulated
+    simulated: SimulatedTransaction
     steps_mist: int
 
     @property
@@ -136,7 +136,7 @@ class OnChainCalls:
         sender: TransactionSender,
         metrics: LeaderMetrics,
         accounts: ExecutionAccounts,
-        authors: ToolAccounts,
+        authors: AuthorAccounts,
     ) -> None:
         self._chain = chain
         self._attempts = attempts
@@ -148,7 +148,7 @@ class OnChainCalls:
         self._authors = authors
 
     async def call(
-        self, invocation: FoundInvocation, tool: FoundTool, definition: ToolDefinition
+        self, invocation: InvocationObject, tool: FoundTool, definition: ToolDefinition
     ) -> int | Failure | Declined:
         """Close an invocation by a call; return the fee in MIST, or why the call fails.
 
@@ -162,7 +162,7 @@ class OnChainCalls:
         call = await self._prepare(invocation, tool, definition)
         return call if isinstance(call, Failure) else await self._simulate_and_send(call)
 
-    async def fail(self, invocation: FoundInvocation, outcome: Failure) -> None:
+    async def fail(self, invocation: InvocationObject, outcome: Failure) -> None:
         """Fail an invocation without a call, if this leader may."""
         leader, invocation_id = self._workers.leader.argument, invocation.invocation.id
         builder = TransactionBuilder()
@@ -234,20 +234,24 @@ class OnChainCalls:
         is_changed = call.execution is not None and (
             _version_of(call.execution, plan.simulated) != _version_of(call.execution, executed)
         )
-        cause = blame(status, call.place, execution_changed=is_changed)
-        if cause is Blame.OTHERS or self._authors.trusts(call.author):
+        cause = failure_cause(status, call.place, execution_changed=is_changed)
+        if cause is FailureCause.OTHERS or self._authors.trusts(call.author):
             self._accounts.note([call.execution], worker, executed)
         else:
-            is_turned = cause is Blame.TOOL
+            is_turned = cause is FailureCause.TOOL
             await self._authors.note(call.author, margin, is_failure=is_turned)
             if is_turned:
-                _log.warning("tool_turned", fqn=call.tool.tool.fqn, error=str(status.error))
+                _log.warning(
+                    "tool_failed_after_simulation", fqn=call.tool.tool.fqn, error=str(status.error)
+                )
                 detail = "the function succeeded in the simulation and failed in the transaction"
                 return failure(FailureReason.REFUSED, detail)
         executed.raise_for_status()
         raise AssertionError("a failed transaction raises")
 
-    async def _simulate(self, worker: Worker, call: _Call, budget_mist: int) -> Simulated | Failure:
+    async def _simulate(
+        self, worker: Worker, call: _Call, budget_mist: int
+    ) -> SimulatedTransaction | Failure:
         """Simulate a call; return a failure if the function caused it, and raise others."""
         kind = call.build(self._chain, self._workers.leader.argument)
         draft = self._workers.draft(worker, kind, budget_mist)
@@ -263,12 +267,14 @@ class OnChainCalls:
                 return failure(reason, explain_abort(error, self._chain.deployment).message)
         return simulated
 
-    async def _with_steps(self, worker: Worker, call: _Call, without_steps: Simulated) -> Simulated:
+    async def _with_steps(
+        self, worker: Worker, call: _Call, without_steps: SimulatedTransaction
+    ) -> SimulatedTransaction:
         """Simulate a call with the steps that follow, and without them if that fails."""
         attempt = call.attempt
         if attempt is None:
             return without_steps
-        foresight = Foresight(attempt.workflow.plan)
+        foresight = StepPredictor(attempt.workflow.plan)
         for event in self._events(without_steps):
             if isinstance(event, ExecutionAdvanced):
                 foresight.changed(event.change)
@@ -285,7 +291,7 @@ class OnChainCalls:
         except RefusedOnChainError as error:
             _log.warning("step_refused", error=error.message)
         else:
-            if isinstance(simulated, Simulated) and self._accounts.covers(
+            if isinstance(simulated, SimulatedTransaction) and self._accounts.covers(
                 attempt.execution.object_id, worker, simulated
             ):
                 return simulated
@@ -295,7 +301,7 @@ class OnChainCalls:
     # --- Arguments
 
     async def _prepare(
-        self, invocation: FoundInvocation, tool: FoundTool, definition: ToolDefinition
+        self, invocation: InvocationObject, tool: FoundTool, definition: ToolDefinition
     ) -> _Call | Failure:
         assert definition.function is not None
         try:
@@ -331,17 +337,17 @@ class OnChainCalls:
         author = author_of(tool, definition.function)
         return _Call(invocation, tool, author, function, gas_mist, leader, attempt, arguments_by_id)
 
-    def _events(self, result: Simulated | Executed) -> list[object]:
+    def _events(self, result: SimulatedTransaction | Executed) -> list[object]:
         return [parse_event(self._chain.deployment, event) for event in result.events]
 
-    def _fee_mist(self, result: Simulated | Executed) -> int:
+    def _fee_mist(self, result: SimulatedTransaction | Executed) -> int:
         settlements = (
             event for event in self._events(result) if isinstance(event, InvocationSettled)
         )
         return sum(event.fee_mist for event in settlements)
 
 
-def _version_of(execution: Address, result: Simulated | Executed) -> int | None:
+def _version_of(execution: Address, result: SimulatedTransaction | Executed) -> int | None:
     """Return the version of an execution from which a transaction started."""
     change = dict(result.effects.changed_objects).get(execution)
     return change.input.version if change and isinstance(change.input, InputState) else None

@@ -57,7 +57,7 @@ class Unknown:
     """A full read of the records, because the pending steps are unknown."""
 
 
-Todo: TypeAlias = (
+PendingStep: TypeAlias = (
     RunReady
     | IterationsReady
     | RegionEmptied

@@ -11,9 +11,9 @@ from nexus_tools.contracts import RegistryEvent, parse_event
 from nexus_tools.contracts.move_bindings.invocation import Invocation, InvocationRequested
 from nexus_tools.contracts.move_bindings.workflows import execution as moves
 from nexus_tools.errors import NexusError, UnreachableError
-from nexus_tools.leader.chain.chain import Chain, FoundExecution
+from nexus_tools.leader.chain.chain import Chain, ExecutionObject
 from nexus_tools.leader.chain.clock import ChainClock
-from nexus_tools.leader.chain.workflow_cache import CarriedWorkflows
+from nexus_tools.leader.chain.workflow_cache import WorkflowCache
 from nexus_tools.leader.closing.execution_accounts import ExecutionAccounts, margin_mist
 from nexus_tools.leader.closing.transaction_sender import TransactionSender
 from nexus_tools.leader.closing.workers import Worker, Workers
@@ -23,18 +23,18 @@ from nexus_tools.leader.executions.pending_steps import (
     DeadlinePassed,
     InvocationClosed,
     IterationsReady,
+    PendingStep,
     RunReady,
-    Todo,
     Unknown,
 )
-from nexus_tools.leader.executions.step_plan import StepPlan, change_of, foresee, step_of
-from nexus_tools.leader.executions.timed_calls import WaitingCalls
+from nexus_tools.leader.executions.step_plan import StepPlan, change_of, foresee, step_for
+from nexus_tools.leader.executions.timed_calls import TimedCalls
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.registry import (
     MAX_STEPS,
-    Foresight,
+    StepPredictor,
 )
-from nexus_tools.sui.client import Simulated, simulate_transaction
+from nexus_tools.sui.client import SimulatedTransaction, simulate_transaction
 from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.execution_status import ExecutionFailure
@@ -57,27 +57,27 @@ _TIMED_OUT = "timed_out"
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class StepResult:
     """The result of running steps: which ones are `left`, and from when on they are due.
 
     `is_refused` means that the chain does not allow this leader to run the remaining steps.
     """
 
-    left: dict[Todo, int] = field(default_factory=dict)
+    left: dict[PendingStep, int] = field(default_factory=dict)
     place: int | None = None
     is_refused: bool = False
     is_short: bool = False
 
 
-class Steps:
+class StepExecutor:
     """Runs steps on behalf of the leader."""
 
     def __init__(
         self,
         chain: Chain,
-        workflows: CarriedWorkflows,
+        workflows: WorkflowCache,
         reader: ExecutionReader,
-        waiting: WaitingCalls,
+        waiting: TimedCalls,
         *,
         workers: Workers,
         sender: TransactionSender,
@@ -95,7 +95,7 @@ class Steps:
         self._metrics = metrics
         self._accounts = accounts
 
-    async def take(self, execution: Address, todos: Sequence[Todo]) -> Taken | None:
+    async def take(self, execution: Address, todos: Sequence[PendingStep]) -> StepResult | None:
         """Run the due steps; None if the execution ended or names other leaders.
 
         Raises:
@@ -112,9 +112,9 @@ class Steps:
                 return None
             now_ms = self._clock.now_ms()
             left = {todo: max(now_ms, at_ms) for todo, at_ms in look.todos.items()}
-            return Taken(left, look.place)
-        others: list[Todo] = [todo for todo in todos if not isinstance(todo, CallDue)]
-        result = await self._run_steps(target, others) if others else Taken()
+            return StepResult(left, look.place)
+        others: list[PendingStep] = [todo for todo in todos if not isinstance(todo, CallDue)]
+        result = await self._run_steps(target, others) if others else StepResult()
         calls = [todo for todo in todos if isinstance(todo, CallDue)]
         if target.execution.walks.ending is None:
             return await self._run_calls(calls, result)
@@ -122,7 +122,7 @@ class Steps:
             await self._waiting.give_up(call.invocation, call.tool)
         return result
 
-    async def _run_calls(self, todos: Sequence[CallDue], result: Taken) -> Taken:
+    async def _run_calls(self, todos: Sequence[CallDue], result: StepResult) -> StepResult:
         """Call the functions that are due, and postpone the others."""
         left, is_refused = dict(result.left), result.is_refused
         for todo in todos:
@@ -134,16 +134,16 @@ class Steps:
 
     # --- One transaction
 
-    async def _run_steps(self, target: FoundExecution, todos: list[Todo]) -> Taken:
+    async def _run_steps(self, target: ExecutionObject, todos: list[PendingStep]) -> StepResult:
         """Run the steps that are possible; leave out, one by one, those that the chain refuses."""
-        refused_steps: dict[Todo, int] = {}
-        postponed: list[Todo] = []
+        refused_steps: dict[PendingStep, int] = {}
+        postponed: list[PendingStep] = []
         now_ms = self._clock.now_ms()
         while todos:
             plan = await self._make_plan(target, todos)
             if plan.is_empty:
                 left = plan.left | refused_steps | dict.fromkeys(postponed, now_ms)
-                return Taken(left, is_refused=bool(refused_steps))
+                return StepResult(left, is_refused=bool(refused_steps))
             await self._limit_cost(plan)
             events = await self._send(target, plan)
             if events is None:
@@ -170,8 +170,8 @@ class Steps:
             # Without funds no step is pending until the execution is refilled.
             left = {} if is_short else await self._remaining(target, plan, events)
             done = plan.left | left | refused_steps | dict.fromkeys(postponed, now_ms)
-            return Taken(done, is_refused=bool(refused_steps), is_short=is_short)
-        return Taken(
+            return StepResult(done, is_refused=bool(refused_steps), is_short=is_short)
+        return StepResult(
             refused_steps | dict.fromkeys(postponed, now_ms), is_refused=bool(refused_steps)
         )
 
@@ -183,7 +183,7 @@ class Steps:
             plan.fit(self._workers.richest_mist, price, self._clock.now_ms())
 
     async def _send(
-        self, target: FoundExecution, plan: StepPlan
+        self, target: ExecutionObject, plan: StepPlan
     ) -> list[RegistryEvent | None] | ExecutionFailure | None:
         """Return the events of the transaction, or why the chain refuses it.
 
@@ -217,7 +217,7 @@ class Steps:
         self,
         execution: Address,
         worker: Worker,
-        simulated: Simulated,
+        simulated: SimulatedTransaction,
         events: Sequence[RegistryEvent | None],
     ) -> bool:
         """Return whether the execution pays for a step, or may owe its cost.
@@ -229,7 +229,7 @@ class Steps:
             return self._accounts.has_earned(execution, margin_mist(worker, simulated))
         return self._accounts.covers(execution, worker, simulated)
 
-    async def _make_plan(self, target: FoundExecution, todos: Sequence[Todo]) -> StepPlan:
+    async def _make_plan(self, target: ExecutionObject, todos: Sequence[PendingStep]) -> StepPlan:
         now_ms = self._clock.now_ms()
         invocations = [
             pending.invocation for pending in todos if isinstance(pending, InvocationClosed)
@@ -244,7 +244,7 @@ class Steps:
             workflow = None
             argument = await self._workflows.argument(target.execution.dag)
         plan = StepPlan(argument, workflow, DeadlinePassed() in todos)
-        foresight = None if workflow is None else Foresight(workflow.plan)
+        foresight = None if workflow is None else StepPredictor(workflow.plan)
         for value in await self._chain.objects(invocations):
             if value is not None:
                 plan.add_ended(self._chain.deployment.decode(value, Invocation), value, now_ms)
@@ -257,7 +257,7 @@ class Steps:
         await self._workflows.learn_tools(workflow, steps[:MAX_STEPS])
         plan.steps = tuple(step for step in steps[:MAX_STEPS] if workflow.can_add(step))
         plan.by_step = {
-            step: todo for todo in todos if (step := step_of(workflow, todo)) is not None
+            step: todo for todo in todos if (step := step_for(workflow, todo)) is not None
         }
         plan.left |= {plan.by_step[s]: now_ms for s in steps[MAX_STEPS:] if s in plan.by_step}
         return plan
@@ -265,8 +265,8 @@ class Steps:
     # --- Remaining steps
 
     async def _remaining(
-        self, target: FoundExecution, plan: StepPlan, events: Sequence[RegistryEvent | None]
-    ) -> dict[Todo, int]:
+        self, target: ExecutionObject, plan: StepPlan, events: Sequence[RegistryEvent | None]
+    ) -> dict[PendingStep, int]:
         """Return the runs that wait for their time, and iterations that may be ready."""
         now_ms = self._clock.now_ms()
         requested_runs = {
@@ -280,7 +280,7 @@ class Steps:
             for pending in todos
             if isinstance(pending, RunReady) and pending.run not in requested_runs
         ]
-        left: dict[Todo, int] = {}
+        left: dict[PendingStep, int] = {}
         records = await self._reader.run_records(target, runs)
         for run, record in zip(runs, records, strict=True):
             if record is not None and record.phase == _READY:

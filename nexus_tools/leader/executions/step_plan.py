@@ -8,26 +8,26 @@ from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.contracts.move_bindings.value import Value
 from nexus_tools.contracts.move_bindings.workflows import execution as moves
 from nexus_tools.contracts.move_bindings.workflows.walks import Change
-from nexus_tools.leader.chain.chain import Chain, FoundExecution
-from nexus_tools.leader.chain.workflow_cache import CarriedWorkflow
+from nexus_tools.leader.chain.chain import Chain, ExecutionObject
+from nexus_tools.leader.chain.workflow_cache import CachedWorkflow
 from nexus_tools.leader.closing.continuation import run_of
 from nexus_tools.leader.closing.step_costs import affordable, cost_mist
 from nexus_tools.leader.executions.pending_steps import (
     DeadlinePassed,
     InvocationClosed,
     IterationsReady,
+    PendingStep,
     RegionEmptied,
     RunReady,
-    Todo,
 )
 from nexus_tools.registry import (
     MAX_ITERATIONS,
     MAX_STEPS,
     ExecutionStep,
-    Foresight,
-    Gather,
+    GatherRegion,
     RequestIterations,
     RequestRun,
+    StepPredictor,
     add_advance,
 )
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -53,13 +53,13 @@ class StepPlan:
     """The content of one transaction."""
 
     dag: OwnedObject
-    workflow: CarriedWorkflow | None
+    workflow: CachedWorkflow | None
     expires: bool
     ended: dict[Address, Invocation] = field(default_factory=dict)
     arguments: dict[Address, ObjectArgument] = field(default_factory=dict)
     steps: tuple[ExecutionStep, ...] = ()
-    by_step: Mapping[ExecutionStep, Todo] = field(default_factory=dict)
-    left: dict[Todo, int] = field(default_factory=dict)
+    by_step: Mapping[ExecutionStep, PendingStep] = field(default_factory=dict)
+    left: dict[PendingStep, int] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -97,7 +97,7 @@ class StepPlan:
         return units * price + stored
 
     def build(
-        self, chain: Chain, leader: SharedObject, found: FoundExecution
+        self, chain: Chain, leader: SharedObject, found: ExecutionObject
     ) -> ProgrammableTransaction:
         """Advance the closed invocations, then run the other steps."""
         builder = TransactionBuilder()
@@ -116,11 +116,11 @@ class StepPlan:
         arguments_by_id |= {execution: found.argument, dag: self.dag, leader.object_id: leader}
         return builder.finish(arguments_by_id)
 
-    def todos_of(self, command: int | None) -> list[Todo]:
+    def todos_of(self, command: int | None) -> list[PendingStep]:
         """Return the pending step of a command; empty if it is unknown or there is none."""
         if command is None:
             return []
-        todos: list[Todo | None] = [DeadlinePassed()] if self.expires else []
+        todos: list[PendingStep | None] = [DeadlinePassed()] if self.expires else []
         todos += [InvocationClosed(invocation) for invocation in self.ended]
         todos += [self.by_step.get(step) for step in self.steps]
         todo = todos[command] if command < len(todos) else None
@@ -135,7 +135,7 @@ def _first_step(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
     ]
 
 
-def change_of(todos: Sequence[Todo]) -> Change:
+def change_of(todos: Sequence[PendingStep]) -> Change:
     """Return the pending steps in the form in which an event reports them."""
     return Change(
         ready=tuple(todo.run for todo in todos if isinstance(todo, RunReady)),
@@ -145,13 +145,13 @@ def change_of(todos: Sequence[Todo]) -> Change:
     )
 
 
-def step_of(workflow: CarriedWorkflow, todo: Todo) -> ExecutionStep | None:
+def step_for(workflow: CachedWorkflow, todo: PendingStep) -> ExecutionStep | None:
     """Return the step for a pending one, or None if it needs another command."""
     match todo:
         case RunReady(run):
             return RequestRun(run_of(workflow, run.vertex, run.path))
         case RegionEmptied(region):
-            return Gather(region.block, tuple(region.path))
+            return GatherRegion(region.block, tuple(region.path))
         case IterationsReady(head):
             first = run_of(workflow, head.vertex, head.path)
             parallel = workflow.plan.vertices[first.vertex].vertex.parallel
@@ -159,7 +159,7 @@ def step_of(workflow: CarriedWorkflow, todo: Todo) -> ExecutionStep | None:
     return None
 
 
-def foresee(foresight: Foresight, workflow: CarriedWorkflow, invocation: Invocation) -> None:
+def foresee(foresight: StepPredictor, workflow: CachedWorkflow, invocation: Invocation) -> None:
     """Add the possible next steps of an invocation that is closed or expires."""
     assert invocation.attempt is not None
     state, attempt = invocation.state, invocation.attempt

@@ -18,12 +18,12 @@ from nexus_tools.leader.executions.attempts import Attempts
 from nexus_tools.leader.executions.on_chain_calls import OnChainCalls
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.type_tag import parse_struct_tag
-from nexus_tools.tool import Failure, FailureReason, MoveFunction, asks_until_ms, waits_until_ms
+from nexus_tools.tool import Failure, FailureReason, MoveFunction, ask_deadline_ms, wait_deadline_ms
 
 _STOPPED_FAILURE = Failure(FailureReason.REFUSED, "the execution was stopped")
 
 
-class WaitingCalls:
+class TimedCalls:
     """Calls functions that anyone may call."""
 
     def __init__(
@@ -82,7 +82,7 @@ class WaitingCalls:
         times = invocation.requested_at_ms, invocation.expires_at_ms
         witness = parse_struct_tag(function.witness)
         if witness == self._chain.deployment.type_of(Ask):
-            return asks_until_ms(inputs, *times)
+            return ask_deadline_ms(inputs, *times)
         if witness == self._chain.deployment.type_of(Wait):
-            return waits_until_ms(inputs, *times)
+            return wait_deadline_ms(inputs, *times)
         return 0

@@ -12,9 +12,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nexus_tools.errors import UsageError
-from nexus_tools.http.embedded_server import embedded, listening_socket, url_of
+from nexus_tools.http.embedded_server import listening_socket, serve_embedded, url_of
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.sui.support.allowed_sources import is_local
+from nexus_tools.sui.support.allowed_sources import is_local_host
 from nexus_tools.sui.support.logs import get_logger
 
 _log = get_logger("nexus_tools.leader")
@@ -78,8 +78,8 @@ async def serve_health(app: ASGIApp, port: int, host: str = "127.0.0.1") -> Asyn
     if ip_address(host).is_loopback:
         app = _LocalOnly(app)
     else:
-        _log.warning("health_is_public", url=url_of(listener), why=_PUBLIC_WARNING)
-    async with embedded(app, listener, lifespan="off"):
+        _log.warning("health_endpoint_public", url=url_of(listener), why=_PUBLIC_WARNING)
+    async with serve_embedded(app, listener, lifespan="off"):
         yield listener.getsockname()[1]
 
 
@@ -92,6 +92,6 @@ class _LocalOnly:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
         app = self._app
-        if scope["type"] == "http" and not is_local(Headers(scope=scope).get("host", "")):
+        if scope["type"] == "http" and not is_local_host(Headers(scope=scope).get("host", "")):
             app = PlainTextResponse("Use the address 127.0.0.1 as the host.", 421)
         await app(scope, receive, send)

@@ -58,7 +58,7 @@ class Heartbeat:
         self.trouble = self.code = ""
         if height < seen:
             self.trouble = f"the node was rolled back from checkpoint {seen} to {height}"
-            self.code = "node_went_back"
+            self.code = "node_reorg"
             self._chain.note_went_back(height)
         self._chain.observe(height)
 

@@ -1,1 +1,1 @@
-"""New invocations: events are followed and become assignments. Begin with `watcher.py`."""
+"""New invocations: events are followed and become assignments. Start with `watcher.py`."""

@@ -13,7 +13,7 @@ from nexus_tools.tool import Answer, Failure
 _log = get_logger("nexus_tools.leader")
 
 
-class ClosedInvocations:
+class ClosureLog:
     """Counts every closed invocation, and logs at most `lines` of them per period of `seconds`.
 
     After each period it logs how many lines it omitted. `now_ms` returns the chain's time.
@@ -61,7 +61,7 @@ class ClosedInvocations:
     def _end_period(self) -> None:
         left_out = max(0, self._line_count - self._lines)
         if left_out:
-            _log.info("closed_left_out", invocations=left_out, seconds=self._seconds)
+            _log.info("closed_lines_omitted", invocations=left_out, seconds=self._seconds)
         self._line_count, self._period = 0, None
 
 

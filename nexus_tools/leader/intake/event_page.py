@@ -174,7 +174,7 @@ KINDS: tuple[type[RegistryEvent], ...] = tuple(EventPage.MEANINGS)
 """The types of events that a leader follows."""
 
 
-async def in_pages(items: AsyncIterator[Item]) -> AsyncGenerator[list[Item], None]:
+async def paginate(items: AsyncIterator[Item]) -> AsyncGenerator[list[Item], None]:
     """Yield lists of the items that arrived since the previous list, at least one item each."""
     queue: asyncio.Queue[Item] = asyncio.Queue(_PAGE_ITEMS)
 

@@ -10,11 +10,11 @@ from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
 from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.leader.chain.clock import ChainClock
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.intake.event_page import KINDS, EventPage, Item, in_pages
+from nexus_tools.leader.intake.event_page import KINDS, EventPage, Item, paginate
 from nexus_tools.leader.journal.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.client import (
-    WENT_BACK,
+    CHAIN_ROLLED_BACK,
     Cursor,
     EventFilter,
     SuiClient,
@@ -64,11 +64,11 @@ class Watcher:
                 if error.code == "journal_failed":
                     raise
                 self.trouble = error.message
-                if error.code == WENT_BACK:
+                if error.code == CHAIN_ROLLED_BACK:
                     self._chain.note_went_back()
                 self._metrics.trouble.labels("watcher").inc()
                 if not isinstance(error, UnreachableError):  # the heartbeat reports it
-                    _log.warning("watching_interrupted", code=error.code, error=error.message)
+                    _log.warning("event_stream_interrupted", code=error.code, error=error.message)
                 await asyncio.sleep(self._config.trouble_pause_ms / 1000)
 
     async def _follow(self) -> None:
@@ -77,7 +77,7 @@ class Watcher:
             look_back_ms = self._config.look_back_ms
             self._cursor = await starting_cursor(client, self._filter, look_back_ms)
         items = follow_events(client, self._filter, self._cursor, interrupted=self._interrupted)
-        async with aclosing(items), aclosing(in_pages(items)) as pages:
+        async with aclosing(items), aclosing(paginate(items)) as pages:
             async for page in pages:
                 self.trouble = ""
                 await self._take(page)

@@ -137,7 +137,7 @@ def _restrict_to_owner(path: Path) -> None:
     for file in (path, path.with_name(f"{path.name}-wal")):
         if is_exposed(file):
             file.chmod(0o600)
-            _log.warning("journal_was_exposed", file=str(file), now="0600")
+            _log.warning("journal_permissions_fixed", file=str(file), now="0600")
 
 
 def _check_version(connection: sqlite3.Connection, path: Path, version: int) -> None:

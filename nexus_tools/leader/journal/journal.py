@@ -73,7 +73,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class RecoveredState:
     """The open work when the journal was opened, and the cursor from which events continue.
 
     `executions` have not ended and name this leader.
@@ -85,7 +85,7 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolAccount:
+class AuthorAccount:
     """The payments for calls of an author's on-chain tools, minus the gas of these calls."""
 
     balance_mist: int
@@ -103,8 +103,8 @@ class Journal:
         """Open or create the file; `identity` names the chain, the package and the leader.
 
         Raises:
-            UsageError: `journal_locked`, `journal_invalid`, or `journal_foreign` if the journal has
-                another identity.
+            UsageError: `journal_locked`, `journal_invalid`, or `journal_identity_mismatch` if the
+                journal has another identity.
         """
         journal = cls(GroupCommit(path, _SCHEMA, _SCHEMA_VERSION))
         stored = await journal._commits.run(lambda connection: _identity(connection, identity))
@@ -117,7 +117,7 @@ class Journal:
         """Commit and close the file."""
         await self._commits.close()
 
-    async def recall(self) -> Memory:
+    async def recall(self) -> RecoveredState:
         """Return all open work."""
         return await self._commits.run(_recall)
 
@@ -170,13 +170,13 @@ class Journal:
         """Record which executions name this leader (True) and which to forget (False)."""
         await self._commits.run(lambda connection: _update_executions(connection, executions))
 
-    async def tool_accounts(self) -> dict[Address, ToolAccount]:
+    async def tool_accounts(self) -> dict[Address, AuthorAccount]:
         """Return all accounts of authors."""
         statement = "SELECT author, balance_mist, refused_until_ms FROM tool_accounts"
         rows = await self._commits.run(lambda connection: connection.execute(statement).fetchall())
-        return {Address(author): ToolAccount(*account) for author, *account in rows}
+        return {Address(author): AuthorAccount(*account) for author, *account in rows}
 
-    async def keep_tool_accounts(self, accounts: Mapping[Address, ToolAccount]) -> None:
+    async def keep_tool_accounts(self, accounts: Mapping[Address, AuthorAccount]) -> None:
         """Replace accounts of authors."""
         rows = [(bytes(author), *astuple(account)) for author, account in accounts.items()]
         statement = "INSERT OR REPLACE INTO tool_accounts VALUES (?, ?, ?)"
@@ -225,7 +225,7 @@ class Journal:
 
 def _foreign(path: Path, known: str) -> UsageError:
     return UsageError(
-        "journal_foreign",
+        "journal_identity_mismatch",
         f"the journal {path} belongs to another leader or chain: {known}",
         hint="Use a separate journal for each leader and each chain.",
     )
@@ -271,14 +271,14 @@ def _update_executions(connection: sqlite3.Connection, executions: Mapping[Addre
     connection.executemany("DELETE FROM executions WHERE execution = ?", forgotten_rows)
 
 
-def _recall(connection: sqlite3.Connection) -> Memory:
+def _recall(connection: sqlite3.Connection) -> RecoveredState:
     cursor = connection.execute("SELECT value FROM cursor").fetchone()
     rows = connection.execute(
         f"SELECT {', '.join(_COLUMNS)}, stage, outcome FROM invocations"  # noqa: S608 - constant names
         " WHERE stage != 'closed' ORDER BY expires_at_ms"
     )
     execution_rows = connection.execute("SELECT execution FROM executions")
-    return Memory(
+    return RecoveredState(
         cursor=cursor[0] if cursor else None,
         entries=tuple(_entry(row) for row in rows),
         executions=tuple(Address(execution) for (execution,) in execution_rows),

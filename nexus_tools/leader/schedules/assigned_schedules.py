@@ -17,7 +17,7 @@ _GRACE_MS = 200
 
 
 @dataclass(slots=True, eq=False)
-class NamedSchedule:
+class AssignedSchedule:
     """A schedule that names this leader `since` a cursor.
 
     `began` are the executions that it has started and not collected, the oldest first. They include
@@ -33,7 +33,7 @@ class NamedSchedule:
     setbacks: int = 0
 
 
-class NamedSchedules:
+class AssignedSchedules:
     """Applies events, and returns the schedules that are due.
 
     `forgotten` receives each schedule whose events are no longer followed, or are followed from
@@ -46,17 +46,17 @@ class NamedSchedules:
         self._leader = leader
         self._clock = clock
         self._forgotten = forgotten
-        self._assigned: dict[Address, NamedSchedule] = {}
-        self._schedule_of: dict[Address, NamedSchedule] = {}
-        self._due: dict[NamedSchedule, int] = {}
+        self._assigned: dict[Address, AssignedSchedule] = {}
+        self._schedule_of: dict[Address, AssignedSchedule] = {}
+        self._due: dict[AssignedSchedule, int] = {}
         self._busy: set[Address] = set()
         self._changed = asyncio.Event()
 
-    def get(self, schedule: Address) -> NamedSchedule | None:
+    def get(self, schedule: Address) -> AssignedSchedule | None:
         """Return a schedule if it names this leader."""
         return self._assigned.get(schedule)
 
-    def is_named(self, schedule: NamedSchedule) -> bool:
+    def is_named(self, schedule: AssignedSchedule) -> bool:
         """Return whether the schedule was not forgotten, nor replaced by a newer object."""
         return self._assigned.get(schedule.id) is schedule
 
@@ -75,7 +75,7 @@ class NamedSchedules:
         self, event: moves.ScheduleCreated | moves.ScheduleLeadersChanged, place: Cursor
     ) -> None:
         if self._leader in event.leaders:
-            self._assigned.setdefault(event.schedule, NamedSchedule(event.schedule, place))
+            self._assigned.setdefault(event.schedule, AssignedSchedule(event.schedule, place))
             self._plan_check(event.schedule)
         else:
             self.forget(event.schedule)
@@ -131,13 +131,13 @@ class NamedSchedules:
             entry.setbacks = 0
             self.plan(entry, self._clock.now_ms() + _GRACE_MS)
 
-    def note(self, schedule: NamedSchedule, execution: Address) -> None:
+    def note(self, schedule: AssignedSchedule, execution: Address) -> None:
         """Record that the schedule started an execution."""
         if self.is_named(schedule):
             schedule.began[execution] = None
             self._schedule_of[execution] = schedule
 
-    def note_all(self, schedule: NamedSchedule, executions: Iterable[Address]) -> None:
+    def note_all(self, schedule: AssignedSchedule, executions: Iterable[Address]) -> None:
         """Record executions that started before or among the known ones."""
         later = [*schedule.began]
         schedule.began.clear()
@@ -156,18 +156,18 @@ class NamedSchedules:
 
     # --- Checks
 
-    def plan(self, schedule: NamedSchedule, at_ms: int) -> None:
+    def plan(self, schedule: AssignedSchedule, at_ms: int) -> None:
         """Plan a check for a time, or keep an earlier one."""
         if self.is_named(schedule):
             self._due[schedule] = min(at_ms, self._due.get(schedule, at_ms))
             self._changed.set()
 
-    def release(self, schedule: NamedSchedule) -> None:
+    def release(self, schedule: AssignedSchedule) -> None:
         """Allow a schedule that was checked to be returned again."""
         self._busy.discard(schedule.id)
         self._changed.set()
 
-    async def due(self) -> list[NamedSchedule]:
+    async def due(self) -> list[AssignedSchedule]:
         """Wait until schedules are due, and return them by time, without those being checked."""
         while True:
             self._changed.clear()

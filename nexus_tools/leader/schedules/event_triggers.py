@@ -19,29 +19,35 @@ from nexus_tools.contracts.move_bindings.workflows.schedule import Schedule
 from nexus_tools.errors import NexusError, UnreachableError, ValidationError
 from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.intake.event_page import Item, in_pages
+from nexus_tools.leader.intake.event_page import Item, paginate
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.schedules.retry_delays import Setbacks
-from nexus_tools.sui.client import WENT_BACK, Cursor, EventFilter, EventRecord, follow_events
-from nexus_tools.sui.support.logs import get_logger, in_short
+from nexus_tools.leader.schedules.retry_delays import RetryDelays
+from nexus_tools.sui.client import (
+    CHAIN_ROLLED_BACK,
+    Cursor,
+    EventFilter,
+    EventRecord,
+    follow_events,
+)
+from nexus_tools.sui.support.logs import error_summary, get_logger
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.type_tag import StructTag, parse_struct_tag
 
 _log = get_logger("nexus_tools.leader")
 
-MAX_FOLLOWED = 64
+MAX_FOLLOWED_SCHEDULES = 64
 """The largest number of schedules whose events are followed."""
 
-MAX_OF_OWNER = 8
+MAX_FOLLOWED_PER_OWNER = 8
 """The largest number of followed schedules of one owner."""
 
 # Errors after which the missed events cannot be read again.
-_UNREADABLE_CODES = ("history_missing", WENT_BACK)
+_UNREADABLE_CODES = ("history_missing", CHAIN_ROLLED_BACK)
 
 Tell = Callable[[Address, Sequence[EventRecord]], Awaitable[bool]]
 
 
-class AwaitedEvents:
+class EventFollower:
     """A task in `group` for each schedule that waits for events and has a slot.
 
     `tell` receives the schedule and events of its type with their times, in order. It returns
@@ -60,7 +66,7 @@ class AwaitedEvents:
         self._chain = chain
         self._tell = tell
         self._metrics = metrics
-        self._setbacks = Setbacks(config)
+        self._setbacks = RetryDelays(config)
         self._subscriptions: dict[Address, _Subscription] = {}
 
     def follow(self, schedule: Schedule, event: str, since: Cursor) -> None:
@@ -125,9 +131,9 @@ class AwaitedEvents:
                 waiting, key=lambda entry: (not entry.has_triggered, owners[entry.owner])
             )
             waiting.remove(subscription)
-            if owners[subscription.owner] >= MAX_OF_OWNER:
+            if owners[subscription.owner] >= MAX_FOLLOWED_PER_OWNER:
                 continue
-            if owners.total() >= MAX_FOLLOWED:
+            if owners.total() >= MAX_FOLLOWED_SCHEDULES:
                 evicted = self._evictable(subscription, owners)
                 if evicted is None:
                     return
@@ -181,7 +187,7 @@ class AwaitedEvents:
         if isinstance(error, UnreachableError):
             return  # the heartbeat reports it
         self._metrics.trouble.labels("schedules").inc()
-        details = {"schedule": str(subscription.schedule), "error": in_short(error)}
+        details = {"schedule": str(subscription.schedule), "error": error_summary(error)}
         if isinstance(error, NexusError) and error.code in _UNREADABLE_CODES:
             subscription.position = None
             _log.warning("events_skipped", **details)
@@ -195,7 +201,7 @@ class AwaitedEvents:
         items = follow_events(
             self._chain.client, event_filter, subscription.position, timestamps=True
         )
-        async with aclosing(items), aclosing(in_pages(items)) as pages:
+        async with aclosing(items), aclosing(paginate(items)) as pages:
             async for page in pages:
                 if not await self._handle(subscription, page):
                     return

@@ -2,7 +2,7 @@
 
 import random
 
-from nexus_tools.errors import NotNowError, UnreachableError
+from nexus_tools.errors import UnreachableError, WrongStateError
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.dispatch.backoff import Backoff
 
@@ -12,7 +12,7 @@ _FIRST_MS = 2_000
 _MAX_OWN_MS, _MAX_MS = 60_000, 3_600_000
 
 
-class Setbacks:
+class RetryDelays:
     """Delays that double, up to a minute for the Leader's own errors, else to an hour."""
 
     def __init__(self, config: LeaderConfig) -> None:
@@ -22,6 +22,6 @@ class Setbacks:
 
     def pause_ms(self, setbacks: int, error: Exception | None = None) -> int:
         """Return the delay after `setbacks` consecutive failures, the last with an `error`."""
-        is_own = isinstance(error, UnreachableError | NotNowError)
+        is_own = isinstance(error, UnreachableError | WrongStateError)
         backoff = self._own if is_own else self._others
         return int(backoff.pause_ms(setbacks, self._chance))

@@ -19,13 +19,13 @@ from nexus_tools.leader.chain.clock import ChainClock
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.intake.event_page import EventPage
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.schedules.assigned_schedules import NamedSchedule, NamedSchedules
-from nexus_tools.leader.schedules.event_triggers import AwaitedEvents
-from nexus_tools.leader.schedules.retry_delays import Setbacks
-from nexus_tools.leader.schedules.triggers import Triggers
-from nexus_tools.registry import ScheduleStanding
+from nexus_tools.leader.schedules.assigned_schedules import AssignedSchedule, AssignedSchedules
+from nexus_tools.leader.schedules.event_triggers import EventFollower
+from nexus_tools.leader.schedules.retry_delays import RetryDelays
+from nexus_tools.leader.schedules.triggers import TriggerExecutor
+from nexus_tools.registry import ScheduleOverview
 from nexus_tools.sui.client import Cursor, EventRecord, past_events
-from nexus_tools.sui.support.logs import get_logger, in_short
+from nexus_tools.sui.support.logs import error_summary, get_logger
 from nexus_tools.sui.types.address import Address
 
 _log = get_logger("nexus_tools.leader")
@@ -46,7 +46,7 @@ class Schedules:
         config: LeaderConfig,
         group: asyncio.TaskGroup,
         chain: Chain,
-        triggers: Triggers,
+        triggers: TriggerExecutor,
         *,
         clock: ChainClock,
         metrics: LeaderMetrics,
@@ -57,9 +57,9 @@ class Schedules:
         self._triggers = triggers
         self._clock = clock
         self._metrics = metrics
-        self._event_follower = AwaitedEvents(config, group, chain, self._handle_events, metrics)
-        self._assigned = NamedSchedules(chain.leader, clock, self._event_follower.forget)
-        self._setbacks = Setbacks(config)
+        self._event_follower = EventFollower(config, group, chain, self._handle_events, metrics)
+        self._assigned = AssignedSchedules(chain.leader, clock, self._event_follower.forget)
+        self._setbacks = RetryDelays(config)
         self._slots: FairShare[Address | None] = FairShare(_MAX_CONCURRENT, _MAX_PER_OWNER)
         self._checks: set[asyncio.Task[None]] = set()
         self._postponed: list[tuple[RegistryEvent, Cursor]] | None = []
@@ -88,7 +88,7 @@ class Schedules:
 
     async def _search(self) -> None:
         """Apply the earlier events, as far as the node has them."""
-        kinds = event_filter(self._chain.deployment, *NamedSchedules.MEANINGS)
+        kinds = event_filter(self._chain.deployment, *AssignedSchedules.MEANINGS)
         while self._postponed is not None:
             try:
                 async for record in past_events(self._chain.client, kinds):
@@ -100,7 +100,7 @@ class Schedules:
                 continue
             except NexusError as error:
                 self._metrics.trouble.labels("schedules").inc()
-                _log.warning("schedules_unread", error=in_short(error))
+                _log.warning("schedules_read_failed", error=error_summary(error))
                 if error.code != "history_missing":
                     await asyncio.sleep(self._config.trouble_pause_ms / 1000)
                     continue
@@ -108,20 +108,20 @@ class Schedules:
             for later_event, place in postponed:
                 self._assigned.take(later_event, place)
 
-    async def _check_safely(self, entry: NamedSchedule) -> None:
+    async def _check_safely(self, entry: AssignedSchedule) -> None:
         try:
             async with self._slots.slot(entry.owner):
                 await self._check(entry)
         except Exception as error:  # noqa: BLE001 - schedules are untrusted input
             if not isinstance(error, UnreachableError):  # the heartbeat reports it
                 self._metrics.trouble.labels("schedules").inc()
-                details = {"schedule": str(entry.id), "error": in_short(error)}
+                details = {"schedule": str(entry.id), "error": error_summary(error)}
                 _log.warning("schedule_postponed", **details)
             self._retry_later(entry, error)
         finally:
             self._assigned.release(entry)
 
-    def _retry_later(self, entry: NamedSchedule, error: Exception | None = None) -> None:
+    def _retry_later(self, entry: AssignedSchedule, error: Exception | None = None) -> None:
         """Check a schedule again later, with back-off, unless an event comes first."""
         entry.setbacks += 1
         pause_ms = self._setbacks.pause_ms(entry.setbacks, error)
@@ -129,7 +129,7 @@ class Schedules:
 
     # --- Schedules by time
 
-    async def _check(self, entry: NamedSchedule) -> None:
+    async def _check(self, entry: AssignedSchedule) -> None:
         """Start what is due by time and plan the next check, or follow the awaited events."""
         standing = await self._standing(entry)
         if standing is None:
@@ -148,7 +148,9 @@ class Schedules:
 
     # --- Schedules by events
 
-    def _follow_events(self, entry: NamedSchedule, standing: ScheduleStanding, event: str) -> None:
+    def _follow_events(
+        self, entry: AssignedSchedule, standing: ScheduleOverview, event: str
+    ) -> None:
         """Follow the events of a schedule while it could start an execution."""
         if _can_begin(standing):
             self._event_follower.follow(standing.schedule, event, entry.since)
@@ -185,7 +187,7 @@ class Schedules:
 
     # --- All schedules
 
-    async def _standing(self, entry: NamedSchedule) -> ScheduleStanding | None:
+    async def _standing(self, entry: AssignedSchedule) -> ScheduleOverview | None:
         """Return the state of a schedule; forget it if it does not name this leader.
 
         Return None also if its cursor was reset during the read; another check is then planned.
@@ -205,7 +207,9 @@ class Schedules:
         is_current = self._assigned.is_named(entry) and entry.since == since
         return standing if is_current else None
 
-    async def _uncollected(self, entry: NamedSchedule, schedule: Schedule) -> Sequence[Execution]:
+    async def _uncollected(
+        self, entry: AssignedSchedule, schedule: Schedule
+    ) -> Sequence[Execution]:
         """Return the uncollected executions, including those started before it named the leader."""
         if schedule.running > len(entry.began) and not entry.is_searched:
             uncollected = await self._triggers.uncollected(schedule.id)
@@ -213,7 +217,7 @@ class Schedules:
         return await self._triggers.executions(schedule, entry.began)
 
     async def _begin(
-        self, entry: NamedSchedule, standing: ScheduleStanding, event: Cursor | None = None
+        self, entry: AssignedSchedule, standing: ScheduleOverview, event: Cursor | None = None
     ) -> bool:
         triggered = await self._triggers.begin(standing, event)
         if triggered is None:
@@ -222,16 +226,16 @@ class Schedules:
         entry.setbacks = 0
         return True
 
-    def _window_ms(self, standing: ScheduleStanding) -> int:
+    def _window_ms(self, standing: ScheduleOverview) -> int:
         """Return the head start of the leaders named before this one, in ms."""
         return standing.order.terms.leaders.index(self._chain.leader) * _WINDOW_MS
 
 
-def _can_begin(standing: ScheduleStanding) -> bool:
+def _can_begin(standing: ScheduleOverview) -> bool:
     return standing.state is ScheduleState.ACTIVE and standing.is_funded
 
 
-def _counts(record: EventRecord, standing: ScheduleStanding) -> bool:
+def _counts(record: EventRecord, standing: ScheduleOverview) -> bool:
     """Return whether an event starts an execution, if nothing else was started since.
 
     It does not if this event or a later one already did. It also does not if it occurred before

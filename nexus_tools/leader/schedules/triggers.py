@@ -11,11 +11,11 @@ from nexus_tools.contracts.move_bindings.workflows.schedule import (
     ScheduleTriggered,
 )
 from nexus_tools.leader.chain.chain import Chain
-from nexus_tools.leader.chain.workflow_cache import CarriedWorkflows
+from nexus_tools.leader.chain.workflow_cache import WorkflowCache
 from nexus_tools.leader.closing.transaction_sender import TransactionSender
 from nexus_tools.leader.closing.workers import Workers
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.registry import Schedules, ScheduleStanding, standing_of
+from nexus_tools.registry import ScheduleOverview, Schedules, schedule_overview
 from nexus_tools.sui.client import Cursor, simulate_transaction
 from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -37,13 +37,13 @@ _BASE_BYTES, _VERTEX_BYTES, _UNITS = 4_000, 1_000, 10_000
 _BYTE_MIST = 7_600
 
 
-class Triggers:
+class TriggerExecutor:
     """Starts executions of schedules and is paid for that."""
 
     def __init__(
         self,
         chain: Chain,
-        workflows: CarriedWorkflows,
+        workflows: WorkflowCache,
         workers: Workers,
         sender: TransactionSender,
         metrics: LeaderMetrics,
@@ -71,14 +71,14 @@ class Triggers:
 
     async def standing(
         self, schedule: Schedule, order: Order, began: Sequence[Execution], now_ms: int
-    ) -> ScheduleStanding:
+    ) -> ScheduleOverview:
         """Return the state of a schedule. Raises the error of its workflow."""
         workflow = (await self._workflows.of(schedule.dag)).published
         now = {"now_ms": now_ms, "gas_price": self._workers.epoch.gas_price}
-        return await standing_of(self._commands, schedule, order, workflow, began, **now)
+        return await schedule_overview(self._commands, schedule, order, workflow, began, **now)
 
     async def begin(
-        self, standing: ScheduleStanding, event: Cursor | None = None
+        self, standing: ScheduleOverview, event: Cursor | None = None
     ) -> ScheduleTriggered | None:
         """Start a due execution if it pays, after collecting executions that have ended.
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from nexus_tools.errors import NexusError, NotNowError
-from nexus_tools.sui.client import gas_taken_mist
+from nexus_tools.errors import NexusError, WrongStateError
+from nexus_tools.sui.client import failure_gas_mist
 from nexus_tools.sui.support import units
 
 
@@ -24,7 +24,7 @@ class Budget:
         """Reserve an amount in MIST for a call.
 
         Raises:
-            NotNowError: with code `budget_spent` if the budget does not cover the amount.
+            WrongStateError: with code `budget_exhausted` if the budget does not cover the amount.
         """
         self._require(mist)
         reservation = Reservation()
@@ -40,8 +40,8 @@ class Budget:
             return
         remaining_mist = self._total_mist - self.spent_mist - self._reserved_mist
         if mist > remaining_mist:
-            raise NotNowError(
-                "budget_spent",
+            raise WrongStateError(
+                "budget_exhausted",
                 f"the call may cost {units.sui(mist)}, but only {units.sui(max(0, remaining_mist))}"
                 f" of the server's budget of {units.sui(self._total_mist)} remains",
                 hint="The operator can restart the server with a larger --budget.",
@@ -72,7 +72,7 @@ class Reservation:
         try:
             yield took
         except NexusError as error:
-            gas_mist = gas_taken_mist(error)
+            gas_mist = failure_gas_mist(error)
             if gas_mist is None:
                 warn(f"the transaction {error.details['digest']}")
             else:

@@ -18,19 +18,24 @@ from nexus_tools.contracts.move_bindings.workflows.execution import (
     ExecutionRefunded,
     ExecutionShort,
 )
-from nexus_tools.errors import NexusError, NotNowError
+from nexus_tools.errors import NexusError, WrongStateError
 from nexus_tools.mcp_server.calls.budget import Budget, Reservation
-from nexus_tools.mcp_server.calls.payment import Listener, PaidCalls, carried_by, told_if_given_up
+from nexus_tools.mcp_server.calls.payment import (
+    CallClient,
+    PaidCallRunner,
+    describe_leaders,
+    warn_if_cancelled,
+)
 from nexus_tools.mcp_server.catalogue.catalogue import Progress
 from nexus_tools.mcp_server.catalogue.workflow_catalogue import WorkflowOffer
 from nexus_tools.mcp_server.catalogue.workflow_definition import variant_of
 from nexus_tools.registry import (
     OF_EXECUTIONS,
-    OF_RUNS,
-    BegunExecution,
+    RUN_EVENTS,
+    ExecutionEventFilter,
     Executions,
     ExecutionState,
-    Following,
+    StartedExecution,
 )
 from nexus_tools.sui.client import Cursor, EventRecord, Executed, follow_events
 from nexus_tools.sui.support.untrusted_text import one_line
@@ -47,7 +52,7 @@ _GRACE_S = 10.0
 _CLOSING_S = 370.0
 
 
-class ExecutionCalls:
+class ExecutionCaller:
     """Calls that start executions within a budget and follow them to their ends.
 
     Executions are not deleted, because their results are on chain. `leaders` is a list of preferred
@@ -66,7 +71,7 @@ class ExecutionCalls:
         self._budget = budget
         self._warn = warn
         self._leaders = leaders
-        self._paid = PaidCalls()
+        self._paid = PaidCallRunner()
 
     async def call(
         self, offer: WorkflowOffer, arguments: Mapping[str, Any], progress: Progress
@@ -77,8 +82,8 @@ class ExecutionCalls:
         passed on.
 
         Raises:
-            NotNowError: with code `budget_spent`, or `not_followed` if the end of the execution is
-                unknown.
+            WrongStateError: with code `budget_exhausted`, or `execution_not_followed` if the end of
+                the execution is unknown.
         """
         group, inputs = offer.definition.chosen(arguments)
         return await self._paid.carry(
@@ -90,7 +95,7 @@ class ExecutionCalls:
         await self._paid.close()
 
     async def _call(
-        self, offer: WorkflowOffer, group: str | None, inputs: dict[str, Any], listener: Listener
+        self, offer: WorkflowOffer, group: str | None, inputs: dict[str, Any], listener: CallClient
     ) -> Outcome:
         workflow, funds_mist = offer.workflow, offer.funds_mist
         terms: Any = {
@@ -108,11 +113,11 @@ class ExecutionCalls:
             with reservation.sending(most_mist, self._warn_of_start) as took:
                 started = await self._executions.begin(workflow, inputs, **terms)
                 took(self._taken_mist(started))
-            with told_if_given_up(self._warn, _continues(started.execution)):
+            with warn_if_cancelled(self._warn, _continues(started.execution)):
                 assert isinstance(started.sent, Executed)
                 digest = started.sent.digest
                 await listener.hear(f"started: execution {started.execution}, transaction {digest}")
-                await listener.hear(f"assigned to {carried_by(started.leaders)}")
+                await listener.hear(f"assigned to {describe_leaders(started.leaders)}")
                 tracked = _TrackedExecution(started.execution, workflow.plan, listener, since)
                 state = await self._ended(offer, tracked, reservation)
         await listener.hear(f"{state.status.replace('_', ' ')}")
@@ -124,7 +129,7 @@ class ExecutionCalls:
             " list your executions"
         )
 
-    def _taken_mist(self, started: BegunExecution) -> int:
+    def _taken_mist(self, started: StartedExecution) -> int:
         """Return the amount that the start took from the wallet, in MIST.
 
         It consists of funds and gas, minus immediate payments. The requester of a run is paid for
@@ -144,7 +149,8 @@ class ExecutionCalls:
         """Return the ended execution, and subtract its refund from the reservation.
 
         Raises:
-            NotNowError: with code `not_followed` if the end of the execution is unknown.
+            WrongStateError: with code `execution_not_followed` if the end of the execution is
+                unknown.
         """
         execution_id = followed.execution
         try:
@@ -152,8 +158,8 @@ class ExecutionCalls:
             reservation.spent_mist -= end_event.refund_mist
             return await self._executions.state(execution_id)
         except NexusError as error:
-            raise NotNowError(
-                "not_followed",
+            raise WrongStateError(
+                "execution_not_followed",
                 f"the end of the execution {execution_id} is unknown: {error.message}",
                 hint=f"Run `nexus-tools workflow show {execution_id}` to see its state.",
                 details={"execution": str(execution_id)},
@@ -165,7 +171,7 @@ class ExecutionCalls:
         """Follow an execution until it ends, and end it here if it does not.
 
         Raises:
-            NotNowError: with code `not_ended`.
+            WrongStateError: with code `not_ended`.
         """
         for patience_s in (offer.definition.timeout_ms / 1_000 + _GRACE_S, _CLOSING_S):
             try:
@@ -184,14 +190,14 @@ class ExecutionCalls:
                 return self._executions.emitted(transaction, ExecutionEnded)
             # Pending invocations will be closed or expire. The next attempt then ends the
             # execution.
-        raise NotNowError("not_ended", "one of its runs is still pending")
+        raise WrongStateError("not_ended", "one of its runs is still pending")
 
     async def _follow(
         self, followed: "_TrackedExecution", reservation: Reservation
     ) -> ExecutionEnded:
         """Follow an execution to its end, and cancel it if its funds do not suffice."""
         client, deployment = self._executions.client, self._executions.deployment
-        kinds = event_filter(deployment, *OF_EXECUTIONS, *OF_RUNS)
+        kinds = event_filter(deployment, *OF_EXECUTIONS, *RUN_EVENTS)
         async with aclosing(follow_events(client, kinds, followed.since)) as items:
             async for item in items:
                 if isinstance(item, EventRecord):
@@ -229,13 +235,13 @@ class ExecutionCalls:
 class _TrackedExecution:
     """An execution whose steps after `since` are reported to the caller."""
 
-    def __init__(self, execution: Address, plan: Plan, listener: Listener, since: Cursor) -> None:
+    def __init__(self, execution: Address, plan: Plan, listener: CallClient, since: Cursor) -> None:
         self.execution = execution
         self.since = since
         self.needed_mist = 0
         self._vertices = tuple(plan.vertices)
         self._listener = listener
-        self._following = Following(execution)
+        self._following = ExecutionEventFilter(execution)
         self._refunds: set[Digest] = set()
 
     def refund(self, transaction: Digest, event: ExecutionRefunded) -> int:

@@ -20,7 +20,7 @@ from nexus_tools.leader import (
     ToolCall,
 )
 from nexus_tools.mcp_server.catalogue.catalogue import Progress
-from nexus_tools.mcp_server.catalogue.registry_catalogue import Offer
+from nexus_tools.mcp_server.catalogue.registry_catalogue import ToolOffer
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Failure, FailureReason, Outcome, canonical_json, outcome_bytes
 
@@ -28,7 +28,7 @@ from nexus_tools.tool import Failure, FailureReason, Outcome, canonical_json, ou
 _TIMEOUTS = 2
 
 
-def direct_config(options: Mapping[str, Any]) -> LeaderConfig:
+def direct_call_config(options: Mapping[str, Any]) -> LeaderConfig:
     """Return the configuration for the given network policy options, without a journal.
 
     Raises:
@@ -39,7 +39,7 @@ def direct_config(options: Mapping[str, Any]) -> LeaderConfig:
 
 
 @asynccontextmanager
-async def direct_calls(config: LeaderConfig) -> AsyncIterator["DirectCalls"]:
+async def open_direct_caller(config: LeaderConfig) -> AsyncIterator["DirectCaller"]:
     """Provide direct calls of tools inside this context."""
     guard = AddressGuard(config.allowed_networks, config.allowed_ports, config.allow_http)
     with closing(SystemResolver()) as resolve:
@@ -48,10 +48,10 @@ async def direct_calls(config: LeaderConfig) -> AsyncIterator["DirectCalls"]:
             now = asyncio.get_running_loop().time
             meta = MetaCheck(client, config.meta_lifetime_ms / 1000, now)
             invoker = Invoker(config, client, outcome_bytes, LeaderMetrics())
-            yield DirectCalls(config, guard, meta, invoker)
+            yield DirectCaller(config, guard, meta, invoker)
 
 
-class DirectCalls:
+class DirectCaller:
     """Direct calls within a Leader's limits for addresses, sizes, times, retries, and schemas.
 
     Nothing is written on chain, and no one is paid.
@@ -67,7 +67,7 @@ class DirectCalls:
 
     async def call(
         self,
-        offer: Offer,
+        offer: ToolOffer,
         ports: dict[str, Any],
         progress: Progress,  # noqa: ARG002 - there is no progress before the response
     ) -> Outcome:
@@ -92,7 +92,7 @@ class DirectCalls:
         return outcome or Failure(FailureReason.TIMED_OUT, "the tool did not respond in time")
 
 
-def _call(offer: Offer, body: bytes) -> ToolCall:
+def _call(offer: ToolOffer, body: bytes) -> ToolCall:
     """Return a call with a random ID, which looks like an invocation to the tool."""
     definition = offer.definition
     seconds = _TIMEOUTS * definition.timeout_ms / 1000

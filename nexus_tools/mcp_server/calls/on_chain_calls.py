@@ -4,11 +4,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nexus_tools.contracts.move_bindings.invocation import InvocationExpired, InvocationRequested
-from nexus_tools.errors import NexusError, NotNowError
+from nexus_tools.errors import NexusError, WrongStateError
 from nexus_tools.mcp_server.calls.budget import Budget, Reservation
-from nexus_tools.mcp_server.calls.payment import Listener, PaidCalls, carried_by, told_if_given_up
+from nexus_tools.mcp_server.calls.payment import (
+    CallClient,
+    PaidCallRunner,
+    describe_leaders,
+    warn_if_cancelled,
+)
 from nexus_tools.mcp_server.catalogue.catalogue import Progress
-from nexus_tools.mcp_server.catalogue.registry_catalogue import Offer
+from nexus_tools.mcp_server.catalogue.registry_catalogue import ToolOffer
 from nexus_tools.registry import Invocations, OutputInvalidError
 from nexus_tools.sui.client import Executed
 from nexus_tools.sui.types.address import Address
@@ -37,16 +42,16 @@ class OnChainCalls:
         self._warn = warn
         self._max_outcome_bytes = max_outcome_bytes
         self._leaders = leaders
-        self._paid = PaidCalls()
+        self._paid = PaidCallRunner()
 
-    async def call(self, offer: Offer, ports: dict[str, Any], progress: Progress) -> Outcome:
+    async def call(self, offer: ToolOffer, ports: dict[str, Any], progress: Progress) -> Outcome:
         """Request an invocation and return its on-chain outcome.
 
         A paid call continues even if its client has disconnected. Errors of `Invocations.request`
         are passed on.
 
         Raises:
-            NotNowError: with code `budget_spent`, or `not_closed` if no Leader responds.
+            WrongStateError: with code `budget_exhausted`, or `not_closed` if no Leader responds.
         """
         return await self._paid.carry(lambda listener: self._call(offer, ports, listener), progress)
 
@@ -54,7 +59,7 @@ class OnChainCalls:
         """Cancel the running calls; a warning names the invocations that stay open."""
         await self._paid.close()
 
-    async def _call(self, offer: Offer, ports: dict[str, Any], listener: Listener) -> Outcome:
+    async def _call(self, offer: ToolOffer, ports: dict[str, Any], listener: CallClient) -> Outcome:
         tool = offer.found.tool
         limit = max(self._max_outcome_bytes, tool.min_outcome_bytes)
         prepaid = await self._invocations.quote(tool, ports, limit)
@@ -67,13 +72,13 @@ class OnChainCalls:
             with reservation.sending(most_mist, self._warn_of_request) as took:
                 sent, invocation_id = await self._invocations.request(tool, ports, **terms)
                 took(prepaid + sent.cost.net)
-            with told_if_given_up(self._warn, _open_warning(invocation_id)):
+            with warn_if_cancelled(self._warn, _open_warning(invocation_id)):
                 assert isinstance(sent, Executed)
                 requested = self._invocations.emitted(sent, InvocationRequested)
                 await listener.hear(
                     f"requested: invocation {invocation_id}, transaction {sent.digest}"
                 )
-                await listener.hear(f"assigned to {carried_by(requested.leaders)}")
+                await listener.hear(f"assigned to {describe_leaders(requested.leaders)}")
                 outcome, digest = await self._closed(invocation_id, reservation)
         result = "failed" if isinstance(outcome, Failure) else "settled"
         await listener.hear(f"{result} in the transaction {digest}")
@@ -95,7 +100,7 @@ class OnChainCalls:
             closing = await self._invocations.closing(place)
             reservation.spent_mist -= closing.refund_mist if closing else 0
             raise
-        except NotNowError as late:
+        except WrongStateError as late:
             if await self._delete(place, reservation):
                 raise _expired() from late
             raise
@@ -129,5 +134,5 @@ def _open_warning(invocation_id: Address) -> str:
     )
 
 
-def _expired() -> NotNowError:
-    return NotNowError("expired", "no leader closed the invocation in time. Only gas was spent")
+def _expired() -> WrongStateError:
+    return WrongStateError("expired", "no leader closed the invocation in time. Only gas was spent")

@@ -10,7 +10,7 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Outcome
 
 
-class Listener:
+class CallClient:
     """The client of a call, which may disconnect before the call ends."""
 
     def __init__(self, progress: Progress) -> None:
@@ -36,17 +36,17 @@ class Listener:
             raise asyncio.CancelledError
 
 
-class PaidCalls:
+class PaidCallRunner:
     """The running calls."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Outcome]] = set()
 
     async def carry(
-        self, call: Callable[[Listener], Coroutine[Any, Any, Outcome]], progress: Progress
+        self, call: Callable[[CallClient], Coroutine[Any, Any, Outcome]], progress: Progress
     ) -> Outcome:
         """Run a call and return its outcome; a paid call continues without its client."""
-        listener = Listener(progress)
+        listener = CallClient(progress)
         task = asyncio.create_task(call(listener))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
@@ -64,7 +64,7 @@ class PaidCalls:
 
 
 @contextmanager
-def told_if_given_up(warn: Callable[[str], None], sentence: str) -> Iterator[None]:
+def warn_if_cancelled(warn: Callable[[str], None], sentence: str) -> Iterator[None]:
     """Warn the operator about an object that stays on chain if its call is cancelled."""
     try:
         yield
@@ -73,6 +73,6 @@ def told_if_given_up(warn: Callable[[str], None], sentence: str) -> Iterator[Non
         raise
 
 
-def carried_by(leaders: tuple[Address, ...]) -> str:
+def describe_leaders(leaders: tuple[Address, ...]) -> str:
     """Return the leaders that dispatch a call, in their order."""
     return f"the leader {leaders[0]}" + (f", or else {leaders[1]}" if leaders[1:] else "")

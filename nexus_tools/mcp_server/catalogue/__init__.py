@@ -1,1 +1,1 @@
-"""The tools and workflows that the MCP server offers. Begin with `catalogue.py`."""
+"""The tools and workflows that the MCP server offers. Start with `catalogue.py`."""

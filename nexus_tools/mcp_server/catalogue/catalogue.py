@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.export import Lendable
+from nexus_tools.export import Exportable
 from nexus_tools.tool import InterfaceValidator, Outcome, ToolDefinition, ToolFqn
 
 # The number of pages that are read to find a name that this process has not listed.
@@ -29,7 +29,7 @@ class CataloguePage:
     execution.
     """
 
-    definitions: tuple[Lendable, ...]
+    definitions: tuple[Exportable, ...]
     next_cursor: str | None = None
     prices_mist: Mapping[ToolFqn, int] = field(default_factory=dict)
 
@@ -50,12 +50,12 @@ class Catalogue(Protocol):
         """
         ...
 
-    async def find(self, fqn: ToolFqn) -> Lendable | None:
+    async def find(self, fqn: ToolFqn) -> Exportable | None:
         """Return the current definition, or None if the tool no longer exists."""
         ...
 
     async def call(
-        self, definition: Lendable, ports: dict[str, Any], progress: Progress
+        self, definition: Exportable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
         """Invoke the tool once; `check_arguments` has already checked `ports`.
 
@@ -64,7 +64,7 @@ class Catalogue(Protocol):
         ...
 
 
-def check_arguments(definition: Lendable, arguments: Mapping[str, Any]) -> None:
+def check_arguments(definition: Exportable, arguments: Mapping[str, Any]) -> None:
     """Check the arguments of a tool against its schema.
 
     The arguments of a workflow go to several tools, whose schemas are checked at the start of the
@@ -77,7 +77,7 @@ def check_arguments(definition: Lendable, arguments: Mapping[str, Any]) -> None:
         InterfaceValidator(definition).check_input(arguments)
 
 
-class KeptPages:
+class PageCache:
     """A cache for the pages of a list in which cursors are positions.
 
     A page is kept for a few seconds, because clients request all pages repeatedly. If there are too
@@ -148,7 +148,7 @@ class ToolNames:
         self._reading = asyncio.Lock()
         self._read_until = 0.0
 
-    def give(self, definitions: Iterable[Lendable]) -> None:
+    def give(self, definitions: Iterable[Exportable]) -> None:
         """Register the names of listed definitions; a name keeps its first FQN."""
         for definition in definitions:
             self._fqns.setdefault(self._name(definition.fqn), definition.fqn)

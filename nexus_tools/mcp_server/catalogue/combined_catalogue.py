@@ -3,15 +3,15 @@
 import re
 from typing import Any
 
-from nexus_tools.errors import NotNowError, ValidationError
-from nexus_tools.export import Lendable
+from nexus_tools.errors import ValidationError, WrongStateError
+from nexus_tools.export import Exportable
 from nexus_tools.mcp_server.catalogue.catalogue import Catalogue, CataloguePage, Progress
 from nexus_tools.tool import Outcome, ToolFqn
 
 _CURSOR = re.compile(r"([0-9]{1,3}):(.*)", re.ASCII | re.DOTALL)
 
 
-class JointCatalogue:
+class CombinedCatalogue:
     """The concatenation of catalogues; of two tools with one FQN, the first is called.
 
     A cursor consists of the number of a catalogue and a cursor of that catalogue.
@@ -35,25 +35,25 @@ class JointCatalogue:
             next_cursor = f"{index + 1}:"
         return CataloguePage(page.definitions, next_cursor, page.prices_mist)
 
-    async def find(self, fqn: ToolFqn) -> Lendable | None:
+    async def find(self, fqn: ToolFqn) -> Exportable | None:
         """Return the current definition in the first catalogue that has it."""
         match = await self._find(fqn)
         return None if match is None else match[1]
 
     async def call(
-        self, definition: Lendable, ports: dict[str, Any], progress: Progress
+        self, definition: Exportable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
         """Call the tool through the first catalogue that has it.
 
         Raises:
-            NotNowError: with code `tool_not_active` if no catalogue has it.
+            WrongStateError: with code `tool_not_active` if no catalogue has it.
         """
         match = await self._find(definition.fqn)
         if match is None:
-            raise NotNowError("tool_not_active", f"{definition.fqn} is no longer available")
+            raise WrongStateError("tool_not_active", f"{definition.fqn} is no longer available")
         return await match[0].call(match[1], ports, progress)
 
-    async def _find(self, fqn: ToolFqn) -> tuple[Catalogue, Lendable] | None:
+    async def _find(self, fqn: ToolFqn) -> tuple[Catalogue, Exportable] | None:
         for catalogue in self._catalogues:
             definition = await catalogue.find(fqn)
             if definition is not None:

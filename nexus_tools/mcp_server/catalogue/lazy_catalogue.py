@@ -6,27 +6,27 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from typing import Any
 
 from nexus_tools.errors import NexusError
-from nexus_tools.export import Lendable
+from nexus_tools.export import Exportable
 from nexus_tools.mcp_server.catalogue.catalogue import Catalogue, CataloguePage, Progress
-from nexus_tools.mcp_server.origins import Origin, Origins
+from nexus_tools.mcp_server.origins import Origin, OriginLookup
 from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.tool import Outcome, ToolFqn
 
 _log = get_logger("nexus_tools.mcp_server.catalogue.lazy_catalogue")
 
 
-class LateCatalogue:
+class LazyCatalogue:
     """A catalogue that `connect` opens together with its origins, on the first successful request.
 
     It stays open while `running()` is active. Every method raises the `NexusError` of the attempt.
     """
 
     def __init__(
-        self, connect: Callable[[], AbstractAsyncContextManager[tuple[Catalogue, Origins]]]
+        self, connect: Callable[[], AbstractAsyncContextManager[tuple[Catalogue, OriginLookup]]]
     ) -> None:
         self._connect = connect
         self._wanted = asyncio.Event()
-        self._attempt: asyncio.Future[tuple[Catalogue, Origins]] | None = None
+        self._attempt: asyncio.Future[tuple[Catalogue, OriginLookup]] | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -40,7 +40,7 @@ class LateCatalogue:
             with suppress(asyncio.CancelledError):
                 await keeper
 
-    async def opened(self) -> tuple[Catalogue, Origins]:
+    async def opened(self) -> tuple[Catalogue, OriginLookup]:
         """Return the catalogue and its origins; concurrent callers share one attempt."""
         if self._attempt is None:
             self._attempt = asyncio.get_running_loop().create_future()
@@ -52,19 +52,19 @@ class LateCatalogue:
         catalogue, _ = await self.opened()
         return await catalogue.page(cursor, limit)
 
-    async def find(self, fqn: ToolFqn) -> Lendable | None:
+    async def find(self, fqn: ToolFqn) -> Exportable | None:
         """Return the current definition."""
         catalogue, _ = await self.opened()
         return await catalogue.find(fqn)
 
     async def call(
-        self, definition: Lendable, ports: dict[str, Any], progress: Progress
+        self, definition: Exportable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
         """Invoke the tool once."""
         catalogue, _ = await self.opened()
         return await catalogue.call(definition, ports, progress)
 
-    async def origins(self, definitions: Sequence[Lendable]) -> Mapping[ToolFqn, Origin]:
+    async def origins(self, definitions: Sequence[Exportable]) -> Mapping[ToolFqn, Origin]:
         """Return the origins of tools."""
         _, origins = await self.opened()
         return await origins(definitions)
@@ -76,7 +76,7 @@ class LateCatalogue:
             try:
                 await self._keep_open()
             except NexusError as error:
-                _log.warning("not_connected", code=error.code, error=error.message)
+                _log.warning("connection_failed", code=error.code, error=error.message)
                 self._give_up(error)
             except Exception as error:
                 self._give_up(error)

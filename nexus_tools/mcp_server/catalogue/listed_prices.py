@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nexus_tools.errors import NotNowError
+from nexus_tools.errors import WrongStateError
 from nexus_tools.sui.support import units
 from nexus_tools.tool import ToolFqn
 
@@ -23,13 +23,13 @@ class ListedPrices:
         The error reports the new price, so the next call at that price is accepted.
 
         Raises:
-            NotNowError: with code `price_raised`.
+            WrongStateError: with code `price_increased`.
         """
         listed_mist = self._known.get(fqn, price_mist)
         self._known[fqn] = price_mist
         if price_mist > listed_mist:
-            raise NotNowError(
-                "price_raised",
+            raise WrongStateError(
+                "price_increased",
                 f"a call of {fqn} now costs {units.sui(price_mist)}; the listed price was"
                 f" {units.sui(listed_mist)}",
                 hint="Call it again to accept the new price.",

@@ -7,12 +7,12 @@ from typing import Any, Protocol
 from nexus_tools.contracts import tool_id
 from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.contracts.move_bindings.tool_registry import ToolRegistry as RegistryState
-from nexus_tools.errors import NotNowError
-from nexus_tools.export import Lendable
-from nexus_tools.leader import FoundTool, Interface, Interfaces
-from nexus_tools.mcp_server.catalogue.catalogue import CataloguePage, KeptPages, Progress
+from nexus_tools.errors import WrongStateError
+from nexus_tools.export import Exportable
+from nexus_tools.leader import FoundTool, Interface, InterfaceCache
+from nexus_tools.mcp_server.catalogue.catalogue import CataloguePage, PageCache, Progress
 from nexus_tools.mcp_server.catalogue.listed_prices import ListedPrices
-from nexus_tools.mcp_server.catalogue.untrusted import leaves_out
+from nexus_tools.mcp_server.catalogue.untrusted import skip_on_error
 from nexus_tools.registry import ToolFilter, ToolRegistry
 from nexus_tools.sui.types.object import Object
 from nexus_tools.tool import Outcome, ToolDefinition, ToolFqn, ToolType
@@ -26,7 +26,7 @@ _NAMES_PER_PAGE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ToolOffer:
     """A tool with its current on-chain state, a validated definition, and compiled schemas."""
 
     found: FoundTool
@@ -43,7 +43,7 @@ class Offer:
         return self.found.tool.index
 
 
-class Offers:
+class ToolOffers:
     """The tools that are active, off-chain, valid, and pass the filter.
 
     `max_price_mist` is the maximum price of an invocation in MIST.
@@ -59,21 +59,21 @@ class Offers:
         self._registry = registry
         self._filter = tool_filter
         self._max_price_mist = max_price_mist
-        self._interfaces = Interfaces(_INTERFACES_KEPT)
+        self._interfaces = InterfaceCache(_INTERFACES_KEPT)
 
     async def state(self) -> RegistryState:
         """Return the registry object with its list of names."""
         return await self._registry.state()
 
-    async def between(self, state: RegistryState, begin: int, end: int) -> list[Offer]:
+    async def between(self, state: RegistryState, begin: int, end: int) -> list[ToolOffer]:
         """Return the offered tools among the registrations from `begin` to `end`, exclusive."""
         return await self._read(await self._registry.fqns(state, begin, end))
 
-    async def find(self, fqn: ToolFqn) -> Offer | None:
+    async def find(self, fqn: ToolFqn) -> ToolOffer | None:
         """Return the current tool, or None if it is not offered."""
         return next(iter(await self._read([fqn])), None)
 
-    async def _read(self, fqns: Sequence[ToolFqn]) -> list[Offer]:
+    async def _read(self, fqns: Sequence[ToolFqn]) -> list[ToolOffer]:
         registry = self._registry.deployment.tool_registry
         admitted_fqns = await admitted(self._registry, self._filter, fqns)
         values = await self._registry.client.objects(
@@ -86,10 +86,10 @@ class Offers:
         ]
         return [offer for offer in offers if offer is not None]
 
-    def _offer(self, fqn: ToolFqn, value: Object | None) -> Offer | None:
+    def _offer(self, fqn: ToolFqn, value: Object | None) -> ToolOffer | None:
         if value is None:
             return None
-        with leaves_out(fqn):
+        with skip_on_error(fqn):
             found_tool = FoundTool(self._registry.deployment.decode(value, Tool), value.version)
             tool = found_tool.tool
             is_too_expensive = (
@@ -97,7 +97,7 @@ class Offers:
             )
             if is_too_expensive or not tool.is_active or not self._filter.admits(tool):
                 return None
-            offer = Offer(found_tool, self._interfaces.of(found_tool))
+            offer = ToolOffer(found_tool, self._interfaces.of(found_tool))
             return offer if offer.definition.type is ToolType.OFFCHAIN else None
         return None
 
@@ -113,10 +113,10 @@ async def admitted(
     return [fqn for fqn in matching if owners.get(fqn.unversioned) == tool_filter.owner]
 
 
-class Calls(Protocol):
+class ToolCaller(Protocol):
     """A way to call tools."""
 
-    async def call(self, offer: Offer, ports: dict[str, Any], progress: Progress) -> Outcome:
+    async def call(self, offer: ToolOffer, ports: dict[str, Any], progress: Progress) -> Outcome:
         """Invoke a tool once; the ports match its input schema."""
         ...
 
@@ -128,11 +128,13 @@ class RegistryCatalogue:
     that clients have seen.
     """
 
-    def __init__(self, offers: Offers, calls: Calls, prices: ListedPrices | None = None) -> None:
+    def __init__(
+        self, offers: ToolOffers, calls: ToolCaller, prices: ListedPrices | None = None
+    ) -> None:
         self._offers = offers
         self._calls = calls
         self._prices = prices
-        self._pages = KeptPages(self._read)
+        self._pages = PageCache(self._read)
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
         """Return at most `limit` definitions; the last page has no next cursor."""
@@ -144,16 +146,16 @@ class RegistryCatalogue:
         return None if offer is None else offer.definition
 
     async def call(
-        self, definition: Lendable, ports: dict[str, Any], progress: Progress
+        self, definition: Exportable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
         """Call the tool in its current on-chain state.
 
         Raises:
-            NotNowError: with code `tool_not_active` if it is not offered, or `price_raised`.
+            WrongStateError: with code `tool_not_active` if it is not offered, or `price_increased`.
         """
         offer = await self._offers.find(definition.fqn)
         if offer is None:
-            raise NotNowError("tool_not_active", f"{definition.fqn} is no longer available")
+            raise WrongStateError("tool_not_active", f"{definition.fqn} is no longer available")
         if self._prices is not None:
             self._prices.check(definition.fqn, offer.found.tool.price_mist)
         return await self._calls.call(offer, ports, progress)
@@ -168,7 +170,7 @@ class RegistryCatalogue:
         state = await self._offers.state()
         size = state.fqns.size
         end = min(start + _NAMES_PER_PAGE, size)
-        offers: list[Offer] = []
+        offers: list[ToolOffer] = []
         for batch_start in range(start, end, _NAMES_AT_ONCE):
             batch_end = min(batch_start + _NAMES_AT_ONCE, end)
             offers += await self._offers.between(state, batch_start, batch_end)
@@ -177,7 +179,7 @@ class RegistryCatalogue:
         return _page(offers, end if end < size else None)
 
 
-def _page(offers: list[Offer], next_position: int | None) -> CataloguePage:
+def _page(offers: list[ToolOffer], next_position: int | None) -> CataloguePage:
     definitions = tuple(offer.definition for offer in offers)
     prices_mist = {offer.definition.fqn: offer.found.tool.price_mist for offer in offers}
     return CataloguePage(

@@ -10,12 +10,12 @@ from nexus_tools.contracts import event_filter, parse_event
 from nexus_tools.contracts.move_bindings.leader_registry import LeaderSettings
 from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.contracts.move_bindings.workflows.dag import DagPublished
-from nexus_tools.errors import NotFoundError, NotNowError
-from nexus_tools.export import Lendable
-from nexus_tools.mcp_server.catalogue.catalogue import CataloguePage, KeptPages, Progress
+from nexus_tools.errors import NotFoundError, WrongStateError
+from nexus_tools.export import Exportable
+from nexus_tools.mcp_server.catalogue.catalogue import CataloguePage, PageCache, Progress
 from nexus_tools.mcp_server.catalogue.listed_prices import ListedPrices
 from nexus_tools.mcp_server.catalogue.registry_catalogue import admitted
-from nexus_tools.mcp_server.catalogue.untrusted import leaves_out
+from nexus_tools.mcp_server.catalogue.untrusted import skip_on_error
 from nexus_tools.mcp_server.catalogue.workflow_definition import WorkflowDefinition
 from nexus_tools.registry import (
     DEFAULT_STEPS,
@@ -24,9 +24,9 @@ from nexus_tools.registry import (
     ToolFilter,
     ToolRegistry,
     Workflows,
-    execution_cost,
+    estimate_execution_cost,
 )
-from nexus_tools.sui.client import WENT_BACK, Cursor, past_events
+from nexus_tools.sui.client import CHAIN_ROLLED_BACK, Cursor, past_events
 from nexus_tools.tool import Outcome, ToolFqn
 
 _WORKFLOWS_KEPT = 1_024
@@ -89,7 +89,7 @@ class WorkflowOffers:
             try:
                 await self._read_names()
             except NotFoundError as error:
-                if error.code != WENT_BACK:
+                if error.code != CHAIN_ROLLED_BACK:
                     raise
                 self._names, self._read_to = [], None
                 self._kept.clear()
@@ -115,7 +115,7 @@ class WorkflowOffers:
                 if (tool := tools[place]) is not None and tool.is_active
             }
             if len(active_tools) == len(workflow.fqns):
-                with leaves_out(workflow.fqn):
+                with skip_on_error(workflow.fqn):
                     offers.append(self._offer(workflow, active_tools, settings, gas_price))
         return [offer for offer in offers if offer is not None]
 
@@ -135,7 +135,7 @@ class WorkflowOffers:
         """Return a valid workflow whose description passes the filter, or None."""
         if fqn not in self._kept:
             workflow = None
-            with leaves_out(fqn):
+            with skip_on_error(fqn):
                 workflow = await self._workflows.find(fqn)
                 if workflow is None:
                     return None  # not cached, because it may be published later
@@ -159,7 +159,7 @@ class WorkflowOffers:
         group = workflow.document.groups()[
             0
         ].name  # the estimate includes every vertex, whichever group starts
-        cost = execution_cost(
+        cost = estimate_execution_cost(
             workflow,
             group,
             tools,
@@ -180,7 +180,7 @@ class WorkflowOffers:
         return WorkflowOffer(workflow, definition, cost.usual_mist, max_outcome_bytes)
 
 
-class WorkflowCalls(Protocol):
+class WorkflowCaller(Protocol):
     """A way to call workflows."""
 
     async def call(
@@ -193,11 +193,11 @@ class WorkflowCalls(Protocol):
 class WorkflowCatalogue:
     """The offered workflows in the order of their publication; a cursor is a position in it."""
 
-    def __init__(self, offers: WorkflowOffers, calls: WorkflowCalls) -> None:
+    def __init__(self, offers: WorkflowOffers, calls: WorkflowCaller) -> None:
         self._offers = offers
         self._calls = calls
         self._prices = ListedPrices()
-        self._pages = KeptPages(self._read)
+        self._pages = PageCache(self._read)
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
         """Return at most `limit` definitions; the last page has no next cursor."""
@@ -209,17 +209,17 @@ class WorkflowCatalogue:
         return None if offer is None else offer.definition
 
     async def call(
-        self, definition: Lendable, ports: dict[str, Any], progress: Progress
+        self, definition: Exportable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
         """Start an execution of the workflow and follow it.
 
         Raises:
-            NotNowError: with code `workflow_not_offered` or `price_raised`.
+            WrongStateError: with code `workflow_not_offered` or `price_increased`.
         """
         offer = await self._offers.find(definition.fqn)
         if offer is None:
             message = f"{definition.fqn} is no longer available: one of its tools is not active"
-            raise NotNowError("workflow_not_offered", message)
+            raise WrongStateError("workflow_not_offered", message)
         self._prices.check(definition.fqn, offer.funds_mist)
         return await self._calls.call(offer, ports, progress)
 

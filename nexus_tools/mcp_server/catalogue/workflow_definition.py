@@ -6,17 +6,17 @@ from typing import Any
 
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.export import moved
-from nexus_tools.tool import ToolDefinition, ToolFqn, canonical_json, pointer_of
+from nexus_tools.tool import ToolDefinition, ToolFqn, canonical_json, json_pointer
 from nexus_tools.workflow import (
     Document,
     InputPort,
     Status,
-    chosen_group,
     entry_names,
     needed_names,
+    select_entry_group,
 )
 
-EARLY_ENDS = (Status.TERMINATED, Status.CANCELLED, Status.TIMED_OUT)
+EARLY_END_STATUSES = (Status.TERMINATED, Status.CANCELLED, Status.TIMED_OUT)
 """The states of an execution that ended before it was complete."""
 
 MAX_PORTS = 256
@@ -38,7 +38,7 @@ _SENTENCES = {"type": "array", "items": _TEXT}
 
 def variant_of(status: Status) -> str:
     """Return the variant for the end of an execution; early ends are error variants."""
-    return f"err_{status}" if status in EARLY_ENDS else str(status)
+    return f"err_{status}" if status in EARLY_END_STATUSES else str(status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class _Inputs:
         return schema | ({"$defs": self._definitions} if self._definitions else {})
 
     def _properties(self, group: str) -> dict[str, Any]:
-        entry_group = chosen_group(self._document, group)
+        entry_group = select_entry_group(self._document, group)
         targets = entry_names(self._document, entry_group)
         needed = needed_names(self._document, entry_group)
         return {name: _all_of([self._port(target) for target in targets[name]]) for name in needed}
@@ -188,7 +188,7 @@ class _Inputs:
 
 def _in_definitions(tool: ToolDefinition) -> dict[str, Any]:
     """Return a tool's input schema with references to its own location in `$defs`."""
-    place = f"/$defs{pointer_of((str(tool.fqn),))}"
+    place = f"/$defs{json_pointer((str(tool.fqn),))}"
     return moved(tool.input_schema, lambda pointer: place + pointer)
 
 
@@ -241,7 +241,7 @@ def _output_schema(outputs: list[str]) -> dict[str, Any]:
         "oneOf": [
             _branch(Status.COMPLETED, ports),
             _branch(Status.COMPLETED_WITH_FAILURES, ports),
-            *(_branch(status, reason | ports) for status in EARLY_ENDS),
+            *(_branch(status, reason | ports) for status in EARLY_END_STATUSES),
         ],
     }
 

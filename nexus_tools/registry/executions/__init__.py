@@ -1,1 +1,1 @@
-"""Operations on workflow executions. Begin with `executions.py`."""
+"""Operations on workflow executions. Start with `executions.py`."""

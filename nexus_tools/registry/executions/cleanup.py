@@ -12,8 +12,8 @@ from nexus_tools.contracts.move_bindings.workflows import cleaning as calls
 from nexus_tools.contracts.move_bindings.workflows import schedule as schedules
 from nexus_tools.contracts.move_bindings.workflows.execution import EntryKey, Execution
 from nexus_tools.contracts.move_bindings.workflows.records import Instance, Mark, RunRecord
-from nexus_tools.errors import NotNowError
-from nexus_tools.registry.executions.history import read_execution_steps
+from nexus_tools.errors import WrongStateError
+from nexus_tools.registry.executions.history import read_execution_history
 from nexus_tools.registry.executions.step_commands import add_advance
 from nexus_tools.sui.bindings.runtime import Package
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -23,16 +23,16 @@ from nexus_tools.workflow import RunPhase
 AT_ONCE = 100
 """The number of records or invocations that one transaction removes."""
 
-OWNER_MS = 7 * 24 * 3_600_000
-"""The time after the end in which only the owner may clean up: `cleaning::OWNER_MS`."""
+OWNER_ONLY_MS = 7 * 24 * 3_600_000
+"""The time after the end in which only the owner may clean up: `cleaning::OWNER_ONLY_MS`."""
 
 T = TypeVar("T")
 
-Cleaning = Callable[[TransactionBuilder, Package, Address], None]
+CleanupBatch = Callable[[TransactionBuilder, Package, Address], None]
 """A function that adds commands that remove a part of an execution."""
 
 
-async def cleanings(package: PackageClient, execution: Execution) -> list[Cleaning]:
+async def plan_cleanup(package: PackageClient, execution: Execution) -> list[CleanupBatch]:
     """Return the commands of each cleanup transaction; the last one deletes the execution."""
     deployment, client = package.deployment, package.client
     records = await client.dynamic_fields(execution.walks.records.id)
@@ -48,8 +48,8 @@ async def cleanings(package: PackageClient, execution: Execution) -> list[Cleani
         for field in await client.dynamic_fields(execution.id)
         if field.key_type == entry_type
     ]
-    invocations = await invocations_of(package, execution)
-    parts: list[tuple[int, Cleaning]] = [
+    invocations = await remaining_invocations(package, execution)
+    parts: list[tuple[int, CleanupBatch]] = [
         *((len(part), partial(_clean_runs, part)) for part in _chunks(runs)),
         *((len(part), partial(_clean_instances, part)) for part in _chunks(instances)),
         *((len(part), partial(_clean_marks, part)) for part in _chunks(marks)),
@@ -60,12 +60,12 @@ async def cleanings(package: PackageClient, execution: Execution) -> list[Cleani
     return [partial(_add_all, batch) for batch in _batches(parts)]
 
 
-async def end_rest(package: PackageClient, execution: Execution) -> Sent:
-    """Expire the pending invocations. Raises `not_ended` if one of them can still be closed."""
+async def expire_pending(package: PackageClient, execution: Execution) -> Sent:
+    """Expire pending invocations. Raises `not_ended` if one can still be closed."""
     builder = TransactionBuilder()
-    due = await add_due(package, builder, execution)
+    due = await add_due_advances(package, builder, execution)
     if execution.walks.ending is None or due < execution.walks.under_way:
-        raise NotNowError(
+        raise WrongStateError(
             "not_ended",
             f"the execution {execution.id} has not ended",
             hint=f"Run `nexus-tools workflow cancel {execution.id}` to end it, and wait until"
@@ -74,7 +74,9 @@ async def end_rest(package: PackageClient, execution: Execution) -> Sent:
     return await package.send(builder)
 
 
-async def add_due(package: PackageClient, builder: TransactionBuilder, execution: Execution) -> int:
+async def add_due_advances(
+    package: PackageClient, builder: TransactionBuilder, execution: Execution
+) -> int:
     """Add a step for each invocation that is closed or expired, and return how many were added."""
     now_ms, count = await package.client.now_ms(), 0
     of_runs = package.deployment.type_of(Run)
@@ -92,11 +94,11 @@ async def add_due(package: PackageClient, builder: TransactionBuilder, execution
     return count
 
 
-async def invocations_of(package: PackageClient, execution: Execution) -> list[Address]:
+async def remaining_invocations(package: PackageClient, execution: Execution) -> list[Address]:
     """Return the invocations of an execution that still exist, including failed attempts."""
     if not execution.invocations:
         return []
-    steps = await read_execution_steps(package, execution.id)
+    steps = await read_execution_history(package, execution.id)
     requests = [step.event for step in steps if isinstance(step.event, InvocationRequested)]
     ids = [request.invocation for request in requests]
     objects = await package.client.objects(ids)
@@ -111,9 +113,9 @@ def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
     yield from (items[start : start + AT_ONCE] for start in range(0, len(items), AT_ONCE))
 
 
-def _batches(parts: Sequence[tuple[int, Cleaning]]) -> Iterator[list[Cleaning]]:
+def _batches(parts: Sequence[tuple[int, CleanupBatch]]) -> Iterator[list[CleanupBatch]]:
     """Combine batches into transactions that remove up to `AT_ONCE` objects each."""
-    batch: list[Cleaning] = []
+    batch: list[CleanupBatch] = []
     count = 0
     for size, cleaning in parts:
         if batch and count + size > AT_ONCE:
@@ -125,7 +127,7 @@ def _batches(parts: Sequence[tuple[int, Cleaning]]) -> Iterator[list[Cleaning]]:
 
 
 def _add_all(
-    batch: Sequence[Cleaning], builder: TransactionBuilder, package: Package, execution: Address
+    batch: Sequence[CleanupBatch], builder: TransactionBuilder, package: Package, execution: Address
 ) -> None:
     for add_commands in batch:
         add_commands(builder, package, execution)

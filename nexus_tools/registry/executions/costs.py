@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from nexus_tools.contracts.move_bindings.leader_registry import LeaderSettings
 from nexus_tools.contracts.move_bindings.tool import Tool
-from nexus_tools.registry.executions.step_commands import Foresight, RequestRun
+from nexus_tools.registry.executions.step_commands import RequestRun, StepPredictor
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.workflow import (
-    MOST_EFFORT,
+    MAX_STEP_EFFORT,
     REQUEST_EFFORT,
     EdgeKind,
     PlannedEdge,
@@ -95,7 +95,7 @@ class ExecutionCost:
         return not any(vertex.is_repeated for vertex in self.vertices)
 
 
-def execution_cost(
+def estimate_execution_cost(
     workflow: PublishedWorkflow,
     group: str,
     tools: Mapping[str, Tool],
@@ -124,7 +124,7 @@ def execution_cost(
         )
 
     costs = {name: cost(name, vertex) for name, vertex in workflow.plan.vertices.items()}
-    predictor = Foresight(workflow.plan)
+    predictor = StepPredictor(workflow.plan)
     predictor.begun(group)
     first = [step.run.vertex for step in predictor.steps() if isinstance(step, RequestRun)]
     once_mist = sum(vertex_cost.all_mist for vertex_cost in costs.values())
@@ -159,7 +159,7 @@ def attempt_mist(
 
 def _worker_mist(effort: int, gas_price: int) -> int:
     """Return a worker's pay for the effort of a step in MIST, as in `terms::worked_mist`."""
-    effort = min(effort, MOST_EFFORT)
+    effort = min(effort, MAX_STEP_EFFORT)
     hundredths = sum(price * max(0, effort - bound) for bound, price in _EFFORT_GAS.items())
     return hundredths * gas_price // 100
 

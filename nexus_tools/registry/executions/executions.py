@@ -20,32 +20,37 @@ from nexus_tools.contracts.move_bindings.workflows.execution import (
     ExecutionBegun,
     ExecutionEnded,
 )
-from nexus_tools.errors import NotFoundError, NotNowError, UsageError
-from nexus_tools.registry.executions.cleanup import OWNER_MS, add_due, cleanings, end_rest
+from nexus_tools.errors import NotFoundError, UsageError, WrongStateError
+from nexus_tools.registry.executions.cleanup import (
+    OWNER_ONLY_MS,
+    add_due_advances,
+    expire_pending,
+    plan_cleanup,
+)
 from nexus_tools.registry.executions.costs import ExecutionCost
-from nexus_tools.registry.executions.history import read_execution_steps, spent_mist
+from nexus_tools.registry.executions.history import read_execution_history, spent_mist
 from nexus_tools.registry.executions.state import ExecutionState, read_state
-from nexus_tools.registry.executions.step_commands import Foresight, StepCommands
-from nexus_tools.registry.executions.terms import DEFAULT_STEPS, Consent, Terms
+from nexus_tools.registry.executions.step_commands import StepCommands, StepPredictor
+from nexus_tools.registry.executions.terms import DEFAULT_STEPS, Terms, TermsResolver
 from nexus_tools.registry.executions.waits import Wait, read_waits
 from nexus_tools.registry.invocations.history import Step
-from nexus_tools.registry.leaders.leader_registry import LeaderName
-from nexus_tools.registry.preconditions import check_orderer
+from nexus_tools.registry.leaders.leader_registry import LeaderRef
+from nexus_tools.registry.preconditions import check_execution_owner
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.registry.workflows.workflows import Workflows
-from nexus_tools.sui.client import WENT_BACK, EventRecord, follow_events, past_events
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.client import CHAIN_ROLLED_BACK, EventRecord, follow_events, past_events
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.support.units import sui
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 from nexus_tools.workflow import MAX_EXECUTION_MS
 
-DEFAULT_LASTS_MS = 24 * 60 * 60 * 1_000
+DEFAULT_DURATION_MS = 24 * 60 * 60 * 1_000
 """The default time from the start of an execution to its deadline."""
 
 
 @dataclass(frozen=True, slots=True)
-class BegunExecution:
+class StartedExecution:
     """A started execution: its transaction, ID, funds in MIST, leaders and estimated cost.
 
     `max_prices_mist` and `max_outcome_bytes` are the limits that `Executions.begin` was given or
@@ -70,7 +75,7 @@ class ListedExecution:
 
 
 @dataclass(frozen=True, slots=True)
-class Cleaned:
+class CleanupResult:
     """The transactions of a cleanup. In a dry run, `unsent` counts those not simulated."""
 
     sent: tuple[Sent, ...]
@@ -82,7 +87,7 @@ class Cleaned:
         return -sum(transaction.cost.net for transaction in self.sent)
 
 
-@checks_arguments
+@validate_arguments
 class Executions(PackageClient):
     """The executions of a deployment. Owners control them; anyone may read and refill them.
 
@@ -105,7 +110,7 @@ class Executions(PackageClient):
         )
 
     async def leaders_for(
-        self, workflow: PublishedWorkflow, among: Sequence[LeaderName] = ()
+        self, workflow: PublishedWorkflow, among: Sequence[LeaderRef] = ()
     ) -> tuple[Address, ...]:
         """Return one or two active leaders that an execution can name. Raises `no_leader`."""
         selected = await self._consent.leaders_of(workflow, among)
@@ -118,12 +123,12 @@ class Executions(PackageClient):
         *,
         group: str | None = None,
         funds_mist: int | None = None,
-        leaders: Sequence[LeaderName] = (),
+        leaders: Sequence[LeaderRef] = (),
         max_prices_mist: Mapping[str, int] | None = None,
         max_outcome_bytes: int | None = None,
         max_steps: int = DEFAULT_STEPS,
-        lasts_ms: int = DEFAULT_LASTS_MS,
-    ) -> BegunExecution:
+        lasts_ms: int = DEFAULT_DURATION_MS,
+    ) -> StartedExecution:
         """Start an execution and request its first runs, in one transaction.
 
         `inputs` are JSON values by the names that the workflow gives them. The default of
@@ -133,15 +138,15 @@ class Executions(PackageClient):
         price.
 
         Raises, before anything is paid, `UsageError` for inputs and groups, `input_invalid`,
-        `lasts_too_long`, `lasts_too_short`, `tool_unknown`, `tool_not_active`, `price_too_high`,
-        `tool_without_key`, `outcome_limit_too_small`, `outcome_limit_too_large`, `no_leader` and
-        `funds_too_small`.
+        `duration_too_long`, `duration_too_short`, `tool_unknown`, `tool_not_active`,
+        `price_too_high`, `tool_without_key`, `outcome_limit_too_small`, `outcome_limit_too_large`,
+        `no_leader` and `funds_too_small`.
         """
         if not lasts_ms:
-            raise UsageError("lasts_too_short", "an execution cannot have a duration of 0")
+            raise UsageError("duration_too_short", "an execution cannot have a duration of 0")
         if lasts_ms > MAX_EXECUTION_MS:
             raise UsageError(
-                "lasts_too_long", "an execution can have a duration of at most 90 days"
+                "duration_too_long", "an execution can have a duration of at most 90 days"
             )
         terms = await self._consent.terms(
             workflow,
@@ -156,7 +161,7 @@ class Executions(PackageClient):
         if funds_mist is None:
             funds_mist = terms.enough_mist
         if funds_mist < cost.begin_mist:
-            raise NotNowError(
+            raise WrongStateError(
                 "funds_too_small",
                 f"the funds are too small: the first runs cost up to {sui(cost.begin_mist)}, got"
                 f" {sui(funds_mist)}",
@@ -168,7 +173,9 @@ class Executions(PackageClient):
         sent = await self.send(builder)
         event = self.emitted(sent, ExecutionBegun)
         prices, size = terms.prices_of(workflow), terms.max_outcome_bytes
-        return BegunExecution(sent, event.execution, funds_mist, terms.leaders, cost, prices, size)
+        return StartedExecution(
+            sent, event.execution, funds_mist, terms.leaders, cost, prices, size
+        )
 
     def _start_transaction(
         self,
@@ -200,7 +207,7 @@ class Executions(PackageClient):
         for vertex, ports in terms.values.items():
             arguments = make_ports(builder, self.deployment.package, ports_of(ports))
             calls.give(builder, package, execution, vertex, arguments)
-        foresight = Foresight(plan)
+        foresight = StepPredictor(plan)
         foresight.begun([*plan.groups][terms.group])
         commands = StepCommands(self.deployment, workflow.id, plan)
         for step in foresight.steps():
@@ -259,7 +266,7 @@ class Executions(PackageClient):
 
     async def history(self, execution: Address) -> tuple[Step, ...]:
         """Return the events of an execution that the node still has, even of a deleted one."""
-        return await read_execution_steps(self, execution)
+        return await read_execution_history(self, execution)
 
     async def wait(self, execution: Address) -> ExecutionState:
         """Wait until the execution has ended, and return it.
@@ -278,7 +285,7 @@ class Executions(PackageClient):
                         if (await self.get(execution)).ended_at_ms is not None:
                             return await self.state(execution)
             except NotFoundError as error:
-                if error.code != WENT_BACK:
+                if error.code != CHAIN_ROLLED_BACK:
                     raise  # after a rollback, read it from the current chain
 
     def _is_end(self, item: object, execution: Address) -> bool:
@@ -312,7 +319,7 @@ class Executions(PackageClient):
         return await self.send(builder)
 
     async def _add_end(self, builder: TransactionBuilder, execution: Execution) -> None:
-        await add_due(self, builder, execution)
+        await add_due_advances(self, builder, execution)
         if execution.schedule is not None:
             package = self.deployment.workflows
             schedules.collect(builder, package, execution.schedule, execution.id)
@@ -325,7 +332,7 @@ class Executions(PackageClient):
         await self._add_end(builder, current)
         return await self.send(builder)
 
-    async def name_leaders(self, execution: Address, leaders: Sequence[LeaderName]) -> Sent:
+    async def name_leaders(self, execution: Address, leaders: Sequence[LeaderRef]) -> Sent:
         """Name one or two other leaders. Pending invocations keep the leaders that they name.
 
         Raises `execution_unknown`, `not_owner` or `no_leader`.
@@ -343,7 +350,7 @@ class Executions(PackageClient):
         execution: Address,
         *,
         on_sent: Callable[[int, int], None] = lambda _done, _total: None,
-    ) -> Cleaned:
+    ) -> CleanupResult:
         """Delete an ended execution with its results, in one or more transactions.
 
         The sender receives the storage rebate. For 7 days after the end only the owner may clean
@@ -355,29 +362,29 @@ class Executions(PackageClient):
         current = await self.get(execution)
         sent: list[Sent] = []
         if current.ended_at_ms is None:
-            sent.append(await end_rest(self, current))
+            sent.append(await expire_pending(self, current))
         ended_at_ms = current.ended_at_ms
-        others_may_at_ms = None if ended_at_ms is None else ended_at_ms + OWNER_MS
-        parts = await cleanings(self, current)
+        others_may_at_ms = None if ended_at_ms is None else ended_at_ms + OWNER_ONLY_MS
+        parts = await plan_cleanup(self, current)
         for number, part in enumerate(parts, start=1):
             builder = TransactionBuilder()
             part(builder, self.deployment.workflows, execution)
             try:
                 sent.append(await self.send(builder, possible_at_ms=others_may_at_ms))
-            except NotNowError as error:
+            except WrongStateError as error:
                 if error.code == "too_early":
                     error.hint = f"Sign with the wallet of {current.owner}."
                 raise
             if self.dry_run:
-                return Cleaned(tuple(sent), len(parts) - number)
+                return CleanupResult(tuple(sent), len(parts) - number)
             on_sent(number, len(parts))
-        return Cleaned(tuple(sent))
+        return CleanupResult(tuple(sent))
 
     async def _require_owned(self, execution: Address) -> Execution:
         current = await self.get(execution)
-        check_orderer(current, self.client.address)
+        check_execution_owner(current, self.client.address)
         return current
 
     @property
-    def _consent(self) -> Consent:
-        return Consent(self.client, self.deployment, dry_run=self.dry_run)
+    def _consent(self) -> TermsResolver:
+        return TermsResolver(self.client, self.deployment, dry_run=self.dry_run)

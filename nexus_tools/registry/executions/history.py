@@ -13,8 +13,8 @@ from nexus_tools.contracts.move_bindings.invocation import (
 )
 from nexus_tools.contracts.move_bindings.workflows import execution as moves
 from nexus_tools.contracts.move_bindings.workflows.walks import Change
-from nexus_tools.registry.creation_checkpoint import beginning_of
-from nexus_tools.registry.invocations.history import Step, read_steps
+from nexus_tools.registry.creation_checkpoint import cursor_before_creation
+from nexus_tools.registry.invocations.history import Step, read_history_events
 from nexus_tools.sui.types.address import Address
 from nexus_tools.workflow import Plan, Run
 
@@ -30,7 +30,7 @@ OF_EXECUTIONS = (
     moves.ExecutionRefunded,
     moves.ExecutionEnded,
 )
-OF_RUNS = (InvocationRequested, InvocationSettled, InvocationFailed, InvocationExpired)
+RUN_EVENTS = (InvocationRequested, InvocationSettled, InvocationFailed, InvocationExpired)
 
 
 _REMEDIES = {
@@ -72,7 +72,7 @@ class RunFailure:
         return _REMEDIES.get(self.reason, "").format(fqn=self.fqn)
 
 
-class Following:
+class ExecutionEventFilter:
     """A filter for the events of one execution, including those of its invocations.
 
     `attempts` are the known attempts by the IDs of their invocations.
@@ -95,14 +95,14 @@ class Following:
         return getattr(event, "invocation", None) in self.attempts
 
 
-async def read_execution_steps(package: PackageClient, execution: Address) -> tuple[Step, ...]:
+async def read_execution_history(package: PackageClient, execution: Address) -> tuple[Step, ...]:
     """Return the events of an execution that the node still has, in order."""
-    following, kinds = Following(execution), (*OF_EXECUTIONS, *OF_RUNS)
-    after = await beginning_of(package, execution)
-    return await read_steps(package, kinds, following.is_wanted, after)
+    following, kinds = ExecutionEventFilter(execution), (*OF_EXECUTIONS, *RUN_EVENTS)
+    after = await cursor_before_creation(package, execution)
+    return await read_history_events(package, kinds, following.is_wanted, after)
 
 
-def failures_of(
+def run_failures(
     steps: tuple[Step, ...], plan: Plan, refusals: Mapping[str, Mapping[str, str]]
 ) -> tuple[RunFailure, ...]:
     """Return the failures of runs in order, with the Leader's detail of the last attempt.

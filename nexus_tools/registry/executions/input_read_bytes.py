@@ -16,11 +16,11 @@ _PORT_BYTES, _PORT_PAIR_BYTES, _RECORD_BYTES = 300, 50, 1_000
 _ITERATION_BYTES, _ELEMENT_BYTES, _JOINED_BYTES = 1_600, 300, 50
 _UNIT_BYTES = 25
 
-Lists = Mapping[Collected, tuple[Reference, ...]]
+ListElements = Mapping[Collected, tuple[Reference, ...]]
 
 
-def loads_of(
-    records: ExecutionRecords, values: Sequence[Value], lists: Lists
+def load_order(
+    records: ExecutionRecords, values: Sequence[Value], lists: ListElements
 ) -> tuple[Address, ...]:
     """Return the invocations in the order in which the chain reads values from them.
 
@@ -40,11 +40,11 @@ def loads_of(
     )
 
 
-def counted_bytes(
+def value_bytes(
     records: ExecutionRecords,
     states: Mapping[Address, State.Variant],
     values: Sequence[Value],
-    lists: Lists,
+    lists: ListElements,
 ) -> int:
     """Return the bytes that ports, records, lists and loaded outcomes count.
 
@@ -64,7 +64,9 @@ def counted_bytes(
         + _RECORD_BYTES * (references + len(elements))
         + _ITERATION_BYTES * iterations
         + sum(_joined(records, states, *pair) for pair in elements)
-        + sum(_outcome_bytes(states[invocation]) for invocation in loads_of(records, values, lists))
+        + sum(
+            _outcome_bytes(states[invocation]) for invocation in load_order(records, values, lists)
+        )
     )
 
 
@@ -76,7 +78,7 @@ def plan_bytes(records: ExecutionRecords, values: Sequence[Value], run: Run) -> 
     return _UNIT_BYTES * records.read_units(vertices, [collected.block for collected in lists])
 
 
-def _elements(values: Sequence[Value], lists: Lists) -> Iterator[Reference]:
+def _elements(values: Sequence[Value], lists: ListElements) -> Iterator[Reference]:
     """Yield the elements of all lists, in the order of the lists."""
     for value in values:
         if isinstance(value, Collected):

@@ -10,7 +10,7 @@ from nexus_tools.contracts.move_bindings.value import Ports
 from nexus_tools.contracts.move_bindings.value import Value as JsonValue
 from nexus_tools.contracts.move_bindings.workflows.execution import Execution
 from nexus_tools.errors import NotFoundError, ValidationError
-from nexus_tools.registry.executions.input_read_bytes import counted_bytes, loads_of, plan_bytes
+from nexus_tools.registry.executions.input_read_bytes import load_order, plan_bytes, value_bytes
 from nexus_tools.registry.executions.records import ExecutionRecords
 from nexus_tools.registry.workflows.plan_encoding import default_ports, default_value
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
@@ -23,7 +23,7 @@ _MAX_INVOCATIONS = 1_024
 """The size of the cache of closed invocations: one often provides inputs of several runs."""
 
 
-class RunResolver:
+class RunInputResolver:
     """Resolves references to values. It caches closed invocations, which never change."""
 
     def __init__(self, client: SuiClient, deployment: Deployment) -> None:
@@ -52,7 +52,7 @@ class RunResolver:
         await records.read_around(run)
         values = tuple(records.records.inputs(run).values())
         _, lists = await _runs_behind(records, values)
-        return loads_of(records, values, lists)
+        return load_order(records, values, lists)
 
     async def read_bytes(
         self, execution: Execution, workflow: PublishedWorkflow, run: Run, inputs: Ports
@@ -70,7 +70,7 @@ class RunResolver:
         entries = await records.entry_values([run.vertex])
         entry_ports = (*entries.values(), default_ports(workflow.document, run.vertex))
         return (
-            counted_bytes(records, states, values, lists)
+            value_bytes(records, states, values, lists)
             + plan_bytes(records, values, run)
             + sum(ports.size() for ports in entry_ports if ports.values)
             + inputs.size()
@@ -213,7 +213,8 @@ def _list(
         return JsonValue.InlineList((tuple(map(_text, collected)),))
     if len(keys) < len(collected) or len({item.storage for item in keys}) > 1:
         raise ValidationError(
-            "value_remote", f"the elements of the list for {value.target} are in several storages"
+            "remote_value_unavailable",
+            f"the elements of the list for {value.target} are in several storages",
         )
     return JsonValue.RemoteList(keys[0].storage, tuple(item.key for item in keys))
 
@@ -228,5 +229,5 @@ def _text(value: JsonValue.Variant) -> bytes:
         case JsonValue.InlineList(parts):
             return b"[" + b",".join(text for part in parts for text in part) + b"]"
     raise ValidationError(
-        "value_remote", "a list with off-chain elements cannot be an element of a list"
+        "remote_value_unavailable", "a list with off-chain elements cannot be an element of a list"
     )

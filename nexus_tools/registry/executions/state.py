@@ -13,16 +13,16 @@ from nexus_tools.contracts.move_bindings.workflows.execution import Execution
 from nexus_tools.contracts.move_bindings.workflows.terms import Terms
 from nexus_tools.registry.executions.history import (
     RunFailure,
-    failures_of,
-    read_execution_steps,
+    read_execution_history,
+    run_failures,
 )
 from nexus_tools.registry.executions.records import ExecutionRecords
 from nexus_tools.registry.executions.step_commands import (
     ExecutionStep,
-    Gather,
+    GatherRegion,
     RequestIterations,
 )
-from nexus_tools.registry.invocations.answer_validation import OutputInvalidError, invalid_answers
+from nexus_tools.registry.invocations.answer_validation import OutputInvalidError, validate_answers
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.sui.support.units import count, duration, sui
 from nexus_tools.workflow import (
@@ -35,7 +35,7 @@ from nexus_tools.workflow import (
     Status,
     VertexState,
     Waiting,
-    with_all_ports,
+    require_all_ports,
 )
 
 _EARLY_ENDS = {
@@ -182,7 +182,7 @@ async def read_state(
         if record.phase is RunPhase.CLOSED:
             outcome = _outcome(reader.refusals.get(run), invocation)
             if outcome is not None:
-                record.outcome = with_all_ports(workflow.plan.vertices[run.vertex], outcome)
+                record.outcome = require_all_ports(workflow.plan.vertices[run.vertex], outcome)
         runs[run] = RunState(
             run,
             record.phase,
@@ -209,7 +209,7 @@ async def read_state(
             for run in (result.value.run,)
         ),
         await _failures(package, execution, workflow, terms),
-        tuple((await invalid_answers(package, filter(None, objects))).values()),
+        tuple((await validate_answers(package, filter(None, objects))).values()),
     )
 
 
@@ -222,7 +222,7 @@ def _left_in_regions(records: Records) -> Iterator[ExecutionStep]:
             if cursor.next < cursor.count and cursor.outstanding < cursor.parallel:
                 yield RequestIterations(head, path, 1)
         if not instance.live:
-            yield Gather(block, path)
+            yield GatherRegion(block, path)
 
 
 async def _failures(
@@ -231,7 +231,7 @@ async def _failures(
     """Return the failures of runs, from events, because the chain stores only their number."""
     if not execution.walks.failures:
         return ()
-    steps = await read_execution_steps(package, execution.id)
+    steps = await read_execution_history(package, execution.id)
     allowed = {
         fqn: {
             "price_too_high": f"its limit is {sui(mist)}",
@@ -241,7 +241,7 @@ async def _failures(
         }
         for fqn, mist in zip(workflow.fqns, terms.max_prices_mist, strict=True)
     }
-    return failures_of(steps, workflow.plan, allowed)
+    return run_failures(steps, workflow.plan, allowed)
 
 
 def _outcome(refusal: str | None, invocation: Invocation | None) -> Settled | Failed | None:

@@ -57,17 +57,17 @@ class RequestIterations:
 
 
 @dataclass(frozen=True, slots=True)
-class Gather:
+class GatherRegion:
     """A step that delivers the collected values of a region once it has nothing left to do."""
 
     region: int
     path: Path
 
 
-ExecutionStep = RequestRun | RequestIterations | Gather
+ExecutionStep = RequestRun | RequestIterations | GatherRegion
 
 
-class Foresight:
+class StepPredictor:
     """Predicts the next steps of one execution from one or more changes.
 
     Call `begun`, `closed` or `changed` for each change, and then `steps`.
@@ -144,7 +144,7 @@ class Foresight:
                 regions, key=lambda region_key: self._plan.blocks[region_key[0]].depth
             )
             yielded.add((region, path))
-            yield Gather(region, path)
+            yield GatherRegion(region, path)
             self._add_gathering(region, path)
 
     def _add_gathering(self, region: int, path: Path) -> None:
@@ -215,7 +215,7 @@ def _extended(path: Path, length: int) -> Path:
     return path + (0,) * (length - len(path))
 
 
-def closed_with(outcome: Outcome) -> Settled | Failed:
+def execution_outcome(outcome: Outcome) -> Settled | Failed:
     """Convert the outcome of a tool to the outcome of a run."""
     if isinstance(outcome, Answer):
         lengths = {
@@ -270,5 +270,5 @@ class StepCommands:
                 target = execution, dag, self._tools[vertex], leader
                 number = self._numbers[vertex]
                 calls.request_iterations(builder, package, *target, number, path, limit)
-            case Gather(region, path):
+            case GatherRegion(region, path):
                 calls.gather(builder, package, execution, dag, region, path)

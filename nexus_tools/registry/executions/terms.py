@@ -8,12 +8,12 @@ from nexus_tools.contracts import PackageClient
 from nexus_tools.contracts.move_bindings.leader import Leader
 from nexus_tools.contracts.move_bindings.leader_registry import LeaderSettings
 from nexus_tools.contracts.move_bindings.tool import Tool
-from nexus_tools.errors import NotFoundError, NotNowError, UsageError, ValidationError
-from nexus_tools.registry.executions.costs import ExecutionCost, execution_cost
-from nexus_tools.registry.invocations.invocations import DEFAULT_OUTCOME_BYTES
-from nexus_tools.registry.leaders.leader_registry import LeaderName, LeaderRegistry
-from nexus_tools.registry.leaders.records import MAX_NAMED, draw_leaders
-from nexus_tools.registry.tools.registration import how_to_revive
+from nexus_tools.errors import NotFoundError, UsageError, ValidationError, WrongStateError
+from nexus_tools.registry.executions.costs import ExecutionCost, estimate_execution_cost
+from nexus_tools.registry.invocations.invocations import DEFAULT_MAX_OUTCOME_BYTES
+from nexus_tools.registry.leaders.leader_registry import LeaderRef, LeaderRegistry
+from nexus_tools.registry.leaders.records import MAX_LEADERS_PER_INVOCATION, draw_leaders
+from nexus_tools.registry.tools.registration import reactivation_hint
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.sui.support import units
 from nexus_tools.sui.support.units import sui
@@ -21,8 +21,8 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.workflow import (
     EntryGroup,
     ToolPorts,
-    chosen_group,
     entry_values,
+    select_entry_group,
 )
 
 DEFAULT_STEPS = 1_000
@@ -57,7 +57,7 @@ class Terms:
         return dict(zip(workflow.fqns, self.max_prices_mist, strict=True))
 
 
-class Consent(PackageClient):
+class TermsResolver(PackageClient):
     """Resolves the terms of executions from arguments and from the current state of the chain."""
 
     async def terms(
@@ -66,7 +66,7 @@ class Consent(PackageClient):
         inputs: Mapping[str, Any],
         *,
         group: str | None = None,
-        leaders: Sequence[LeaderName] = (),
+        leaders: Sequence[LeaderRef] = (),
         max_prices_mist: Mapping[str, int] | None = None,
         max_outcome_bytes: int | None = None,
         max_steps: int = DEFAULT_STEPS,
@@ -109,7 +109,10 @@ class Consent(PackageClient):
         max_steps: int = DEFAULT_STEPS,
     ) -> ExecutionCost:
         """Estimate the cost of an execution. Raises `group_unknown` or `group_missing`."""
-        entry_group, tools = chosen_group(workflow.document, group), await self._tools(workflow)
+        entry_group, tools = (
+            select_entry_group(workflow.document, group),
+            await self._tools(workflow),
+        )
         size, settings = _outcome_bytes(tools, max_outcome_bytes), await self._registry.settings()
         sizes = {"max_outcome_bytes": size, "max_steps": max_steps}
         return await self._cost(workflow, tools, settings, group=entry_group.name, **sizes)
@@ -124,7 +127,7 @@ class Consent(PackageClient):
         max_outcome_bytes: int,
         max_steps: int,
     ) -> ExecutionCost:
-        return execution_cost(
+        return estimate_execution_cost(
             workflow,
             group,
             tools,
@@ -135,7 +138,7 @@ class Consent(PackageClient):
         )
 
     async def leaders_for(
-        self, tools: Mapping[str, Tool], among: Sequence[LeaderName] = ()
+        self, tools: Mapping[str, Tool], among: Sequence[LeaderRef] = ()
     ) -> list[Leader]:
         """Return one or two active leaders: the first ones `among` a list, or a weighted draw.
 
@@ -147,13 +150,13 @@ class Consent(PackageClient):
         )
         active = [leader for leader in candidates if leader is not None and leader.is_active]
         if not active:
-            raise NotNowError(
+            raise WrongStateError(
                 "no_leader",
                 "none of the given leaders is active" if among else "no active leader exists",
                 hint="Run `nexus-tools leader list` to see all leaders.",
             )
         if among:
-            return active[:MAX_NAMED]
+            return active[:MAX_LEADERS_PER_INVOCATION]
         possible = _accepted_by_most(active, tools)
         if len(possible) == 1:
             return possible
@@ -161,7 +164,7 @@ class Consent(PackageClient):
         return [by_id[leader_id] for leader_id in await draw_leaders(self, possible)]
 
     async def leaders_of(
-        self, workflow: PublishedWorkflow, among: Sequence[LeaderName]
+        self, workflow: PublishedWorkflow, among: Sequence[LeaderRef]
     ) -> list[Leader]:
         """Return leaders for the tools of a workflow. Raises `tool_unknown` or `no_leader`."""
         return await self.leaders_for(await self._tools(workflow), among)
@@ -197,7 +200,7 @@ def _outcome_bytes(tools: Mapping[str, Tool], requested: int | None) -> int:
     """Return the outcome limit in bytes: the requested one, or the largest minimum of the tools."""
     if requested is not None:
         return requested
-    return max([DEFAULT_OUTCOME_BYTES, *(tool.min_outcome_bytes for tool in tools.values())])
+    return max([DEFAULT_MAX_OUTCOME_BYTES, *(tool.min_outcome_bytes for tool in tools.values())])
 
 
 def _entry_inputs(
@@ -208,10 +211,10 @@ def _entry_inputs(
 ) -> tuple[EntryGroup, dict[str, dict[str, Any]]]:
     """Return the entry group, and the values of its entry ports by vertex.
 
-    Raises `UsageError` as `chosen_group` and `entry_values` do, and `ValidationError`
+    Raises `UsageError` as `select_entry_group` and `entry_values` do, and `ValidationError`
     (`input_invalid`) for a value that a tool's schema rejects.
     """
-    entry_group = chosen_group(workflow.document, group)
+    entry_group = select_entry_group(workflow.document, group)
     facts = {fqn: ToolPorts(tool.definition.parse()) for fqn, tool in tools.items()}
     try:
         values = entry_values(workflow.document, entry_group, inputs, facts)
@@ -240,22 +243,23 @@ def _check_tool(
 ) -> None:
     """Raise the reason why the chain would reject a request of the tool, as in `terms.move`."""
     if not tool.is_active:
-        raise NotNowError(
+        raise WrongStateError(
             "tool_not_active",
             f"{tool.fqn} is {tool.state} and does not accept invocations",
-            hint=f"Ask its owner to {how_to_revive(tool, as_owner=False)}.",
+            hint=f"Ask its owner to {reactivation_hint(tool, as_owner=False)}.",
         )
     if tool.requires_signed_outcome and not tool.keys.keys:
-        raise NotNowError(
+        raise WrongStateError(
             "tool_without_key",
             f"{tool.fqn} requires signed answers but has no key",
             hint="Ask its owner to add one with `nexus-tools tool key add`.",
         )
     if tool.charge_mist > max_price_mist:
-        raise NotNowError(
+        raise WrongStateError(
             "price_too_high",
             f"{tool.fqn} costs {sui(tool.charge_mist)}, and the limit is {sui(max_price_mist)}",
-            hint=f"Allow it with --max-price {tool.fqn}={units.rounded_up(tool.charge_mist)}.",
+            hint=f"Allow it with --max-price {tool.fqn}="
+            f"{units.format_sui_argument(tool.charge_mist)}.",
         )
     if tool.min_outcome_bytes > max_outcome_bytes:
         raise ValidationError(
@@ -265,7 +269,7 @@ def _check_tool(
             hint="Raise the outcome limit. The unused part is refunded.",
         )
     if not any(tool.accepts(leader.id) for leader in leaders):
-        raise NotNowError(
+        raise WrongStateError(
             "no_leader",
             f"{tool.fqn} does not accept any of the given leaders",
             hint=f"Run `nexus-tools leader list --for {tool.fqn}` to see the accepted leaders.",

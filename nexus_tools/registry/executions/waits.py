@@ -12,7 +12,7 @@ from nexus_tools.contracts import PackageClient, parse_event
 from nexus_tools.contracts.move_bindings.invocation import Invocation, InvocationRequested
 from nexus_tools.contracts.move_bindings.workflows import execution as moves
 from nexus_tools.errors import NexusError, UnreachableError
-from nexus_tools.registry.executions.run_inputs import RunResolver
+from nexus_tools.registry.executions.run_inputs import RunInputResolver
 from nexus_tools.registry.executions.state import ExecutionState, RunState
 from nexus_tools.registry.executions.step_commands import (
     MAX_STEPS,
@@ -20,14 +20,14 @@ from nexus_tools.registry.executions.step_commands import (
     StepCommands,
     add_advance,
 )
-from nexus_tools.sui.support.units import ago, duration, rounded_up, sui, utc
+from nexus_tools.sui.support.units import ago, duration, format_sui_argument, sui, utc
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
-from nexus_tools.tool import ASK, WAIT, asks_until_ms, waits_until_ms
+from nexus_tools.tool import ASK, WAIT, ask_deadline_ms, wait_deadline_ms
 from nexus_tools.workflow import Run, RunPhase, Status
 
 
-class WaitsFor(StrEnum):
+class WaitReason(StrEnum):
     """The event that lets an execution, or one of its runs, continue."""
 
     ANSWER = "answer"
@@ -51,7 +51,7 @@ class Wait:
     `since_ms` and `until_ms` bound the wait, in ms since 1970.
     """
 
-    what: WaitsFor
+    what: WaitReason
     sentence: str
     run: Run | None = None
     invocation: Address | None = None
@@ -81,7 +81,7 @@ class _Reader:
         self._now_ms = now_ms
         self._id = state.execution.id
         self._leaders = state.terms.leaders
-        self._resolver = RunResolver(package.client, package.deployment)
+        self._resolver = RunInputResolver(package.client, package.deployment)
 
     def ending(self) -> Iterator[Wait]:
         """Yield the wait for an early end that is in progress or possible."""
@@ -89,12 +89,12 @@ class _Reader:
         if ending is not None:
             status = Status(ending).replace("_", " ")
             yield Wait(
-                WaitsFor.CLOSING,
+                WaitReason.CLOSING,
                 f"{status}, it ends when its pending invocations are closed or expired",
             )
         elif self._now_ms >= deadline_ms:
             yield Wait(
-                WaitsFor.LEADER,
+                WaitReason.LEADER,
                 f"its deadline passed at {utc(deadline_ms)}, and no one has ended it. Run"
                 f" `nexus-tools workflow cancel {self._id} --expired` to end it",
                 leaders=self._leaders,
@@ -135,7 +135,7 @@ class _Reader:
     def _retry_wait(self, run: RunState) -> Wait:
         again_ms = run.not_before_ms
         return Wait(
-            WaitsFor.TIME,
+            WaitReason.TIME,
             f"{run.run} is retried in {duration(again_ms - self._now_ms)}",
             run.run,
             leaders=self._leaders,
@@ -155,7 +155,7 @@ class _Reader:
                 pass  # the inputs are untrusted: a leader fails invalid ones
         leaders = ", or else ".join(map(str, invocation.leaders))
         return Wait(
-            WaitsFor.OUTCOME,
+            WaitReason.OUTCOME,
             f"{run} was requested {ago(self._now_ms - invocation.requested_at_ms)}, and the leader"
             f" {leaders} has not closed it. It expires at {utc(invocation.expires_at_ms)}",
             run,
@@ -172,13 +172,13 @@ class _Reader:
         times = invocation.requested_at_ms, invocation.expires_at_ms
         since_ms, leaders = invocation.requested_at_ms, invocation.leaders
         if invocation.fqn == WAIT:
-            until_ms = waits_until_ms(inputs, *times)
+            until_ms = wait_deadline_ms(inputs, *times)
             sentence = f"{run} waits until {utc(until_ms, self._now_ms)}"
             parties = run, invocation.id, leaders
-            return Wait(WaitsFor.TIME, sentence, *parties, since_ms=since_ms, until_ms=until_ms)
-        until_ms, who = asks_until_ms(inputs, *times), Address.parse(inputs["who"])
+            return Wait(WaitReason.TIME, sentence, *parties, since_ms=since_ms, until_ms=until_ms)
+        until_ms, who = ask_deadline_ms(inputs, *times), Address.parse(inputs["who"])
         return Wait(
-            WaitsFor.ANSWER,
+            WaitReason.ANSWER,
             f"{run} waits for the answer of {who} until {utc(until_ms, self._now_ms)}."
             " That wallet sees the question with `nexus-tools ask list`",
             run,
@@ -235,7 +235,7 @@ class _Reader:
             case InvocationRequested() | moves.RunRefused():
                 sentence = f"{run} is ready, and the leader {leaders} has not requested it"
             case moves.ExecutionAdvanced():
-                ending = self._ending_of(run)
+                ending = self._end_of_run(run)
                 sentence = (
                     f"{run} {ending}, and the leader {leaders} has not advanced the execution"
                 )
@@ -249,9 +249,9 @@ class _Reader:
             ". Check that the leader runs, or run"
             f" `nexus-tools workflow cancel {self._id}` to end the execution"
         )
-        return Wait(WaitsFor.LEADER, sentence, run, leaders=self._leaders)
+        return Wait(WaitReason.LEADER, sentence, run, leaders=self._leaders)
 
-    def _ending_of(self, run: Run | None) -> str:
+    def _end_of_run(self, run: Run | None) -> str:
         """Return how the last invocation of a run ended, as a predicate for a message."""
         state = self._state.runs.get(run) if run else None
         invocation = state.invocation if state else None
@@ -266,14 +266,14 @@ class _Reader:
 
     def _funds_wait(self, event: moves.ExecutionShort) -> Wait:
         needed, funds = event.needed_mist, event.funds_mist
-        least = rounded_up(needed - funds)
+        least = format_sui_argument(needed - funds)
         note = (
             ", or wait for refunds of pending invocations"
             if self._state.execution.walks.under_way
             else ""
         )
         return Wait(
-            WaitsFor.FUNDS,
+            WaitReason.FUNDS,
             f"insufficient funds: its next step needs {sui(needed)}, and it has {sui(funds)}. Run"
             f" `nexus-tools workflow refill {self._id} {least}`{note}",
             needed_mist=needed,

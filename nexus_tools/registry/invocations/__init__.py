@@ -1,1 +1,1 @@
-"""Operations on invocations. Begin with `invocations.py`."""
+"""Operations on invocations. Start with `invocations.py`."""

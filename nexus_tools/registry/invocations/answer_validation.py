@@ -44,7 +44,7 @@ class OutputInvalidError(ValidationError):
         )
 
 
-async def invalid_answers(
+async def validate_answers(
     package: PackageClient, invocations: Iterable[Invocation]
 ) -> Mapping[Address, OutputInvalidError]:
     """Return an error for each settled invocation whose answer violates its tool's output schema.

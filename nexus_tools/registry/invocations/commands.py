@@ -10,7 +10,7 @@ from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.contracts.move_bindings.value import Ports
 from nexus_tools.contracts.move_bindings.workflows import inputs as run_inputs
 from nexus_tools.errors import UsageError
-from nexus_tools.registry.tools.on_chain_calls import AttemptOfRun, put_together
+from nexus_tools.registry.tools.on_chain_calls import RunAttempt, add_assembled_inputs
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Failure, Outcome
@@ -61,7 +61,8 @@ def add_request(
             calls.request_with_backup(*target, leader, backup, *terms)
         case _:
             raise UsageError(
-                "leaders_named", f"an invocation names one or two leaders, got {len(leaders)}"
+                "leader_count_invalid",
+                f"an invocation names one or two leaders, got {len(leaders)}",
             )
 
 
@@ -72,7 +73,7 @@ def add_outcome(
     leader: Address,
     outcome: Outcome,
     *,
-    attempt: AttemptOfRun | None = None,
+    attempt: RunAttempt | None = None,
 ) -> None:
     """Add the commands with which a worker of a leader closes one invocation.
 
@@ -91,7 +92,7 @@ def add_outcome(
     if attempt is None:
         signed_outcome.settle(builder, *closed, outcome.variant, ports, *signed)
         return
-    inputs = put_together(builder, deployment, invocation, attempt)
+    inputs = add_assembled_inputs(builder, deployment, invocation, attempt)
     by_leader = (inputs, attempt.execution, invocation, leader)
     workflows = deployment.workflows
     run_inputs.settle(builder, workflows, *by_leader, outcome.variant, ports, *signed)

@@ -29,7 +29,7 @@ class Step(Struct, frozen=True):
     at_ms: int
 
 
-class History(Struct, frozen=True):
+class InvocationHistory(Struct, frozen=True):
     """The events of one invocation, in order; the first one is its request."""
 
     steps: tuple[Step, ...]
@@ -57,19 +57,19 @@ async def read_closings(package: PackageClient, requester: Address, last: int) -
     return (await _steps(package, closings))[::-1]
 
 
-async def read_history(package: PackageClient, invocation: Address) -> History:
+async def read_history(package: PackageClient, invocation: Address) -> InvocationHistory:
     """Return the events of an invocation that the node still has. Raises `invocation_unknown`."""
-    steps = await read_steps(
+    steps = await read_history_events(
         package, _KINDS, lambda event: getattr(event, "invocation", None) == invocation
     )
     if not steps:
-        raise unknown_invocation(
+        raise invocation_unknown_error(
             invocation, hint="Check the network with `nexus-tools network show`."
         )
-    return History(steps)
+    return InvocationHistory(steps)
 
 
-async def read_steps(
+async def read_history_events(
     package: PackageClient,
     kinds: Collection[type[RegistryEvent]],
     is_wanted: Callable[[RegistryEvent], bool],
@@ -100,7 +100,7 @@ async def _steps(
     )
 
 
-def unknown_invocation(invocation: Address, hint: str | None = None) -> NotFoundError:
+def invocation_unknown_error(invocation: Address, hint: str | None = None) -> NotFoundError:
     """Return the error for an unknown invocation; the default hint is about deleted invocations."""
     return NotFoundError(
         "invocation_unknown",

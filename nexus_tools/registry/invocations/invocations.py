@@ -28,30 +28,30 @@ from nexus_tools.contracts.move_bindings.value import Ports
 from nexus_tools.errors import (
     NexusError,
     NotFoundError,
-    NotNowError,
     UsageError,
     ValidationError,
+    WrongStateError,
 )
-from nexus_tools.registry.invocations.answer_validation import invalid_answers
+from nexus_tools.registry.invocations.answer_validation import validate_answers
 from nexus_tools.registry.invocations.commands import add_outcome, add_request, quote_mist
 from nexus_tools.registry.invocations.history import (
-    History,
+    InvocationHistory,
     Step,
+    invocation_unknown_error,
     read_closings,
     read_history,
-    unknown_invocation,
 )
-from nexus_tools.registry.leaders.leader_registry import LeaderName, LeaderRegistry
-from nexus_tools.registry.leaders.records import MAX_NAMED, draw_leaders
-from nexus_tools.registry.tools.registration import how_to_revive
+from nexus_tools.registry.leaders.leader_registry import LeaderRef, LeaderRegistry
+from nexus_tools.registry.leaders.records import MAX_LEADERS_PER_INVOCATION, draw_leaders
+from nexus_tools.registry.tools.registration import reactivation_hint
 from nexus_tools.sui.client import (
-    WENT_BACK,
+    CHAIN_ROLLED_BACK,
     EventFilter,
     EventRecord,
     follow_events,
     past_events,
 )
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.support.units import sui
 from nexus_tools.sui.support.untrusted_text import one_line
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -62,10 +62,10 @@ from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, outcome_by
 Closing = InvocationSettled | InvocationFailed | InvocationExpired
 """An event that closes an invocation."""
 
-DEFAULT_OUTCOME_BYTES = 4_096
+DEFAULT_MAX_OUTCOME_BYTES = 4_096
 """The default limit of the size of an outcome."""
 
-LEAST_OUTCOME_BYTES = outcome_bytes(Answer("x", {}))
+MIN_OUTCOME_BYTES = outcome_bytes(Answer("x", {}))
 """The size of the smallest answer: a variant of one letter, without ports."""
 
 # The time that a node may take after the last window to report a closing in that window.
@@ -86,7 +86,7 @@ def outcome_of(invocation: Invocation) -> Outcome:
         case State.Expired():
             return Failure(FailureReason.EXPIRED, "no leader closed the invocation in time")
         case State.Requested():
-            raise NotNowError("not_closed", f"the invocation {invocation.id} is not closed yet")
+            raise WrongStateError("not_closed", f"the invocation {invocation.id} is not closed yet")
 
 
 class InvocationFailedError(NexusError):
@@ -103,12 +103,15 @@ class InvocationFailedError(NexusError):
         )
 
 
-@checks_arguments
+@validate_arguments
 class Invocations(PackageClient):
     """The invocations of a deployment. Requesters use it, and anyone may `expire` an invocation."""
 
     async def quote(
-        self, tool: Tool, inputs: Mapping[str, Any], max_outcome_bytes: int = DEFAULT_OUTCOME_BYTES
+        self,
+        tool: Tool,
+        inputs: Mapping[str, Any],
+        max_outcome_bytes: int = DEFAULT_MAX_OUTCOME_BYTES,
     ) -> int:
         """Return the maximum cost of an invocation in MIST."""
         settings = await self._leaders.settings()
@@ -120,9 +123,7 @@ class Invocations(PackageClient):
         gas_price = await self.client.gas_price()
         return quote_mist(settings, tool, inputs.size(), max_outcome_bytes, gas_price)
 
-    async def leaders_for(
-        self, tool: Tool, among: Sequence[LeaderName] = ()
-    ) -> tuple[Address, ...]:
+    async def leaders_for(self, tool: Tool, among: Sequence[LeaderRef] = ()) -> tuple[Address, ...]:
         """Return one or two leaders that an invocation of a tool can name.
 
         They are the first ones of `among`, a list of IDs or names, that are active and that the
@@ -132,10 +133,10 @@ class Invocations(PackageClient):
         Raises `tool_not_active` or `no_leader`, and as `LeaderRegistry.ids`.
         """
         if not tool.is_active:
-            raise NotNowError(
+            raise WrongStateError(
                 "tool_not_active",
                 f"{tool.fqn} is {tool.state} and does not accept invocations",
-                hint=f"Ask its owner to {how_to_revive(tool, as_owner=False)}.",
+                hint=f"Ask its owner to {reactivation_hint(tool, as_owner=False)}.",
             )
         if among or not tool.open:
             ids = await self._leaders.ids(among) if among else tool.leaders.entries
@@ -145,13 +146,13 @@ class Invocations(PackageClient):
         active = [leader for leader in candidates if leader and leader.is_active]
         possible = [leader for leader in active if tool.accepts(leader.id)]
         if among:
-            selected = tuple(leader.id for leader in possible[:MAX_NAMED])
+            selected = tuple(leader.id for leader in possible[:MAX_LEADERS_PER_INVOCATION])
         elif len(possible) <= 1:
             selected = tuple(leader.id for leader in possible)
         else:
             selected = await draw_leaders(self, possible)
         if not selected:
-            raise NotNowError(
+            raise WrongStateError(
                 "no_leader",
                 f"{tool.fqn} does not accept any active leader"
                 + (" among the given ones" if among else ""),
@@ -164,7 +165,7 @@ class Invocations(PackageClient):
         tool: Tool,
         inputs: Mapping[str, Any],
         *,
-        leaders: Sequence[LeaderName] = (),
+        leaders: Sequence[LeaderRef] = (),
         max_outcome_bytes: int | None = None,
         max_cost_mist: int | None = None,
     ) -> tuple[Sent, Address]:
@@ -172,7 +173,7 @@ class Invocations(PackageClient):
 
         `inputs` are JSON values by port name; the leader validates them against the tool's schema.
         `leaders` is a list as for `leaders_for`. The default of `max_outcome_bytes` is
-        `DEFAULT_OUTCOME_BYTES`, or the minimum of the tool if that is larger. The requester
+        `DEFAULT_MAX_OUTCOME_BYTES`, or the minimum of the tool if that is larger. The requester
         consents to the given revision of the tool.
 
         Raises `tool_not_active`, `no_leader`, `too_expensive`, `inputs_too_large`,
@@ -181,17 +182,17 @@ class Invocations(PackageClient):
         """
         selected = await self.leaders_for(tool, leaders)
         if max_outcome_bytes is None:
-            max_outcome_bytes = max(DEFAULT_OUTCOME_BYTES, tool.min_outcome_bytes)
+            max_outcome_bytes = max(DEFAULT_MAX_OUTCOME_BYTES, tool.min_outcome_bytes)
         settings, ports = await self._leaders.settings(), ports_of(inputs)
-        if max_outcome_bytes < LEAST_OUTCOME_BYTES:
+        if max_outcome_bytes < MIN_OUTCOME_BYTES:
             raise ValidationError(
                 "outcome_limit_too_small",
                 f"the outcome limit of {max_outcome_bytes} bytes is too small for any answer",
-                hint=f"The smallest possible answer takes {LEAST_OUTCOME_BYTES} bytes.",
+                hint=f"The smallest possible answer takes {MIN_OUTCOME_BYTES} bytes.",
             )
         cost_mist = await self._quote(settings, tool, ports, max_outcome_bytes)
         if max_cost_mist is not None and cost_mist > max_cost_mist:
-            raise NotNowError(
+            raise WrongStateError(
                 "too_expensive",
                 f"the invocation costs {sui(cost_mist)}, and the limit is {sui(max_cost_mist)}",
                 hint="Raise the limit, or request a smaller outcome.",
@@ -218,9 +219,9 @@ class Invocations(PackageClient):
         """
         value = await self.client.object(invocation)
         if value is None:
-            raise unknown_invocation(invocation)
+            raise invocation_unknown_error(invocation)
         current = self.deployment.decode(value, Invocation)
-        for error in (await invalid_answers(self, [current])).values():
+        for error in (await validate_answers(self, [current])).values():
             raise error
         outcome = outcome_of(current)
         if isinstance(outcome, Answer) or outcome.reason is FailureReason.EXPIRED:
@@ -238,7 +239,7 @@ class Invocations(PackageClient):
         """
         value = await self.client.object(invocation)
         if value is None:
-            raise unknown_invocation(invocation)
+            raise invocation_unknown_error(invocation)
         return await self._closing(value)
 
     async def _closing(self, value: Object) -> Closing | None:
@@ -254,10 +255,10 @@ class Invocations(PackageClient):
         """Return the current state of an invocation. Raises `invocation_unknown`."""
         current = self.decoded(await self.client.object(invocation), Invocation)
         if current is None:
-            raise unknown_invocation(invocation)
+            raise invocation_unknown_error(invocation)
         return current
 
-    async def history(self, invocation: Address) -> History:
+    async def history(self, invocation: Address) -> InvocationHistory:
         """Return the events of an invocation, even a deleted one. Raises `invocation_unknown`."""
         return await read_history(self, invocation)
 
@@ -295,7 +296,7 @@ class Invocations(PackageClient):
                 await self.closed(invocation)
                 return await self.outcome(invocation)
         except TimeoutError as error:
-            raise NotNowError(
+            raise WrongStateError(
                 "not_closed",
                 f"no leader closed the invocation {invocation} in time",
                 hint="Check that a leader runs. Run"
@@ -315,7 +316,7 @@ class Invocations(PackageClient):
             try:
                 return await self._wait_until_closed(invocation, kinds)
             except NotFoundError as error:
-                if error.code != WENT_BACK:
+                if error.code != CHAIN_ROLLED_BACK:
                     raise  # after a rollback, read it from the current chain
 
     async def _wait_until_closed(self, invocation: Address, kinds: EventFilter) -> Invocation:
@@ -355,7 +356,7 @@ class Invocations(PackageClient):
         objects = await self.find_all(invocations, Invocation)
         for invocation_id, current in zip(invocations, objects, strict=True):
             if current is None:
-                raise unknown_invocation(invocation_id)
+                raise invocation_unknown_error(invocation_id)
             if not current.is_closed:
                 calls.expire(builder, package, invocation_id)
             calls.delete(builder, package, invocation_id)

@@ -1,1 +1,1 @@
-"""Operations on leaders, and their track records. Begin with `leader_registry.py`."""
+"""Operations on leaders, and their track records. Start with `leader_registry.py`."""

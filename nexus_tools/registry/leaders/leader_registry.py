@@ -14,13 +14,13 @@ from nexus_tools.errors import NotFoundError, UsageError
 from nexus_tools.registry.preconditions import (
     check_key,
     check_owner,
+    check_registration_terms,
     check_shortfall,
     check_slash,
-    check_terms,
     due_at_ms,
 )
 from nexus_tools.sui.bindings.runtime import Package
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.transaction import Argument
@@ -28,11 +28,11 @@ from nexus_tools.sui.types.transaction import Argument
 Ts = TypeVarTuple("Ts")
 
 
-LeaderName = Address | str
+LeaderRef = Address | str
 """A reference to a leader: its ID, or its name."""
 
 
-@checks_arguments
+@validate_arguments
 class LeaderRegistry(PackageClient):
     """The leaders of a deployment. Methods take a leader by its ID, and its owner signs."""
 
@@ -49,26 +49,26 @@ class LeaderRegistry(PackageClient):
         return (await self.state()).settings
 
     async def get(self, leader: Address) -> Leader:
-        """Return a leader. Raises `unknown_leader`."""
+        """Return a leader. Raises `leader_unknown`."""
         return (await self.get_all([leader]))[0]
 
     async def get_all(self, leaders: Sequence[Address]) -> tuple[Leader, ...]:
-        """Return these leaders, in this order. Raises `unknown_leader`."""
+        """Return these leaders, in this order. Raises `leader_unknown`."""
         results = []
         for address, leader in zip(leaders, await self.find_all(leaders, Leader), strict=True):
             if leader is None:
                 raise NotFoundError(
-                    "unknown_leader",
+                    "leader_unknown",
                     f"the leader {address} does not exist",
                     hint="Run `nexus-tools leader list` to see all leaders.",
                 )
             results.append(leader)
         return tuple(results)
 
-    async def find(self, leader: LeaderName, among: Sequence[Leader] | None = None) -> Leader:
+    async def find(self, leader: LeaderRef, among: Sequence[Leader] | None = None) -> Leader:
         """Return the leader with an ID, or with a unique name `among` these leaders or all of them.
 
-        Text that starts with 0x is an ID, even if a leader has such a name. Raises `unknown_leader`
+        Text that starts with 0x is an ID, even if a leader has such a name. Raises `leader_unknown`
         or `leader_ambiguous`.
         """
         address = _id_of(leader)
@@ -80,7 +80,7 @@ class LeaderRegistry(PackageClient):
             return matches[0]
         if not matches:
             raise NotFoundError(
-                "unknown_leader",
+                "leader_unknown",
                 f"no leader has the name {leader[:80]!r}",
                 hint="Run `nexus-tools leader list` to see all leaders.",
             )
@@ -90,7 +90,7 @@ class LeaderRegistry(PackageClient):
             hint=f"Give one of the IDs: {', '.join(str(candidate.id) for candidate in matches)}.",
         )
 
-    async def ids(self, leaders: Sequence[LeaderName]) -> tuple[Address, ...]:
+    async def ids(self, leaders: Sequence[LeaderRef]) -> tuple[Address, ...]:
         """Return the IDs of leaders given by ID or name, without repetitions. Raises as `find`.
 
         An ID is returned without a check that the leader exists.
@@ -273,7 +273,7 @@ class LeaderRegistry(PackageClient):
     ) -> Sent:
         """Propose to burn part of a leader's collateral, with a reason of 1 to 500 bytes.
 
-        `evidence` is the SHA-256 digest of the evidence. Raises `not_admin`, `unknown_leader`, and
+        `evidence` is the SHA-256 digest of the evidence. Raises `not_admin`, `leader_unknown`, and
         otherwise as `ToolRegistry.propose_slash` does.
         """
         await self._require_admin()
@@ -307,7 +307,7 @@ class LeaderRegistry(PackageClient):
         require_admin(self.client.address, await self.read(self.deployment.admin, Admin))
 
     async def _require_owned(self, leader: Address) -> Leader:
-        """Return the leader, if the wallet owns it. Raises `unknown_leader` or `not_owner`."""
+        """Return the leader, if the wallet owns it. Raises `leader_unknown` or `not_owner`."""
         current = await self.get(leader)
         check_owner(current, self.client.address)
         return current
@@ -322,7 +322,7 @@ class LeaderRegistry(PackageClient):
         return await self.call(function, leader, *arguments)
 
 
-def _id_of(leader: LeaderName) -> Address | None:
+def _id_of(leader: LeaderRef) -> Address | None:
     """Return the ID of a leader reference, or None if it is a name."""
     if isinstance(leader, Address):
         return leader
@@ -338,5 +338,5 @@ def _terms(
     """Return the collateral coin and the delay to consent to. Raises as the chain would."""
     locked_mist = settings.collateral_mist if collateral_mist is None else collateral_mist
     delay_ms = settings.unregister_delay_ms if max_delay_ms is None else max_delay_ms
-    check_terms(settings, locked_mist, delay_ms, "the leader")
+    check_registration_terms(settings, locked_mist, delay_ms, "the leader")
     return builder.split_coins(builder.gas, [locked_mist])[0], delay_ms

@@ -24,7 +24,7 @@ from nexus_tools.tool import FailureReason
 RECENT_CHECKPOINTS = 100_000
 """How far back records are read for a choice: some hours at four checkpoints per second."""
 
-MAX_NAMED = 2
+MAX_LEADERS_PER_INVOCATION = 2
 """The most leaders that an invocation can name."""
 
 _UNKNOWN = 1 / 2
@@ -55,7 +55,7 @@ class LeaderRecord(Struct, frozen=True):
     reliability: float = _UNKNOWN
 
 
-class Histories(Struct, frozen=True):
+class LeaderHistories(Struct, frozen=True):
     """The records of leaders with all requesters, and their reliability for the caller only."""
 
     records: Mapping[Address, LeaderRecord] = {}
@@ -85,14 +85,14 @@ async def read_records(
     return _records(await _read_closings(package, after))
 
 
-async def read_histories(package: PackageClient, after: Cursor | None = None) -> Histories:
+async def read_histories(package: PackageClient, after: Cursor | None = None) -> LeaderHistories:
     """Return the records, and the reliability for this client's wallet."""
     closings, caller = await _read_closings(package, after), _caller(package)
     own = defaultdict[Address, list[bool]](list)
     for closing in closings:
         if closing.requester == caller:
             own[closing.leader].append(closing.kind is _Kind.SETTLED)
-    return Histories(
+    return LeaderHistories(
         _records(closings),
         {leader: _smoothed_share(results, _OWN_DOUBT) for leader, results in own.items()},
     )
@@ -106,7 +106,7 @@ async def draw_leaders(package: PackageClient, leaders: Sequence[Leader]) -> tup
 
 
 def choose_leaders(
-    leaders: Sequence[Leader], histories: Histories, random: Random | None = None
+    leaders: Sequence[Leader], histories: LeaderHistories, random: Random | None = None
 ) -> tuple[Address, ...]:
     """Draw one or two of these leaders, reliable ones more often; empty if `leaders` is empty.
 
@@ -117,14 +117,14 @@ def choose_leaders(
     random = random or SystemRandom()
     weights = {leader.id: _weight(leader.id, histories) for leader in leaders}
     selected: list[Address] = []
-    while weights and len(selected) < MAX_NAMED:
+    while weights and len(selected) < MAX_LEADERS_PER_INVOCATION:
         leader_id = random.choices([*weights], [*weights.values()])[0]
         selected.append(leader_id)
         del weights[leader_id]
     return tuple(selected)
 
 
-def _weight(leader: Address, histories: Histories) -> float:
+def _weight(leader: Address, histories: LeaderHistories) -> float:
     own = histories.own.get(leader)
     if own is not None:
         return _OWN_WEIGHT * own

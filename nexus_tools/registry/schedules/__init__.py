@@ -1,1 +1,1 @@
-"""Operations on schedules. Begin with `schedules.py`."""
+"""Operations on schedules. Start with `schedules.py`."""

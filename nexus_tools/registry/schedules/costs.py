@@ -13,7 +13,7 @@ _EXECUTION_BYTES, _TERMS_BYTES, _ENTRY_BYTES = 500, 275, 276
 _RUN_BYTES, _NUMBER_BYTES = 316, 4
 
 
-def trigger_mist(order: Order, workflow: PublishedWorkflow, gas_price: int) -> int:
+def trigger_cost_mist(order: Order, workflow: PublishedWorkflow, gas_price: int) -> int:
     """Return the funds in MIST that the next execution needs, including the keeper's pay."""
     stored_mist = _bytes(order, workflow) * order.terms.settings.fee_per_outcome_byte_mist
     return order.each_mist + _fee_mist(order, workflow, gas_price) + stored_mist

@@ -6,19 +6,19 @@ from nexus_tools.contracts.move_bindings.workflows import timing as timings
 from nexus_tools.contracts.move_bindings.workflows.schedule import Order
 from nexus_tools.contracts.move_bindings.workflows.terms import Terms
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
-from nexus_tools.errors import NotNowError, UsageError
+from nexus_tools.errors import UsageError, WrongStateError
 from nexus_tools.registry.executions.terms import Terms as Consented
-from nexus_tools.registry.schedules.costs import trigger_mist
-from nexus_tools.registry.schedules.overview import next_planned
+from nexus_tools.registry.schedules.costs import trigger_cost_mist
+from nexus_tools.registry.schedules.overview import next_planned_time
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.sui.client import SuiClient
-from nexus_tools.sui.support.units import rounded_up, sui, utc
+from nexus_tools.sui.support.units import format_sui_argument, sui, utc
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.transaction import Argument
 from nexus_tools.sui.types.type_tag import parse_struct_tag
 
 
-def order_of(
+def make_order(
     terms: Consented,
     timing: Timing,
     *,
@@ -60,12 +60,12 @@ def order_of(
     )
 
 
-async def check_ahead(client: SuiClient, timing: Timing) -> None:
-    """Raise `times_over` if no planned time is in the future."""
+async def check_future_times(client: SuiClient, timing: Timing) -> None:
+    """Raise `no_future_time` if no planned time is in the future."""
     now_ms = await client.now_ms()
-    if next_planned(timing, now_ms) is None:
+    if next_planned_time(timing, now_ms) is None:
         raise UsageError(
-            "times_over",
+            "no_future_time",
             f"no planned time is after now, {utc(now_ms)}",
             hint="Give a last time that is in the future and not before the first one.",
         )
@@ -83,17 +83,17 @@ async def check_funds(
     if order.each_mist < begin_mist:
         needed = f"the first runs of an execution cost up to {sui(begin_mist)}"
         raise _too_small(needed, f"each execution has {sui(order.each_mist)}", begin_mist)
-    needed_mist = trigger_mist(order, workflow, await client.gas_price())
+    needed_mist = trigger_cost_mist(order, workflow, await client.gas_price())
     if funds_mist < needed_mist:
         needed = f"starting an execution costs up to {sui(needed_mist)}"
         raise _too_small(needed, f"the schedule has {sui(funds_mist)}", needed_mist)
 
 
-def _too_small(needed: str, available: str, needed_mist: int) -> NotNowError:
-    return NotNowError(
+def _too_small(needed: str, available: str, needed_mist: int) -> WrongStateError:
+    return WrongStateError(
         "funds_too_small",
         f"{needed}, and {available}",
-        hint=f"Give {rounded_up(needed_mist)} SUI or more. The unused part is refunded.",
+        hint=f"Give {format_sui_argument(needed_mist)} SUI or more. The unused part is refunded.",
         details={"needed_mist": needed_mist},
     )
 

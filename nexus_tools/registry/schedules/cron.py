@@ -33,7 +33,7 @@ def cron_times(
     repeated one. Otherwise a skipped time is due right after the change, and a repeated time is due
     once.
 
-    Raises `cron_invalid`, `time_zone_unknown`, or `times_over` if no time remains.
+    Raises `cron_invalid`, `time_zone_unknown`, or `no_future_time` if no time remains.
     """
     from cronsim import CronSim, CronSimError  # noqa: PLC0415 - few users need it
 
@@ -54,7 +54,9 @@ def cron_times(
             break
         results.append(time_ms)
     if not results:
-        raise UsageError("times_over", f"{expression[:80]!r} has no time in the requested range")
+        raise UsageError(
+            "no_future_time", f"{expression[:80]!r} has no time in the requested range"
+        )
     return tuple(results)
 
 

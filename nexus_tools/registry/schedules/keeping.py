@@ -8,8 +8,8 @@ from nexus_tools.contracts.move_bindings.workflows import execution as execution
 from nexus_tools.contracts.move_bindings.workflows import schedule as calls
 from nexus_tools.contracts.move_bindings.workflows.execution import Execution
 from nexus_tools.contracts.move_bindings.workflows.schedule import Schedule
-from nexus_tools.errors import NotNowError
-from nexus_tools.registry.executions.cleanup import add_due
+from nexus_tools.errors import WrongStateError
+from nexus_tools.registry.executions.cleanup import add_due_advances
 from nexus_tools.registry.schedules.overview import is_stopped
 from nexus_tools.registry.schedules.reading import (
     is_late,
@@ -19,13 +19,13 @@ from nexus_tools.registry.schedules.reading import (
     schedule_unknown,
 )
 from nexus_tools.sui.client import Cursor as EventCursor
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 
 
-@checks_arguments
-class ScheduleKeeping(PackageClient):
+@validate_arguments
+class ScheduleKeeper(PackageClient):
     """Schedule operations for keepers: workers of the named leaders first, and then anyone."""
 
     async def get(self, schedule: Address) -> Schedule:
@@ -48,7 +48,7 @@ class ScheduleKeeping(PackageClient):
         builder = TransactionBuilder()
         await self._collect(builder, schedule)
         if not builder.commands:
-            raise NotNowError(
+            raise WrongStateError(
                 "nothing_to_collect",
                 f"the schedule {schedule} has no uncollected execution that has ended",
             )
@@ -75,7 +75,7 @@ class ScheduleKeeping(PackageClient):
             return False
         if goes_on:
             executions.expire(builder, package, execution.id)
-        due = await add_due(self, builder, execution)
+        due = await add_due_advances(self, builder, execution)
         if goes_on or due or execution.funds:
             calls.collect(builder, package, schedule, execution.id)
         return due == execution.walks.under_way

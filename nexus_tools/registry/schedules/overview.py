@@ -10,14 +10,14 @@ from nexus_tools.contracts import ScheduleState
 from nexus_tools.contracts.move_bindings.workflows.execution import Execution
 from nexus_tools.contracts.move_bindings.workflows.schedule import Order, Schedule
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
-from nexus_tools.registry.schedules.costs import trigger_mist
+from nexus_tools.registry.schedules.costs import trigger_cost_mist
 from nexus_tools.registry.schedules.cron import MAX_TIMES
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.workflow import Status
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class EndedExecution:
     """An ended, uncollected execution; `ended_at_ms` is at most its deadline."""
 
     execution: Execution
@@ -31,7 +31,7 @@ def is_stopped(execution: Execution) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class ScheduleStanding:
+class ScheduleOverview:
     """A schedule, its order, and its uncollected executions.
 
     `left` are the ended and `running` the running ones, both oldest first.
@@ -40,7 +40,7 @@ class ScheduleStanding:
     schedule: Schedule
     order: Order
     workflow: PublishedWorkflow
-    left: tuple[Left, ...]
+    left: tuple[EndedExecution, ...]
     running: tuple[Execution, ...]
     now_ms: int
     gas_price: int
@@ -59,7 +59,7 @@ class ScheduleStanding:
     @property
     def needed_mist(self) -> int:
         """The funds in MIST that the next execution needs."""
-        return trigger_mist(self.order, self.workflow, self.gas_price)
+        return trigger_cost_mist(self.order, self.workflow, self.gas_price)
 
     @property
     def is_funded(self) -> bool:
@@ -143,7 +143,7 @@ class ScheduleStanding:
         if self.is_by_event:
             return None
         if self._skips or _is_too_late(self.order.timing, planned_at_ms, self.now_ms):
-            return next_planned(self.order.timing, self.now_ms + 1)
+            return next_planned_time(self.order.timing, self.now_ms + 1)
         return planned_at_ms
 
     @property
@@ -160,7 +160,7 @@ class ScheduleStanding:
         planned_at_ms = self.schedule.next_at_ms
         for entry in () if self.order.overlaps else self.left:
             if planned_at_ms is not None and planned_at_ms <= entry.ended_at_ms:
-                planned_at_ms = next_planned(self.order.timing, entry.ended_at_ms + 1)
+                planned_at_ms = next_planned_time(self.order.timing, entry.ended_at_ms + 1)
         return planned_at_ms
 
 
@@ -172,7 +172,7 @@ def schedule_state(schedule: Schedule, order: Order) -> ScheduleState:
     return schedule.state
 
 
-def next_planned(timing: Timing, from_ms: int) -> int | None:
+def next_planned_time(timing: Timing, from_ms: int) -> int | None:
     """Return the first planned time from `from_ms` on; for events, `from_ms` itself."""
     match timing.plan:
         case Plan.Every(interval_ms, first_at_ms, until_ms):

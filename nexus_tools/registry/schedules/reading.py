@@ -15,9 +15,9 @@ from nexus_tools.contracts.move_bindings.workflows.schedule import (
 )
 from nexus_tools.contracts.move_bindings.workflows.terms import Terms
 from nexus_tools.errors import NotFoundError
-from nexus_tools.registry.creation_checkpoint import beginning_of
+from nexus_tools.registry.creation_checkpoint import cursor_before_creation
 from nexus_tools.registry.executions.state import status_of
-from nexus_tools.registry.schedules.overview import Left, ScheduleStanding
+from nexus_tools.registry.schedules.overview import EndedExecution, ScheduleOverview
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.registry.workflows.workflows import Workflows
 from nexus_tools.sui.client import Cursor, past_events
@@ -61,7 +61,7 @@ async def read_uncollected(
     package: PackageClient, schedules: Sequence[Address]
 ) -> dict[Address, tuple[Execution, ...]]:
     """Return the uncollected executions of each schedule, oldest first."""
-    after = await beginning_of(package, *schedules)
+    after = await cursor_before_creation(package, *schedules)
     collected = {event.execution for event in await told(package, ScheduleCollected, after)}
     starts = [
         event
@@ -94,30 +94,30 @@ async def is_late(package: PackageClient, execution: Execution) -> bool:
     return await package.client.now_ms() >= await _deadline_ms(package, execution)
 
 
-async def read_standings(
+async def read_overviews(
     package: PackageClient, schedules: Sequence[Schedule]
-) -> tuple[ScheduleStanding, ...]:
+) -> tuple[ScheduleOverview, ...]:
     """Return the overviews of schedules, in their order."""
     uncollected = await read_uncollected(package, [schedule.id for schedule in schedules])
     client = package.client
     now = {"now_ms": await client.now_ms(), "gas_price": await client.gas_price()}
     workflows = Workflows(package.client, package.deployment)
     workflows_by_id: dict[Address, PublishedWorkflow] = {}
-    standings: list[ScheduleStanding] = []
+    standings: list[ScheduleOverview] = []
     for schedule in schedules:
         if schedule.dag not in workflows_by_id:
             workflows_by_id[schedule.dag] = await workflows.by_id(schedule.dag)
         order = await read_order(package, schedule.id)
         started = uncollected[schedule.id]
         standings.append(
-            await standing_of(
+            await schedule_overview(
                 package, schedule, order, workflows_by_id[schedule.dag], started, **now
             )
         )
     return tuple(standings)
 
 
-async def standing_of(
+async def schedule_overview(
     package: PackageClient,
     schedule: Schedule,
     order: Order,
@@ -126,27 +126,29 @@ async def standing_of(
     *,
     now_ms: int,
     gas_price: int,
-) -> ScheduleStanding:
+) -> ScheduleOverview:
     """Return the overview of a schedule that was already read.
 
     `began` are its uncollected executions. Raises `execution_unknown` if one of them was cleaned up
     in the meantime.
     """
     ends = await _split_ended(package, began)
-    return ScheduleStanding(schedule, order, workflow, *ends, now_ms, gas_price)
+    return ScheduleOverview(schedule, order, workflow, *ends, now_ms, gas_price)
 
 
 async def _split_ended(
     package: PackageClient, uncollected: Sequence[Execution]
-) -> tuple[tuple[Left, ...], tuple[Execution, ...]]:
+) -> tuple[tuple[EndedExecution, ...], tuple[Execution, ...]]:
     """Return the ended and the running ones of these executions."""
-    ended: list[Left] = []
+    ended: list[EndedExecution] = []
     running: list[Execution] = []
     for execution in uncollected:
         if await is_over(package, execution):
             deadline_ms, ended_at_ms = await _deadline_ms(package, execution), execution.ended_at_ms
             status = Status.TIMED_OUT if ended_at_ms is None else status_of(execution)
-            ended.append(Left(execution, status, min(ended_at_ms or deadline_ms, deadline_ms)))
+            ended.append(
+                EndedExecution(execution, status, min(ended_at_ms or deadline_ms, deadline_ms))
+            )
         else:
             running.append(execution)
     return tuple(ended), tuple(running)

@@ -22,17 +22,22 @@ from nexus_tools.contracts.move_bindings.workflows.schedule import (
     ScheduleTriggered,
 )
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
-from nexus_tools.errors import NotNowError, UsageError
-from nexus_tools.registry.creation_checkpoint import beginning_of
-from nexus_tools.registry.executions.terms import DEFAULT_STEPS, Consent
-from nexus_tools.registry.leaders.leader_registry import LeaderName, LeaderRegistry
-from nexus_tools.registry.preconditions import check_orderer
-from nexus_tools.registry.schedules.creation import check_ahead, check_funds, creation, order_of
-from nexus_tools.registry.schedules.keeping import ScheduleKeeping
-from nexus_tools.registry.schedules.overview import ScheduleStanding
-from nexus_tools.registry.schedules.reading import read_order, read_standings, told
+from nexus_tools.errors import UsageError, WrongStateError
+from nexus_tools.registry.creation_checkpoint import cursor_before_creation
+from nexus_tools.registry.executions.terms import DEFAULT_STEPS, TermsResolver
+from nexus_tools.registry.leaders.leader_registry import LeaderRef, LeaderRegistry
+from nexus_tools.registry.preconditions import check_execution_owner
+from nexus_tools.registry.schedules.creation import (
+    check_funds,
+    check_future_times,
+    creation,
+    make_order,
+)
+from nexus_tools.registry.schedules.keeping import ScheduleKeeper
+from nexus_tools.registry.schedules.overview import ScheduleOverview
+from nexus_tools.registry.schedules.reading import read_order, read_overviews, told
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.support.units import count, sui
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
@@ -63,8 +68,8 @@ class CreatedSchedule:
     max_outcome_bytes: int
 
 
-@checks_arguments
-class Schedules(ScheduleKeeping):
+@validate_arguments
+class Schedules(ScheduleKeeper):
     """The schedules of a deployment, for owners and keepers. Anyone may `refill` one."""
 
     async def create(
@@ -76,7 +81,7 @@ class Schedules(ScheduleKeeping):
         funds_mist: int,
         each_mist: int | None = None,
         group: str | None = None,
-        leaders: Sequence[LeaderName] = (),
+        leaders: Sequence[LeaderRef] = (),
         max_prices_mist: Mapping[str, int] | None = None,
         max_outcome_bytes: int | None = None,
         max_steps: int = DEFAULT_STEPS,
@@ -91,15 +96,14 @@ class Schedules(ScheduleKeeping):
         Each execution has `inputs` and terms as for `Executions.begin`, and `each_mist` of funds,
         by default the recommended amount. A keeper that starts one is repaid its costs and earns
         `keeper_fee_mist`. Unless `overlaps` is set, times that pass while an execution runs are
-        skipped. The schedule pauses after `max_failures` failures in a row (0: never), and ends
-        after `max_executions`.
+        skipped. The schedule pauses after `max_failures` failures in a row (0: never).
 
-        Raises, before anything is paid, `times_over`, and `funds_too_small` for an execution or for
-        the first of them; `invalid_interval`, `invalid_times`, `invalid_event`, `type_invalid`,
+        Raises, before anything is paid, `no_future_time`, and `funds_too_small` for an execution or
+        for the first of them; `invalid_interval`, `invalid_times`, `invalid_event`, `type_invalid`,
         `too_dear`, `too_many_entries`, `values_too_large`, and as `Executions.begin`.
         """
-        await check_ahead(self.client, timing)
-        terms = await Consent(self.client, self.deployment).terms(
+        await check_future_times(self.client, timing)
+        terms = await TermsResolver(self.client, self.deployment).terms(
             workflow,
             inputs,
             group=group,
@@ -108,7 +112,7 @@ class Schedules(ScheduleKeeping):
             max_outcome_bytes=max_outcome_bytes,
             max_steps=max_steps,
         )
-        order = order_of(
+        order = make_order(
             terms,
             timing,
             max_steps=max_steps,
@@ -148,18 +152,20 @@ class Schedules(ScheduleKeeping):
             schedule for schedule in await self.find_all(ids, Schedule) if schedule is not None
         )
 
-    async def standing(self, schedule: Address) -> ScheduleStanding:
+    async def standing(self, schedule: Address) -> ScheduleOverview:
         """Return the overview of a schedule, with collectable funds. Raises `schedule_unknown`."""
-        (standing,) = await read_standings(self, [await self.get(schedule)])
+        (standing,) = await read_overviews(self, [await self.get(schedule)])
         return standing
 
-    async def standings(self, owner: Address | None = None) -> tuple[ScheduleStanding, ...]:
+    async def standings(self, owner: Address | None = None) -> tuple[ScheduleOverview, ...]:
         """Return the overviews of the schedules that `list` returns."""
-        return await read_standings(self, await self.list(owner))
+        return await read_overviews(self, await self.list(owner))
 
     async def executions(self, schedule: Address) -> tuple[ScheduleTriggered, ...]:
         """Return the start events of a schedule's executions that the node has, oldest first."""
-        triggered = await told(self, ScheduleTriggered, await beginning_of(self, schedule))
+        triggered = await told(
+            self, ScheduleTriggered, await cursor_before_creation(self, schedule)
+        )
         return tuple(event for event in triggered if event.schedule == schedule)
 
     # --- For owners
@@ -176,28 +182,28 @@ class Schedules(ScheduleKeeping):
 
         `times` follow the last one of a list, `until_ms` is a later end of an interval, and
         `max_executions` includes the executions that already started. A finished schedule
-        continues. Raises `schedule_unknown`, `not_owner`, `cancelled`, `extension_missing`,
-        `times_over`, `not_by_times`, `invalid_times` or `invalid_end`.
+        continues. Raises `schedule_unknown`, `not_owner`, `cancelled`, `extension_empty`,
+        `no_future_time`, `not_by_times`, `invalid_times` or `invalid_end`.
         """
         await self._require_owned(schedule)
         builder, target = TransactionBuilder(), (self.deployment.workflows, schedule)
         if times:
-            await check_ahead(self.client, Timing(Plan.At(tuple(times)), None))
+            await check_future_times(self.client, Timing(Plan.At(tuple(times)), None))
             calls.add_times(builder, *target, times)
         if until_ms is not None:
-            await check_ahead(self.client, Timing(Plan.At((until_ms,)), None))
+            await check_future_times(self.client, Timing(Plan.At((until_ms,)), None))
             calls.extend_until(builder, *target, until_ms)
         if max_executions is not None:
             calls.set_max_executions(builder, *target, max_executions)
         if not builder.commands:
             raise UsageError(
-                "extension_missing",
+                "extension_empty",
                 "no extension was given",
                 hint="Give more times, a later end, or more executions.",
             )
         return await self.send(builder)
 
-    async def reset_cursor(self, schedule: Address, leaders: Sequence[LeaderName] = ()) -> Sent:
+    async def reset_cursor(self, schedule: Address, leaders: Sequence[LeaderRef] = ()) -> Sent:
         """Accept events from now on, regardless of the last event that a leader reported.
 
         With `leaders`, these report events from now on. Raises `schedule_unknown`, `not_owner`,
@@ -226,10 +232,10 @@ class Schedules(ScheduleKeeping):
         )
         return await self.send(builder)
 
-    async def name_leaders(self, schedule: Address, leaders: Sequence[LeaderName]) -> Sent:
+    async def name_leaders(self, schedule: Address, leaders: Sequence[LeaderRef]) -> Sent:
         """Let one or two other leaders trigger the schedule and process its future executions.
 
-        Raises `schedule_unknown`, `leaders_named`, `not_owner`, `leader_not_active` or
+        Raises `schedule_unknown`, `leader_count_invalid`, `not_owner`, `leader_not_active` or
         `same_leader`.
         """
         await self._require_owned(schedule)
@@ -238,7 +244,7 @@ class Schedules(ScheduleKeeping):
         return await self.send(builder)
 
     async def _add_leaders(
-        self, builder: TransactionBuilder, schedule: Address, leaders: Sequence[LeaderName]
+        self, builder: TransactionBuilder, schedule: Address, leaders: Sequence[LeaderRef]
     ) -> None:
         package = self.deployment.workflows
         match await LeaderRegistry(self.client, self.deployment).ids(leaders):
@@ -248,7 +254,8 @@ class Schedules(ScheduleKeeping):
                     calls.name_backup(builder, package, schedule, backup)
             case _:
                 raise UsageError(
-                    "leaders_named", f"a schedule names one or two leaders, got {len(leaders)}"
+                    "leader_count_invalid",
+                    f"a schedule names one or two leaders, got {len(leaders)}",
                 )
 
     async def pause(self, schedule: Address) -> Sent:
@@ -259,7 +266,7 @@ class Schedules(ScheduleKeeping):
         current = await self._require_owned(schedule)
         await self._require_not_ended(current)
         if current.is_paused:
-            raise NotNowError(
+            raise WrongStateError(
                 "paused",
                 f"the schedule {schedule} is already paused",
                 hint=f"Run `nexus-tools schedule resume {schedule}` to continue it.",
@@ -275,7 +282,7 @@ class Schedules(ScheduleKeeping):
         """
         state = await self._require_not_ended(await self._require_owned(schedule))
         if state is ScheduleState.ACTIVE:
-            raise NotNowError(
+            raise WrongStateError(
                 "not_paused",
                 f"the schedule {schedule} is not paused",
                 hint=f"Run `nexus-tools schedule show {schedule}` to see its next start.",
@@ -298,7 +305,7 @@ class Schedules(ScheduleKeeping):
         if not current.is_cancelled:
             calls.cancel(builder, self.deployment.workflows, schedule)
         elif current.running and not builder.commands:
-            raise NotNowError(
+            raise WrongStateError(
                 "cancelled",
                 f"the schedule {schedule} is already cancelled and waits for the end of"
                 f" {count(current.running, 'execution')}",
@@ -346,14 +353,14 @@ class Schedules(ScheduleKeeping):
     async def _require_owned(self, schedule: Address) -> Schedule:
         """Return the schedule, if the wallet owns it. Raises `schedule_unknown` or `not_owner`."""
         current = await self.get(schedule)
-        check_orderer(current, self.client.address)
+        check_execution_owner(current, self.client.address)
         return current
 
     async def _require_not_ended(self, schedule: Schedule) -> ScheduleState:
         """Return the state of a schedule. Raises `cancelled` or `finished` if it has ended."""
-        (standing,) = await read_standings(self, [schedule])
+        (standing,) = await read_overviews(self, [schedule])
         if standing.state in {ScheduleState.CANCELLED, ScheduleState.FINISHED}:
-            raise NotNowError(
+            raise WrongStateError(
                 standing.state.value,
                 f"the schedule {schedule.id} is {standing.state} and starts no more executions",
                 hint=f"Run `nexus-tools schedule cancel {schedule.id}` to withdraw its funds, and"

@@ -1,1 +1,1 @@
-"""Operations on tools. Begin with `tool_registry.py`."""
+"""Operations on tools. Start with `tool_registry.py`."""

@@ -25,7 +25,7 @@ async def declared(
     """Return the registrations, on-chain ones with the `Publisher` object that the wallet owns.
 
     A registration stays as it is if the wallet has no `Publisher` of its module. Raises
-    `function_unknown`, or `function_unfit` for a function that no leader could call.
+    `function_unknown`, or `function_incompatible` for a function that no leader could call.
     """
     results: list[Registration] = []
     publishers: Mapping[tuple[Address, str], Address] | None = None

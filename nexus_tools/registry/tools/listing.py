@@ -8,7 +8,7 @@ from nexus_tools.contracts.move_bindings.name import Name
 from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.contracts.move_bindings.tool_registry import ToolRegistry, ToolSettings
 from nexus_tools.errors import NexusError, NotFoundError
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.type_tag import ASCII_STRING, Primitive, field_tag
@@ -68,7 +68,7 @@ class ToolPage:
     next: int | None
 
 
-@checks_arguments
+@validate_arguments
 class ToolListing(PackageClient):
     """Read access to the registry's tools and names."""
 

@@ -5,12 +5,12 @@ from nexus_tools.contracts.move_bindings import name as calls
 from nexus_tools.contracts.move_bindings.tool import take_over
 from nexus_tools.registry.preconditions import check_owner
 from nexus_tools.registry.tools.listing import ToolListing
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 
 
-@checks_arguments
+@validate_arguments
 class Names(ToolListing):
     """The names of a deployment, which owners can transfer."""
 

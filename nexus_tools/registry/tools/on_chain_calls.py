@@ -49,7 +49,7 @@ class MoveFunctionCall:
     objects: tuple[tuple[Address, bool], ...]
 
 
-class AttemptOfRun(NamedTuple):
+class RunAttempt(NamedTuple):
     """An attempt of a run, and the closed invocations that hold some of its inputs."""
 
     execution: ObjectInput
@@ -73,7 +73,8 @@ class FunctionReader:
     async def call_of(self, definition: ToolDefinition) -> MoveFunctionCall:
         """Return how to call the function of an on-chain tool.
 
-        Raises `function_unknown`, or `function_unfit` for a function that no leader can call.
+        Raises `function_unknown`, or `function_incompatible` for a function that no leader can
+        call.
         """
         assert definition.function is not None
         placeholders = [reference for reference in definition.function.objects if "::" in reference]
@@ -140,7 +141,7 @@ class FunctionReader:
         function: "FunctionDefinition",
         definition: ToolDefinition,
     ) -> tuple[bool, ...]:
-        """Return which object parameters are mutable. Raises `function_unfit`."""
+        """Return which object parameters are mutable. Raises `function_incompatible`."""
         from nexus_tools.sui.bytecode import (  # noqa: PLC0415 - only for on-chain tools
             ReferenceToken,
             Visibility,
@@ -215,7 +216,7 @@ def _is_reference_to(
 
 def _incompatible(definition: ToolDefinition, problem: str) -> ValidationError:
     return ValidationError(
-        "function_unfit",
+        "function_incompatible",
         f"no leader can call {definition.url} of {definition.fqn}: {problem}",
         hint="Write it as `public fun f(call: &mut Call, …)` with references to shared or immutable"
         " objects, without a TxContext and without a return value.",
@@ -227,22 +228,22 @@ def open_call(
     deployment: Deployment,
     invocation: Address,
     tool: Address,
-    attempt: AttemptOfRun | None = None,
+    attempt: RunAttempt | None = None,
 ) -> Argument:
     """Add the commands that open a call; for an attempt, its inputs are assembled first."""
     if attempt is None:
         return on_chain_call.open(builder, deployment.package, invocation, tool)
-    inputs = put_together(builder, deployment, invocation, attempt)
+    inputs = add_assembled_inputs(builder, deployment, invocation, attempt)
     return run_inputs.open(
         builder, deployment.workflows, inputs, attempt.execution, invocation, tool
     )
 
 
-def put_together(
+def add_assembled_inputs(
     builder: TransactionBuilder,
     deployment: Deployment,
     invocation: Address,
-    attempt: AttemptOfRun,
+    attempt: RunAttempt,
 ) -> Argument:
     """Add the commands that assemble the inputs of an attempt on chain."""
     workflows = deployment.workflows
@@ -252,7 +253,9 @@ def put_together(
     return inputs
 
 
-def add_function(builder: TransactionBuilder, call: Argument, function: MoveFunctionCall) -> None:
+def add_function_call(
+    builder: TransactionBuilder, call: Argument, function: MoveFunctionCall
+) -> None:
     """Add the command that passes a call to the tool's function."""
     objects = [
         builder.object(object_id, mutable=mutable) for object_id, mutable in function.objects

@@ -15,8 +15,8 @@ from nexus_tools.contracts.move_bindings.function import Function
 from nexus_tools.contracts.move_bindings.name import Name
 from nexus_tools.contracts.move_bindings.name import share as share_name
 from nexus_tools.contracts.move_bindings.tool_registry import ToolSettings
-from nexus_tools.errors import NexusError, NotNowError, ValidationError
-from nexus_tools.registry.preconditions import check_key, check_terms
+from nexus_tools.errors import NexusError, ValidationError, WrongStateError
+from nexus_tools.registry.preconditions import check_key, check_registration_terms
 from nexus_tools.sui.bindings.runtime import Package
 from nexus_tools.sui.support import units
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -95,7 +95,7 @@ def _function(function: MoveFunction) -> Function:
 
 
 @dataclass(frozen=True, slots=True)
-class RegistryView:
+class RegistrySnapshot:
     """The on-chain state of some names: tools by FQN, and the unversioned names."""
 
     settings: ToolSettings
@@ -103,13 +103,13 @@ class RegistryView:
     names: Mapping[str, Name]
 
 
-def registrations_to_send(
-    registrations: Sequence[Registration], view: RegistryView, sender: Address
+def missing_registrations(
+    registrations: Sequence[Registration], view: RegistrySnapshot, sender: Address
 ) -> tuple[Registration, ...]:
     """Return the tools that are not registered yet.
 
-    Raises, with a message, what the chain would refuse: `fqn_repeated`, `schema_too_large`,
-    `timeout_out_of_range`, `publisher_missing`, `collateral_too_small`, `delay_too_long`,
+    Raises, with a message, what the chain would refuse: `fqn_duplicate`, `schema_too_large`,
+    `timeout_out_of_range`, `publisher_missing_error`, `collateral_too_small`, `delay_too_long`,
     `price_too_high`, `open_to_all`, `key_needed`, `public_key_invalid`, `not_accepting`,
     `name_taken`, `definition_differs`, `tool_not_active`.
     """
@@ -117,7 +117,7 @@ def registrations_to_send(
     seen: set[ToolFqn] = set()
     for registration in registrations:
         if registration.fqn in seen:
-            raise ValidationError("fqn_repeated", f"{registration.fqn} is given twice")
+            raise ValidationError("fqn_duplicate", f"{registration.fqn} is given twice")
         seen.add(registration.fqn)
         _check_settings(registration, view.settings)
         _check_owner(registration.fqn, view, sender)
@@ -171,7 +171,7 @@ def add_registrations(
     builder: TransactionBuilder,
     deployment: Deployment,
     registrations: Sequence[Registration],
-    view: RegistryView,
+    view: RegistrySnapshot,
 ) -> None:
     """Add the commands that register these tools; new names belong to the sender."""
     package, registry = deployment.package, deployment.tool_registry
@@ -241,7 +241,7 @@ def _add_signing(
         calls.update_min_outcome_bytes(*by_owner, registry, registration.min_outcome_bytes)
 
 
-def same_definition(definition: ToolDefinition, on_chain: Definition) -> bool:
+def is_same_definition(definition: ToolDefinition, on_chain: Definition) -> bool:
     """Return whether a definition equals the one on chain, regardless of its JSON formatting."""
     try:
         registered = on_chain.parse()
@@ -283,13 +283,13 @@ def _check_settings(registration: Registration, settings: ToolSettings) -> None:
 
 def _check_terms(registration: Registration, settings: ToolSettings) -> None:
     fqn, locked_mist = registration.fqn, registration.locks_mist(settings)
-    check_terms(settings, locked_mist, registration.delay_ms(settings), str(fqn))
+    check_registration_terms(settings, locked_mist, registration.delay_ms(settings), str(fqn))
     check_price(registration.price_mist, locked_mist, fqn)
     function = registration.definition.function
     if registration.price_mist and not registration.leaders and function is None:
         raise open_to_all(fqn)
     if function is not None and registration.declaration is None:
-        raise publisher_missing(fqn)
+        raise publisher_missing_error(fqn)
     for key in registration.keys:
         check_key(key)
     if registration.requires_signed_outcome and not registration.keys:
@@ -300,10 +300,10 @@ def _check_terms(registration: Registration, settings: ToolSettings) -> None:
         )
 
 
-def publisher_missing(fqn: ToolFqn | str) -> ValidationError:
+def publisher_missing_error(fqn: ToolFqn | str) -> ValidationError:
     """Return the error for an on-chain tool whose module the wallet did not publish."""
     return ValidationError(
-        "publisher_missing",
+        "publisher_missing_error",
         f"the wallet does not own the Publisher object of the module of {fqn}",
         hint="Use the wallet that published the module. Its `init` must call"
         " `package::claim_and_keep(otw, ctx)`.",
@@ -335,7 +335,7 @@ def check_price(
         )
 
 
-def _check_owner(fqn: ToolFqn, view: RegistryView, sender: Address) -> None:
+def _check_owner(fqn: ToolFqn, view: RegistrySnapshot, sender: Address) -> None:
     name = view.names.get(fqn.unversioned)
     if name is not None:
         hint = "Choose another domain or name, or sign with the wallet that owns it."
@@ -344,17 +344,17 @@ def _check_owner(fqn: ToolFqn, view: RegistryView, sender: Address) -> None:
 
 
 def _check_same(registration: Registration, existing: calls.Tool) -> None:
-    if not same_definition(registration.definition, existing.definition):
+    if not is_same_definition(registration.definition, existing.definition):
         raise ValidationError(
             "definition_differs",
             f"{registration.fqn} is registered with another definition",
             hint="Register it as the next version, or update its URL, description or timeout.",
         )
     if existing.state is not ToolState.ACTIVE:
-        raise NotNowError(
+        raise WrongStateError(
             "tool_not_active",
             f"{registration.fqn} is already registered, but {existing.state}",
-            hint=f"To use it, {how_to_revive(existing)}.",
+            hint=f"To use it, {reactivation_hint(existing)}.",
         )
 
 
@@ -367,6 +367,6 @@ _REACTIVATION = {
 }
 
 
-def how_to_revive(tool: calls.Tool, *, as_owner: bool = True) -> str:
+def reactivation_hint(tool: calls.Tool, *, as_owner: bool = True) -> str:
     """Return what makes a tool active again, as an instruction for its owner or for others."""
     return _REACTIVATION[tool.state].format(tool.fqn if as_owner else f"{tool.fqn} --wallet OWNER")

@@ -11,7 +11,7 @@ from nexus_tools.registry.tools.registration import (
     check_price,
     make_function,
     open_to_all,
-    publisher_missing,
+    publisher_missing_error,
 )
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
@@ -48,7 +48,7 @@ class ToolChanges:
 
         The chain accepts any text as a URL, but leaders refuse to call an invalid one. Raises
         `nothing_to_update`, `price_too_high`, `open_to_all`, `key_needed`, for a function
-        `other_function` or `publisher_missing`, and as `ToolDefinition.parse`.
+        `other_function` or `publisher_missing_error`, and as `ToolDefinition.parse`.
         """
         if self == ToolChanges():
             raise UsageError(
@@ -85,7 +85,7 @@ class ToolChanges:
         if former is None or self.function.for_anyone != former.for_anyone:
             raise _other_function(tool)
         if self.declared is None or self.declared.declaration is None:
-            raise publisher_missing(tool.fqn)
+            raise publisher_missing_error(tool.fqn)
         if self.declared.declaration.witness != parse_struct_tag(former.witness):
             raise _other_function(tool)
 

@@ -10,14 +10,14 @@ from nexus_tools.contracts.move_bindings import slashing, tool_registry
 from nexus_tools.contracts.move_bindings import tool as calls
 from nexus_tools.contracts.move_bindings.admin import Admin
 from nexus_tools.contracts.move_bindings.name import Name
-from nexus_tools.registry.leaders.leader_registry import LeaderName, LeaderRegistry
+from nexus_tools.registry.leaders.leader_registry import LeaderRef, LeaderRegistry
 from nexus_tools.registry.preconditions import (
     check_key,
     check_operator,
     check_owner,
+    check_registration_terms,
     check_shortfall,
     check_slash,
-    check_terms,
     due_at_ms,
 )
 from nexus_tools.registry.tools.declarations import declared
@@ -26,14 +26,14 @@ from nexus_tools.registry.tools.names import Names
 from nexus_tools.registry.tools.on_chain_calls import FunctionReader
 from nexus_tools.registry.tools.registration import (
     Registration,
-    RegistryView,
+    RegistrySnapshot,
     add_registrations,
     batches,
     check_price,
-    registrations_to_send,
+    missing_registrations,
 )
 from nexus_tools.registry.tools.tool_changes import ToolChanges
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import MoveFunction, ToolDefinition, ToolFqn
@@ -64,7 +64,7 @@ class RegisterResult:
     sent: Sent | None
 
 
-@checks_arguments
+@validate_arguments
 class ToolRegistry(Names):
     """The tools of a deployment.
 
@@ -81,19 +81,19 @@ class ToolRegistry(Names):
         self,
         *tools: Registration | ToolDefinition,
         price_mist: int = 0,
-        leaders: Sequence[LeaderName] = (),
+        leaders: Sequence[LeaderRef] = (),
     ) -> RegisterResult:
         """Register tools in one atomic transaction, under names that the wallet owns or acquires.
 
         For definitions, `price_mist` is the price of an invocation, and `leaders` are the accepted
         leaders by ID or name, regardless of other versions of the tool. Tools that the wallet has
-        already registered with the same definition keep their price. Raises `unknown_leader`, and
-        as `declarations.declared` and `registration.registrations_to_send`.
+        already registered with the same definition keep their price. Raises `leader_unknown`, and
+        as `declarations.declared` and `registration.missing_registrations`.
         """
         sender = self.client.address
         registrations = await self._registrations(tools, price_mist, leaders)
         view = await self._snapshot([registration.fqn for registration in registrations])
-        missing = registrations_to_send(registrations, view, sender)
+        missing = missing_registrations(registrations, view, sender)
         sent: Sent | None = None
         if missing:
             await self._require_leaders(*(leader for entry in missing for leader in entry.leaders))
@@ -106,7 +106,7 @@ class ToolRegistry(Names):
         self,
         *tools: Registration | ToolDefinition,
         price_mist: int = 0,
-        leaders: Sequence[LeaderName] = (),
+        leaders: Sequence[LeaderRef] = (),
     ) -> AsyncIterator[RegisterResult]:
         """Register any number of tools in as many transactions as needed; yield the result of each.
 
@@ -117,7 +117,7 @@ class ToolRegistry(Names):
         """
         registrations = await self._registrations(tools, price_mist, leaders)
         view = await self._snapshot([registration.fqn for registration in registrations])
-        missing = registrations_to_send(registrations, view, self.client.address)
+        missing = missing_registrations(registrations, view, self.client.address)
         groups = batches(missing)
         if len(groups) > 1:
             collateral_mist = sum(entry.locks_mist(view.settings) for entry in missing)
@@ -132,7 +132,7 @@ class ToolRegistry(Names):
         self,
         tools: Sequence[Registration | ToolDefinition],
         price_mist: int,
-        leaders: Sequence[LeaderName],
+        leaders: Sequence[LeaderRef],
     ) -> list[Registration]:
         ids = await self._leaders.ids(leaders)
         registrations = [
@@ -143,7 +143,7 @@ class ToolRegistry(Names):
         return await declared(self.client, reader, registrations)
 
     def _result(
-        self, registrations: Sequence[Registration], view: RegistryView, sent: Sent | None
+        self, registrations: Sequence[Registration], view: RegistrySnapshot, sent: Sent | None
     ) -> RegisterResult:
         tools = [
             RegisteredTool(
@@ -158,7 +158,7 @@ class ToolRegistry(Names):
         ]
         return RegisterResult(tuple(tools), sent)
 
-    async def _snapshot(self, fqns: Sequence[ToolFqn]) -> RegistryView:
+    async def _snapshot(self, fqns: Sequence[ToolFqn]) -> RegistrySnapshot:
         """Return the on-chain state of these names, with one request."""
         registry = self.deployment.tool_registry
         unversioned = [*dict.fromkeys(fqn.unversioned for fqn in fqns)]
@@ -168,7 +168,7 @@ class ToolRegistry(Names):
         )
         tools = [self.decoded(value, calls.Tool) for value in objects[: len(ids)]]
         owned = [self.decoded(value, Name) for value in objects[len(ids) :]]
-        return RegistryView(
+        return RegistrySnapshot(
             self.existing(first, registry, tool_registry.ToolRegistry).settings,
             {fqn: tool for fqn, tool in zip(fqns, tools, strict=True) if tool},
             {name.name: name for name in owned if name},
@@ -217,7 +217,7 @@ class ToolRegistry(Names):
         least_mist = max(settings.collateral_mist, 2 * tool.price_mist)
         locked_mist = least_mist if collateral_mist is None else collateral_mist
         delay_ms = settings.unregister_delay_ms if max_delay_ms is None else max_delay_ms
-        check_terms(settings, locked_mist, delay_ms, tool.fqn)
+        check_registration_terms(settings, locked_mist, delay_ms, tool.fqn)
         check_price(tool.price_mist, locked_mist, tool.fqn)
         builder = TransactionBuilder()
         terms = (builder.split_coins(builder.gas, [locked_mist])[0], delay_ms)
@@ -270,10 +270,10 @@ class ToolRegistry(Names):
 
     # --- Leaders, operators and keys
 
-    async def add_leader(self, fqn: Fqn, leader: LeaderName) -> Sent:
+    async def add_leader(self, fqn: Fqn, leader: LeaderRef) -> Sent:
         """Add a leader to the accepted ones, by its ID or name.
 
-        Raises `not_owner`, `unknown_leader`, `already_listed` or `roster_full`.
+        Raises `not_owner`, `leader_unknown`, `already_listed` or `roster_full`.
         """
         tool = await self._owned(fqn)
         current = await self._leaders.find(leader)
@@ -290,7 +290,7 @@ class ToolRegistry(Names):
         """
         await self._leaders.get_all(leaders)
 
-    async def remove_leader(self, fqn: Fqn, leader: LeaderName) -> Sent:
+    async def remove_leader(self, fqn: Fqn, leader: LeaderRef) -> Sent:
         """Remove a leader from the accepted ones, as an operator may.
 
         Without any leader, no invocation of the tool is possible. Raises `not_operator` or

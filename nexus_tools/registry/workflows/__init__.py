@@ -1,1 +1,1 @@
-"""Operations on published workflows. Begin with `workflows.py`."""
+"""Operations on published workflows. Start with `workflows.py`."""

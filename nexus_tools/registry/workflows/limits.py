@@ -60,7 +60,7 @@ def check_plan(document: Document, plan: Plan) -> None:
         _at_most(_MAX_OF_ONE, len(vertex.into), "input ports of a vertex")
 
 
-def check_written(plan: EncodedPlan, text: bytes, description: str) -> None:
+def check_encoded_plan(plan: EncodedPlan, text: bytes, description: str) -> None:
     """Raise `workflow_too_large` if the chain, or every reader, would reject the workflow."""
     _at_most(MAX_DOCUMENT_BYTES, len(text), "bytes in its document")
     _at_most(MAX_DESCRIPTION_BYTES, len(description.encode()), "bytes in its description")

@@ -31,10 +31,10 @@ from nexus_tools.workflow import (
     PlannedEdge,
     PlannedVertex,
     Storage,
-    plan_of,
+    create_plan,
 )
 
-BLOCKS = 0x8000
+BLOCK_NUMBER_OFFSET = 0x8000
 """The offset of block numbers where vertices and blocks share one number range."""
 
 _KINDS = {EdgeKind.FOR_EACH: 1, EdgeKind.DO_WHILE: 2, EdgeKind.BREAK: 3, EdgeKind.STATIC: 4}
@@ -42,8 +42,8 @@ _WALRUS = "walrus"
 
 
 def encoded(document: Document, plan: Plan | None = None) -> EncodedPlan:
-    """Return the encoded plan of a document. Raises `workflow_too_large`, and as `plan_of` does."""
-    plan = plan or plan_of(document)
+    """Return the encoded plan of a document. Raises `workflow_too_large`, or as `create_plan`."""
+    plan = plan or create_plan(document)
     check_plan(document, plan)
     return _Encoder(document, plan).encoded()
 
@@ -164,7 +164,7 @@ class _Encoder:
     # --- Numbers
 
     def _mixed(self, origin: str | int) -> int:
-        return origin + BLOCKS if isinstance(origin, int) else self._numbers[origin]
+        return origin + BLOCK_NUMBER_OFFSET if isinstance(origin, int) else self._numbers[origin]
 
     def _target(self, target: InputPort) -> tuple[int, int]:
         return self._numbers[target.vertex], self._ports[target.vertex][target.port]

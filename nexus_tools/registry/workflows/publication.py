@@ -19,14 +19,14 @@ from nexus_tools.registry.workflows.limits import (
     MAX_ARGUMENT_BYTES,
     PAGE,
     EncodedPlan,
-    check_written,
+    check_encoded_plan,
     too_large,
 )
 from nexus_tools.registry.workflows.plan_encoding import encoded
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.transaction import TRANSACTION_KIND, Argument
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES, ToolFqn
-from nexus_tools.workflow import Document, Plan, plan_of
+from nexus_tools.workflow import Document, Plan, create_plan
 
 # Sui's limits are 128 KiB and 1 024 commands. The rest is for object references and gas coins.
 _MAX_TRANSACTION_BYTES = 110 * 1024
@@ -67,12 +67,12 @@ class Publication:
     def of(cls, document: Document, fqn: ToolFqn, description: str) -> "Publication":
         """Return the publication of a document.
 
-        Raises `workflow_too_large`, and as `plan_of` does.
+        Raises `workflow_too_large`, and as `create_plan` does.
         """
-        plan = plan_of(document)
+        plan = create_plan(document)
         encoded_plan = encoded(document, plan)
         text = document.canonical()
-        check_written(encoded_plan, text, description)
+        check_encoded_plan(encoded_plan, text, description)
         compressed = zlib.compress(text, 9)
         starts = range(0, len(compressed), MAX_ARGUMENT_BYTES)
         chunks = tuple(compressed[start : start + MAX_ARGUMENT_BYTES] for start in starts)

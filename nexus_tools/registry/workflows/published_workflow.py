@@ -36,7 +36,7 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import dynamic_field_id
 from nexus_tools.sui.types.type_tag import TYPE_TAG, Primitive, TypeTag, VectorTag, field_tag
 from nexus_tools.tool import ToolFqn
-from nexus_tools.workflow import Document, Plan, plan_of, read_document
+from nexus_tools.workflow import Document, Plan, create_plan, read_document
 
 Entry = TypeVar("Entry", Vertex, Block)
 
@@ -84,10 +84,10 @@ async def read_workflow(package: PackageClient, dag: Dag) -> PublishedWorkflow:
         raise _mismatch(dag, "its default values differ from its document")
     fqn = ToolFqn.parse(dag.fqn)
     terms = (dag.id, fqn, dag.name, dag.description)
-    return PublishedWorkflow(*terms, parsed.document, parsed.plan, parsed.tools, sizes_of(dag))
+    return PublishedWorkflow(*terms, parsed.document, parsed.plan, parsed.tools, plan_sizes(dag))
 
 
-def sizes_of(dag: Dag) -> PlanSizes:
+def plan_sizes(dag: Dag) -> PlanSizes:
     """Return the sizes in bytes of a published workflow."""
     vertex_pages = -(-dag.vertices // PAGE)
     pages = dag.page_bytes
@@ -111,7 +111,7 @@ def _parse(registry: Address, dag: Dag, text: bytes, edges: int) -> _ParsedDocum
     if (len(document.vertices), len(document.edges)) != (dag.vertices, edges):
         raise _mismatch(dag, "its numbers of vertices or edges differ from its document")
     with _as_mismatch(dag):
-        plan = plan_of(document)
+        plan = create_plan(document)
         expected = encoded(document, plan)
         tools = tuple(tool_id(registry, ToolFqn.parse(fqn)) for fqn in expected.tools)
     if document.digest() != dag.digest:

@@ -18,7 +18,7 @@ from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.contracts.move_bindings.tool_registry import ToolRegistry
 from nexus_tools.contracts.move_bindings.workflows import dag as calls
 from nexus_tools.contracts.move_bindings.workflows.dag import Dag, DagPublished
-from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, ValidationError
+from nexus_tools.errors import NotAllowedError, NotFoundError, ValidationError, WrongStateError
 from nexus_tools.registry.tools.listing import Fqn, parse_fqn
 from nexus_tools.registry.workflows.publication import Progress, Publication, Step, batches
 from nexus_tools.registry.workflows.published_workflow import (
@@ -27,7 +27,7 @@ from nexus_tools.registry.workflows.published_workflow import (
     written_defaults,
 )
 from nexus_tools.sui.client import past_events
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
@@ -64,7 +64,7 @@ class PublishResult:
         return sum(sent.cost.net for sent in self.sent)
 
 
-@checks_arguments
+@validate_arguments
 class Workflows(PackageClient):
     """The workflows of a deployment.
 
@@ -167,7 +167,7 @@ class Workflows(PackageClient):
             require_owner(self.client.address, name.owner.owner, subject, "name_taken", hint)
         if value is None:
             if not self.existing(settings, registry, ToolRegistry).settings.accepting:
-                raise NotNowError(
+                raise WrongStateError(
                     "not_accepting",
                     "the registry does not accept new registrations at present",
                     hint="Try again later.",

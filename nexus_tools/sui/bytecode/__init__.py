@@ -15,16 +15,22 @@ from nexus_tools.sui.bytecode.ability import (
     Ability,
     abilities_of_datatype,
     abilities_of_vector,
-    required_of_parts,
+    required_part_abilities,
 )
 from nexus_tools.sui.bytecode.abort_code import (
     CleverError,
-    clever_code,
     clever_error,
-    clever_error_of,
+    parse_clever_error_of_module,
+    split_clever_code,
 )
-from nexus_tools.sui.bytecode.compatibility import UpgradePolicy, check_compatible
-from nexus_tools.sui.bytecode.control_flow import CONDITIONS, ENDS, EXITS, block_starts, successors
+from nexus_tools.sui.bytecode.compatibility import UpgradePolicy, incompatibility_reason
+from nexus_tools.sui.bytecode.control_flow import (
+    CONDITIONS,
+    ENDS,
+    FUNCTION_EXITS,
+    block_starts,
+    successors,
+)
 from nexus_tools.sui.bytecode.format.cursor import MalformedModule
 from nexus_tools.sui.bytecode.format.deserializer import (
     declared_types,
@@ -83,7 +89,11 @@ from nexus_tools.sui.bytecode.package import (
     relocate_module,
     with_addresses,
 )
-from nexus_tools.sui.bytecode.published import PublishedModule, find_published, published_modules
+from nexus_tools.sui.bytecode.published import (
+    PublishedModule,
+    published_module_finder,
+    published_modules,
+)
 from nexus_tools.sui.bytecode.token import (
     ADDRESS,
     BOOL,
@@ -116,7 +126,7 @@ __all__ = [
     "DEPRECATED",
     "DROP",
     "ENDS",
-    "EXITS",
+    "FUNCTION_EXITS",
     "INIT",
     "INTEGER_BYTES",
     "KEY",
@@ -179,28 +189,28 @@ __all__ = [
     "abilities_of_datatype",
     "abilities_of_vector",
     "block_starts",
-    "check_compatible",
     "check_publishable",
-    "clever_code",
     "clever_error",
-    "clever_error_of",
     "declared_types",
     "deserialize",
     "deserialize_at",
     "deserialize_published",
-    "find_published",
     "has_init",
+    "incompatibility_reason",
     "is_identifier",
     "mismatches",
     "original_id",
     "package_digest",
+    "parse_clever_error_of_module",
     "preorder",
+    "published_module_finder",
     "published_modules",
     "read_header",
     "relocate",
     "relocate_module",
-    "required_of_parts",
+    "required_part_abilities",
     "serialize",
+    "split_clever_code",
     "successors",
     "with_addresses",
 ]

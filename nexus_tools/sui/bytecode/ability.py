@@ -28,7 +28,7 @@ REFERENCE_ABILITIES = COPY | DROP
 _OF_PARTS = ((COPY, COPY), (DROP, DROP), (STORE, STORE), (KEY, STORE))
 
 
-def required_of_parts(abilities: int) -> int:
+def required_part_abilities(abilities: int) -> int:
     """Return the abilities that the parts of a value need, so that the whole has these."""
     required = 0
     for ability, required_part in _OF_PARTS:
@@ -46,8 +46,8 @@ def abilities_of_datatype(declared: int, arguments: Iterable[int]) -> int:
     """Return the declared abilities that a struct or enum keeps with these type arguments.
 
     `arguments` are the abilities of all type arguments except phantom ones, which are in no field.
-    A `Box<T> has copy, drop, key` has only `drop` if that is the only ability of `T`.
-    Source: `AbilitySet::polymorphic_abilities`.
+    A `Box<T> has copy, drop, key` has only `drop` if that is the only ability of `T`. Source:
+    `AbilitySet::polymorphic_abilities`.
     """
     common = ALL
     for argument in arguments:

@@ -35,7 +35,7 @@ class CleverCode(Struct, frozen=True):
     value: int | None
 
 
-def clever_code(abort_code: int) -> CleverCode | None:
+def split_clever_code(abort_code: int) -> CleverCode | None:
     """Split an abort code into its fields, or return None for a plain number.
 
     0x8000_002a_0003_0004 has the line 42 and the constants 3 and 4. 0xc007_002a_0003_0004 also has
@@ -56,14 +56,14 @@ def clever_code(abort_code: int) -> CleverCode | None:
 
 def clever_error(abort_code: int, module: bytes | None) -> CleverError | None:
     """Parse an abort code, given the bytes of its module; return None for a plain number."""
-    if clever_code(abort_code) is None or module is None:
+    if split_clever_code(abort_code) is None or module is None:
         return None
-    return clever_error_of(abort_code, deserialize(module))
+    return parse_clever_error_of_module(abort_code, deserialize(module))
 
 
-def clever_error_of(abort_code: int, module: CompiledModule) -> CleverError | None:
+def parse_clever_error_of_module(abort_code: int, module: CompiledModule) -> CleverError | None:
     """Parse an abort code, given its deserialized module; return None for a plain number."""
-    clever = clever_code(abort_code)
+    clever = split_clever_code(abort_code)
     if clever is None:
         return None
     error = CleverError(clever.line_number, clever.code)

@@ -25,7 +25,7 @@ class UpgradePolicy(IntEnum):
     DEP_ONLY = 192
 
 
-def check_compatible(
+def incompatibility_reason(
     current: Mapping[str, CompiledModule],
     new: Mapping[str, CompiledModule],
     policy: UpgradePolicy,

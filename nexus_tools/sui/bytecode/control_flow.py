@@ -6,11 +6,11 @@ The verifier and the translator each build their own control flow graph from the
 from nexus_tools.sui.bytecode.module import Code
 from nexus_tools.sui.bytecode.opcode import Opcode
 
-EXITS = frozenset({Opcode.RET, Opcode.ABORT})
+FUNCTION_EXITS = frozenset({Opcode.RET, Opcode.ABORT})
 """The instructions that end the function."""
 CONDITIONS = frozenset({Opcode.BR_TRUE, Opcode.BR_FALSE})
 """The instructions with two successors."""
-ENDS = EXITS | {Opcode.BRANCH, Opcode.VARIANT_SWITCH}
+ENDS = FUNCTION_EXITS | {Opcode.BRANCH, Opcode.VARIANT_SWITCH}
 """The instructions without fall-through; code that does not end with one runs past its end."""
 
 _BLOCK_ENDS = ENDS | CONDITIONS
@@ -27,7 +27,7 @@ def successors(code: Code, offset: int) -> tuple[int, ...]:
     opcode, operand = instruction.opcode, instruction.operand
     if opcode not in _BLOCK_ENDS:
         return (offset + 1,)
-    if opcode in EXITS:
+    if opcode in FUNCTION_EXITS:
         return ()
     assert isinstance(operand, int)
     if opcode is Opcode.VARIANT_SWITCH:

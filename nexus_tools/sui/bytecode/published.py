@@ -27,7 +27,7 @@ def published_modules(packages: Iterable[MovePackage]) -> dict[ModuleId, Publish
     }
 
 
-def find_published(
+def published_module_finder(
     published: Mapping[ModuleId, PublishedModule], own: Iterable[CompiledModule] = ()
 ) -> Dependencies:
     """Return a function that finds published modules, and unpublished ones in `own`."""

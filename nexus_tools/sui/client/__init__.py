@@ -1,33 +1,34 @@
 """The Sui client: networks, wallets, reading objects, sending transactions and following events.
 
-Begin with `SuiClient` in `sui_client.py`. `Connection` calls the node, and `Sender` sends
+Start with `SuiClient` in `sui_client.py`. `Connection` calls the node, and `Sender` sends
 transactions.
 """
 
-from nexus_tools.sui.client.any_loop_client import UnboundClient
+from nexus_tools.sui.client.any_loop_client import AnyLoopClient
 from nexus_tools.sui.client.coins.coin_pool import MAX_PAYMENT_COINS, GasSource
 from nexus_tools.sui.client.connection.connection import Connection, Patience
 from nexus_tools.sui.client.connection.grpc_errors import UnsupportedByNodeError
 from nexus_tools.sui.client.epoch import Epoch, read_epoch
 from nexus_tools.sui.client.events.event_following import follow_events, past_events
 from nexus_tools.sui.client.events.events import Cursor, EventFilter, EventRecord, Mark, Progress
-from nexus_tools.sui.client.events.rollback_detection import WENT_BACK
-from nexus_tools.sui.client.faucet import Gift, faucet_command, how_to_fund, request_sui
+from nexus_tools.sui.client.events.rollback_detection import CHAIN_ROLLED_BACK
+from nexus_tools.sui.client.faucet import FaucetCoin, faucet_command, funding_hint, request_sui
 from nexus_tools.sui.client.reads import Balance, Coin, DynamicField
 from nexus_tools.sui.client.sui_client import SuiClient
-from nexus_tools.sui.client.transactions.execution_failure import explains_refusal, gas_taken_mist
+from nexus_tools.sui.client.transactions.execution_failure import explain_refusals, failure_gas_mist
 from nexus_tools.sui.client.transactions.transactions import (
     CreatedObject,
     Executed,
     SignedTransaction,
-    Simulated,
+    SimulatedTransaction,
     execute_transaction,
     simulate_transaction,
 )
 
 __all__ = [
+    "CHAIN_ROLLED_BACK",
     "MAX_PAYMENT_COINS",
-    "WENT_BACK",
+    "AnyLoopClient",
     "Balance",
     "Coin",
     "Connection",
@@ -38,22 +39,21 @@ __all__ = [
     "EventFilter",
     "EventRecord",
     "Executed",
+    "FaucetCoin",
     "GasSource",
-    "Gift",
     "Mark",
     "Patience",
     "Progress",
     "SignedTransaction",
-    "Simulated",
+    "SimulatedTransaction",
     "SuiClient",
-    "UnboundClient",
     "UnsupportedByNodeError",
     "execute_transaction",
-    "explains_refusal",
+    "explain_refusals",
+    "failure_gas_mist",
     "faucet_command",
     "follow_events",
-    "gas_taken_mist",
-    "how_to_fund",
+    "funding_hint",
     "past_events",
     "read_epoch",
     "request_sui",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nexus_tools.sui.rpc import Message, Procedure
 
 
-class UnboundConnection(Connection):
+class AnyLoopConnection(Connection):
     """One channel for all event loops and threads, opened by the first call.
 
     It uses the synchronous gRPC API, because a `grpc.aio` channel belongs to the loop that opened
@@ -37,15 +37,15 @@ class UnboundConnection(Connection):
 
         line = self._line = self._line or Line(self._open_channel(grpc))
         call = line.method(procedure).future(request, timeout=timeout_s)
-        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        loop, is_done = asyncio.get_running_loop(), asyncio.Event()
 
         def notify(_: Any) -> None:
             with suppress(RuntimeError):  # the loop was closed, so no caller waits
-                loop.call_soon_threadsafe(ended.set)
+                loop.call_soon_threadsafe(is_done.set)
 
         call.add_done_callback(notify)
         try:
-            await ended.wait()
+            await is_done.wait()
         finally:
             call.cancel()  # no effect on a call that has ended
         if call.code() is grpc.StatusCode.DEADLINE_EXCEEDED and line is self._line:
@@ -66,7 +66,7 @@ class UnboundConnection(Connection):
             await connection.close()
 
 
-class UnboundClient(SuiClient):
+class AnyLoopClient(SuiClient):
     """A `SuiClient` that needs no `async with`."""
 
     def __init__(
@@ -78,6 +78,6 @@ class UnboundClient(SuiClient):
         patience: Patience | None = None,
     ) -> None:
         super().__init__(network, signer, parallel=parallel, patience=patience)
-        self.connection: UnboundConnection = UnboundConnection(network, patience)
+        self.connection: AnyLoopConnection = AnyLoopConnection(network, patience)
         if signer is not None:
             self._sender = Sender(self.connection, self._known, signer, parallel)

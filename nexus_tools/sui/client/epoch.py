@@ -34,7 +34,7 @@ async def read_epoch(connection: Connection) -> Epoch:
     return Epoch(int(response.epoch.epoch), price)
 
 
-class KnownEpoch:
+class EpochCache:
     """A cache of the current epoch, valid for ten minutes; an epoch lasts about a day."""
 
     def __init__(self, connection: Connection) -> None:

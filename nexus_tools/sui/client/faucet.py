@@ -5,16 +5,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from nexus_tools.sui.errors import NotFoundError, NotNowError, UnreachableError
+from nexus_tools.sui.errors import NotFoundError, UnreachableError, WrongStateError
 from nexus_tools.sui.network import Network
-from nexus_tools.sui.support.units import rounded_up, sui
+from nexus_tools.sui.support.units import format_sui_argument, sui
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
 
 _TIMEOUT_S = 60.0
 
 
-class Gift(Struct, frozen=True):
+class FaucetCoin(Struct, frozen=True):
     """A coin that a faucet sent. The amount is in MIST."""
 
     amount: int
@@ -29,11 +29,11 @@ def faucet_command(network: Network, owner: Address, mist: int | None = None) ->
     """
     if network.faucet_url is None or not network.has_profile:
         return None
-    amount = "" if mist is None else f" --amount {rounded_up(mist)}"
+    amount = "" if mist is None else f" --amount {format_sui_argument(mist)}"
     return f"nexus-tools localnet faucet {owner}{amount} -n {network.quoted_name}"
 
 
-def how_to_fund(
+def funding_hint(
     network: Network, owner: Address, mist: int | None = None, *, into_balance: bool = False
 ) -> str:
     """Return a hint on how to send an address at least `mist`.
@@ -44,7 +44,7 @@ def how_to_fund(
     if into_balance:
         if not network.has_profile:
             return f"deposit {amount} in the address balance of {owner}"
-        exact = "AMOUNT" if mist is None else rounded_up(mist)
+        exact = "AMOUNT" if mist is None else format_sui_argument(mist)
         name = network.quoted_name
         return f"`nexus-tools wallet transfer {owner} {exact} --deposit -n {name}` does it"
     command = faucet_command(network, owner, mist)
@@ -61,7 +61,7 @@ async def request_sui(
     amount_mist: int | None = None,
     *,
     timeout_s: float = _TIMEOUT_S,
-) -> tuple[Gift, ...]:
+) -> tuple[FaucetCoin, ...]:
     """Request SUI from the network's faucet.
 
     A localnet sends exactly `amount_mist`. Other faucets ignore it and send their configured
@@ -92,7 +92,7 @@ async def request_sui(
     except httpx.HTTPError as error:
         raise _failed(network, str(error) or type(error).__name__) from error
     if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
-        raise NotNowError(
+        raise WrongStateError(
             "faucet_busy",
             f"the faucet of {network.name} is rate limited",
             hint="wait a few minutes, or use the faucet's web page",
@@ -100,13 +100,13 @@ async def request_sui(
     return _gifts(network, response)
 
 
-def _gifts(network: Network, response: Any) -> tuple[Gift, ...]:
+def _gifts(network: Network, response: Any) -> tuple[FaucetCoin, ...]:
     reason = f"HTTP {response.status_code}: {response.text[:200]}"
     try:
         document = response.json()
         if response.is_success and document["status"] == "Success" and document["coins_sent"]:
             return tuple(
-                Gift(
+                FaucetCoin(
                     coin["amount"],
                     Address.parse(coin["id"]),
                     Digest.parse(coin["transferTxDigest"]),

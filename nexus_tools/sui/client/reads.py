@@ -14,7 +14,7 @@ from nexus_tools.sui.types.coin import coin_balance
 from nexus_tools.sui.types.object import OBJECT, Object, ObjectReference
 from nexus_tools.sui.types.type_tag import SUI, StructTag, TypeTag, coin_tag, parse_type_tag
 
-BATCH_OBJECTS = 50
+MAX_BATCH_OBJECTS = 50
 """The maximum number of objects per `BatchGetObjects` request to the reference node."""
 
 PAGE_SIZE = 1000
@@ -54,13 +54,12 @@ class DynamicField(Struct, frozen=True):
     child: Address | None
 
 
-async def read_height(connection: Connection) -> int:
+async def read_latest_checkpoint(connection: Connection) -> int:
     """Return the sequence number of the node's newest checkpoint.
 
     Raises:
         UnreachableError: `wrong_chain`, if the connection is bound to a chain and the response
-        names
-            another one, even if the headers do not.
+            names another one, even if the headers do not.
     """
     response = await connection.call("LedgerService/GetServiceInfo")
     if connection.chain_id is not None:
@@ -72,10 +71,13 @@ async def read_object(
     connection: Connection, object_id: Address, version: int | None = None
 ) -> Object | None:
     """Return a version of an object, by default the newest, or None if it does not exist."""
-    wanted = {} if version is None else {"version": version}
+    version_fields = {} if version is None else {"version": version}
     try:
         response = await connection.call(
-            "LedgerService/GetObject", object_id=str(object_id), read_mask=mask("bcs"), **wanted
+            "LedgerService/GetObject",
+            object_id=str(object_id),
+            read_mask=mask("bcs"),
+            **version_fields,
         )
     except NotFoundError:
         return None
@@ -86,7 +88,7 @@ async def read_objects(
     connection: Connection, object_ids: Sequence[Address]
 ) -> tuple[Object | None, ...]:
     """Return several objects, with None for those that do not exist."""
-    if len(object_ids) <= BATCH_OBJECTS:
+    if len(object_ids) <= MAX_BATCH_OBJECTS:
         return tuple(await _read_batch(connection, object_ids)) if object_ids else ()
     slots = asyncio.Semaphore(_PARALLEL_BATCHES)
 
@@ -94,10 +96,10 @@ async def read_objects(
         async with slots:
             return await _read_batch(connection, batch)
 
-    starts = range(0, len(object_ids), BATCH_OBJECTS)
-    batches = [object_ids[start : start + BATCH_OBJECTS] for start in starts]
-    found = await asyncio.gather(*map(read_batch, batches))
-    return tuple(value for batch in found for value in batch)
+    starts = range(0, len(object_ids), MAX_BATCH_OBJECTS)
+    batches = [object_ids[start : start + MAX_BATCH_OBJECTS] for start in starts]
+    results = await asyncio.gather(*map(read_batch, batches))
+    return tuple(value for batch in results for value in batch)
 
 
 async def _read_batch(connection: Connection, batch: Sequence[Address]) -> list[Object | None]:
@@ -112,7 +114,7 @@ async def _read_batch(connection: Connection, batch: Sequence[Address]) -> list[
     ]
 
 
-async def iterate_owned(
+async def iterate_owned_objects(
     connection: Connection, owner: Address, object_type: StructTag | None
 ) -> AsyncGenerator[Object, None]:
     """Yield the objects of an address, page by page."""
@@ -138,15 +140,15 @@ async def read_coins(
 ) -> tuple[Coin, ...]:
     """Return at most `limit` coins of an address."""
     coins: list[Coin] = []
-    async with aclosing(iterate_owned(connection, owner, coin_tag(coin_type))) as objects:
+    async with aclosing(iterate_owned_objects(connection, owner, coin_tag(coin_type))) as objects:
         async for value in objects:
-            coins.append(coin_of(value))
+            coins.append(coin_from_object(value))
             if limit is not None and len(coins) >= limit:
                 break
     return tuple(coins)
 
 
-def coin_of(value: Object) -> Coin:
+def coin_from_object(value: Object) -> Coin:
     """Return an object of the type `0x2::coin::Coin` as a coin."""
     return Coin(value.reference(), coin_balance(value))
 

@@ -13,28 +13,31 @@ from typing import TypeVar
 from nexus_tools.sui.client.coins.address_balances import check_address_balances
 from nexus_tools.sui.client.coins.coin_pool import (
     GasSource,
-    ShortageError,
+    InsufficientFundsError,
 )
 from nexus_tools.sui.client.coins.gas import (
-    ROOMY_BUDGET_MIST,
-    TIGHT_BUDGET_MIST,
+    LARGE_SIMULATION_BUDGET_MIST,
+    SMALL_SIMULATION_BUDGET_MIST,
     budget_for,
     with_margin,
 )
 from nexus_tools.sui.client.connection.connection import Connection
-from nexus_tools.sui.client.faucet import how_to_fund
+from nexus_tools.sui.client.faucet import funding_hint
 from nexus_tools.sui.client.reads import read_balance, read_coins
 from nexus_tools.sui.client.transactions.coin_merging import (
     OnMerge,
+    build_merge,
     coins_to_merge,
     log_merge,
-    merging,
-    scattered,
+    too_many_coins_error,
 )
 from nexus_tools.sui.client.transactions.draft import OutdatedError
-from nexus_tools.sui.client.transactions.execution_failure import explains_refusal
-from nexus_tools.sui.client.transactions.resolution import KnownObjects
-from nexus_tools.sui.client.transactions.sent_transactions import SentTransaction, naming_doubt
+from nexus_tools.sui.client.transactions.execution_failure import explain_refusals
+from nexus_tools.sui.client.transactions.resolution import ObjectCache
+from nexus_tools.sui.client.transactions.sent_transactions import (
+    SentTransaction,
+    name_uncertain_transactions,
+)
 from nexus_tools.sui.client.transactions.transaction_attempts import (
     MAX_COINS_READ,
     Attempts,
@@ -42,7 +45,7 @@ from nexus_tools.sui.client.transactions.transaction_attempts import (
 )
 from nexus_tools.sui.client.transactions.transactions import (
     Executed,
-    Simulated,
+    SimulatedTransaction,
 )
 from nexus_tools.sui.errors import (
     RefusedOnChainError,
@@ -67,7 +70,7 @@ class Sender:
     def __init__(
         self,
         connection: Connection,
-        known: KnownObjects,
+        known: ObjectCache,
         signer: Signer,
         parallel: int = 1,
         *,
@@ -78,7 +81,7 @@ class Sender:
         self._known = known
         self._signer = signer
         self._slots = asyncio.Semaphore(parallel)
-        roomy = ROOMY_BUDGET_MIST if parallel == 1 else TIGHT_BUDGET_MIST
+        roomy = LARGE_SIMULATION_BUDGET_MIST if parallel == 1 else SMALL_SIMULATION_BUDGET_MIST
         self._attempts = Attempts(connection, known, signer, roomy=roomy)
         self._report_merge = on_merge or log_merge
         self._on_send = on_send
@@ -87,19 +90,21 @@ class Sender:
         self, builder: TransactionBuilder, budget: int | None, source: GasSource
     ) -> Executed:
         """Send a transaction; raises the errors of `SuiClient.execute`."""
-        async with explains_refusal(self._connection, builder.commands):
+        async with explain_refusals(self._connection, builder.commands):
             while True:
                 try:
                     return await self._execute(builder, budget, source, self._on_send)
-                except ShortageError as error:
+                except InsufficientFundsError as error:
                     if not await self._is_scattered(error) or not await self.merge(builder):
                         raise await self._explained(error, builder, budget) from error
 
-    async def simulate(self, builder: TransactionBuilder, source: GasSource) -> Simulated:
+    async def simulate(
+        self, builder: TransactionBuilder, source: GasSource
+    ) -> SimulatedTransaction:
         """Simulate the transaction as it would be sent now."""
         try:
             return await self._try(source, lambda: self._attempts.simulate(builder, source))
-        except ShortageError as error:
+        except InsufficientFundsError as error:
             if await self._is_scattered(error):  # `execute` would merge the coins
                 return (await self._attempts.simulate_unpaid(builder, source))[0]
             raise await self._explained(error, builder, None) from error
@@ -110,7 +115,7 @@ class Sender:
         """Build the transaction as it would be sent now; raises as `SuiClient.execute`."""
         try:
             return await self._try(source, lambda: self._attempts.build(builder, budget, source))
-        except ShortageError as error:
+        except InsufficientFundsError as error:
             raise await self._explained(error, builder, budget) from error
 
     async def merge(self, spared: TransactionBuilder | None = None) -> Executed | None:
@@ -122,21 +127,21 @@ class Sender:
         price = (await self._attempts.epoch.get()).gas_price
         coins = await read_coins(self._connection, self._signer.address, limit=MAX_COINS_READ)
         free = [coin for coin in coins if coin.reference.object_id not in spares]
-        merged = coins_to_merge(free, price)
-        if not merged:
+        batch = coins_to_merge(free, price)
+        if not batch:
             return None
-        for coin in merged:
+        for coin in batch:
             self._known.learn(AddressOwner(self._signer.address), coin.reference)
         try:
             async with self._attempts.reserved(spares):
-                executed = await self._execute(merging(merged), None, GasSource.ANY)
-        except ShortageError:
+                result = await self._execute(build_merge(batch), None, GasSource.ANY)
+        except InsufficientFundsError:
             return None
         await self._attempts.purse.forget_all()
-        changes = executed.effects.changed_objects
+        changes = result.effects.changed_objects
         deleted = [change for _, change in changes if change.operation is IdOperation.DELETED]
-        self._report_merge(executed, len(deleted) + 1)
-        return executed
+        self._report_merge(result, len(deleted) + 1)
+        return result
 
     async def learn(self, effects: TransactionEffects) -> None:
         """Apply the effects of a transaction that was sent elsewhere: it may have spent money."""
@@ -152,68 +157,71 @@ class Sender:
         source: GasSource,
         on_send: OnSend | None = None,
     ) -> Executed:
-        sent: list[SentTransaction] = []
-        async with naming_doubt(self._connection, sent):
+        sent_transactions: list[SentTransaction] = []
+        async with name_uncertain_transactions(self._connection, sent_transactions):
             return await self._try(
-                source, lambda: self._attempts.execute(builder, budget, source, sent, on_send)
+                source,
+                lambda: self._attempts.execute(builder, budget, source, sent_transactions, on_send),
             )
 
     async def _try(self, source: GasSource, attempt: Callable[[], Awaitable[T]]) -> T:
         """Retry with current data while the attempt fails because of outdated data."""
         async with self._slots if source is GasSource.ANY else nullcontext():
             pauses = self._connection.patience.pauses()
-            for left in reversed(range(_ATTEMPTS)):
+            for attempts_left in reversed(range(_ATTEMPTS)):
                 try:
                     return await attempt()
-                except ShortageError:
-                    if not left or not await self._attempts.purse.read_balance_again():
+                except InsufficientFundsError:
+                    if not attempts_left or not await self._attempts.purse.read_balance_again():
                         raise
                 except OutdatedError as outdated:
-                    if not left:
+                    if not attempts_left:
                         raise outdated.refusal from None
-                    if left < _ATTEMPTS - 1:  # other programs use the same coins
+                    if attempts_left < _ATTEMPTS - 1:  # other programs use the same coins
                         await asyncio.sleep(next(pauses))
         raise AssertionError("at least one attempt is made")
 
     # --- Insufficient funds, or too many coins
 
-    async def _is_scattered(self, error: ShortageError) -> bool:
+    async def _is_scattered(self, error: InsufficientFundsError) -> bool:
         """Return whether the wallet has enough, but in more coins than fit in one transaction."""
         available = await self._available(error)
         return available > error.available and available >= (error.required or 0)
 
-    async def _available(self, error: ShortageError) -> int:
+    async def _available(self, error: InsufficientFundsError) -> int:
         """Return the MIST in all coins if they do not fit in one transaction."""
         if error.source is GasSource.ADDRESS_BALANCE or not self._attempts.purse.has_more_coins:
             return error.available
         return (await read_balance(self._connection, self._signer.address, SUI)).total
 
     async def _explained(
-        self, error: ShortageError, builder: TransactionBuilder, budget: int | None
-    ) -> ShortageError:
+        self, error: InsufficientFundsError, builder: TransactionBuilder, budget: int | None
+    ) -> InsufficientFundsError:
         """Return the error with the gas from a simulation and a hint for getting enough SUI."""
         source, required, gas = error.source, error.required, budget or 0
         available = await self._available(error)
         if budget is None:
             try:
-                simulated, taken, price = await self._attempts.simulate_unpaid(builder, source)
+                simulation, max_withdrawal, price = await self._attempts.simulate_unpaid(
+                    builder, source
+                )
             except RefusedOnChainError:
                 pass  # the node does not simulate without a payment
             else:
-                simulated.raise_for_status()
-                gas = with_margin(budget_for(simulated.cost, price))
-                required = max(required or 0, taken + gas)
+                simulation.raise_for_status()
+                gas = with_margin(budget_for(simulation.cost, price))
+                required = max(required or 0, max_withdrawal + gas)
         if error.available < available and available >= (required or 0):
-            return scattered(required, error.available)
+            return too_many_coins_error(required, error.available)
         if required is not None and required <= available:  # half may go to Move code
             required = available + gas
-        explained = ShortageError(required, available, gas, source)
+        explained = InsufficientFundsError(required, available, gas, source)
         explained.hint = await self._how_to_fund(explained)
         return explained
 
-    async def _how_to_fund(self, error: ShortageError) -> str:
+    async def _how_to_fund(self, error: InsufficientFundsError) -> str:
         into_balance = error.source is GasSource.ADDRESS_BALANCE
         if into_balance:
             await check_address_balances(self._connection)
         network, lacking = self._connection.network, error.details.get("lacking_mist")
-        return how_to_fund(network, self._signer.address, lacking, into_balance=into_balance)
+        return funding_hint(network, self._signer.address, lacking, into_balance=into_balance)

@@ -5,34 +5,34 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from nexus_tools.sui.client.coins.coin_pool import GasSource, ShortageError
+from nexus_tools.sui.client.coins.coin_pool import GasSource, InsufficientFundsError
 from nexus_tools.sui.client.coins.gas import MAX_BUDGET_MIST
 from nexus_tools.sui.client.connection.connection import Connection, Patience, check_chain, mask
 from nexus_tools.sui.client.epoch import read_epoch
-from nexus_tools.sui.client.faucet import how_to_fund
+from nexus_tools.sui.client.faucet import funding_hint
 from nexus_tools.sui.client.reads import (
-    BATCH_OBJECTS,
+    MAX_BATCH_OBJECTS,
     Balance,
     Coin,
     DynamicField,
-    iterate_owned,
+    iterate_owned_objects,
     read_balance,
     read_coins,
     read_dynamic_fields,
-    read_height,
+    read_latest_checkpoint,
     read_object,
     read_objects,
     read_package_versions,
 )
 from nexus_tools.sui.client.sender import Sender
 from nexus_tools.sui.client.transactions.coin_merging import OnMerge
-from nexus_tools.sui.client.transactions.execution_failure import in_doubt
-from nexus_tools.sui.client.transactions.resolution import KnownObjects, resolve
-from nexus_tools.sui.client.transactions.sent_transactions import lost_answer
+from nexus_tools.sui.client.transactions.execution_failure import name_uncertain_transaction
+from nexus_tools.sui.client.transactions.resolution import ObjectCache, resolve
+from nexus_tools.sui.client.transactions.sent_transactions import lost_answer_error
 from nexus_tools.sui.client.transactions.transaction_attempts import OnSend
 from nexus_tools.sui.client.transactions.transactions import (
     Executed,
-    Simulated,
+    SimulatedTransaction,
     execute_transaction,
     read_chain_id,
     read_transaction,
@@ -46,7 +46,7 @@ from nexus_tools.sui.errors import (
 )
 from nexus_tools.sui.keystore.keys import Signer
 from nexus_tools.sui.network import Network
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import CLOCK, ZERO, Address
 from nexus_tools.sui.types.clock import clock_ms
@@ -57,7 +57,7 @@ from nexus_tools.sui.types.transaction import GasData, TransactionData
 from nexus_tools.sui.types.type_tag import SUI, StructTag, TypeTag
 
 
-@checks_arguments
+@validate_arguments
 class SuiClient:
     """A connection to one node that reads objects and, with a signer, sends transactions.
 
@@ -82,7 +82,7 @@ class SuiClient:
     ) -> None:
         self.network = network
         self.connection = Connection(network, patience)
-        self._known = KnownObjects()
+        self._known = ObjectCache()
         self._signer = signer
         self._parallel = parallel
         self._on_merge = on_merge
@@ -152,10 +152,9 @@ class SuiClient:
 
         Raises:
             UnreachableError: `wrong_chain`, if the connection is bound to a chain and the response
-            names
-                another one, even if the headers do not.
+                names another one, even if the headers do not.
         """
-        return await read_height(self.connection)
+        return await read_latest_checkpoint(self.connection)
 
     async def checkpoint_time_ms(self, sequence_number: int) -> int:
         """Return the time of a checkpoint, in ms since 1970. Raises `not_found`."""
@@ -181,7 +180,7 @@ class SuiClient:
     async def objects(self, object_ids: Sequence[Address]) -> tuple[Object | None, ...]:
         """Return objects in the order of the IDs, with None for those that do not exist."""
         values = await read_objects(self.connection, object_ids)
-        if len(values) <= BATCH_OBJECTS:  # a longer list would evict the rest of the cache
+        if len(values) <= MAX_BATCH_OBJECTS:  # a longer list would evict the rest of the cache
             self._known.learn_shared(values)
         return values
 
@@ -189,7 +188,7 @@ class SuiClient:
         self, owner: Address, object_type: StructTag | None = None
     ) -> tuple[Object, ...]:
         """Return all objects of an address, or only those of one type."""
-        objects = iterate_owned(self.connection, owner, object_type)
+        objects = iterate_owned_objects(self.connection, owner, object_type)
         return tuple([value async for value in objects])
 
     async def dynamic_fields(self, parent: Address) -> tuple[DynamicField, ...]:
@@ -219,9 +218,9 @@ class SuiClient:
         """
         available = await self.balance(self.address)
         if available < required_mist:
-            error = ShortageError(required_mist + gas_mist, available, gas_mist)
+            error = InsufficientFundsError(required_mist + gas_mist, available, gas_mist)
             lacking = error.details["lacking_mist"]
-            error.hint = how_to_fund(self.network, self.address, lacking)
+            error.hint = funding_hint(self.network, self.address, lacking)
             raise error
 
     async def coins(self, owner: Address, coin_type: TypeTag = SUI) -> tuple[Coin, ...]:
@@ -236,7 +235,7 @@ class SuiClient:
 
     async def simulate(
         self, builder: TransactionBuilder, *, gas: GasSource = GasSource.ANY
-    ) -> Simulated:
+    ) -> SimulatedTransaction:
         """Return what `execute` would do now, with the signer's own gas; nothing is signed.
 
         The simulation of a failing transaction is returned like any other.
@@ -245,12 +244,12 @@ class SuiClient:
 
     async def inspect(
         self, builder: TransactionBuilder, sender: Address | None = None
-    ) -> Simulated:
+    ) -> SimulatedTransaction:
         """Run commands for their return values, without gas, signer or ownership checks."""
-        who = sender or (ZERO if self._signer is None else self._signer.address)
+        address = sender or (ZERO if self._signer is None else self._signer.address)
         kind = builder.finish(await resolve(self.connection, self._known, builder, None))
-        gas = GasData((), who, await self.gas_price(), MAX_BUDGET_MIST)
-        data = TransactionData(kind, who, gas, NoExpiration())
+        gas = GasData((), address, await self.gas_price(), MAX_BUDGET_MIST)
+        data = TransactionData(kind, address, gas, NoExpiration())
         return await simulate_transaction(self.connection, data, checks=False)
 
     async def execute(
@@ -272,8 +271,8 @@ class SuiClient:
         Raises:
             RefusedOnChainError: The transaction fails or would fail; see
                 `execution_failure.raise_for_status`.
-            NexusError: `object_unknown`, `object_not_yours`, `not_enough_sui`, `gas_coin_used`,
-                `address_balances_off` or `signer_missing`.
+            NexusError: `object_unknown`, `object_not_owned`, `not_enough_sui`,
+                `gas_coin_unavailable`, `address_balances_unsupported` or `signer_missing`.
         """
         return await self._require_sender().execute(builder, budget, gas)
 
@@ -282,10 +281,10 @@ class SuiClient:
 
         Coins that hold less than the gas for merging them stay. Raises the errors of `execute`.
         """
-        merged: list[Executed] = []
-        while (executed := await self._require_sender().merge()) is not None:
-            merged.append(executed)
-        return tuple(merged)
+        results: list[Executed] = []
+        while (result := await self._require_sender().merge()) is not None:
+            results.append(result)
+        return tuple(results)
 
     # --- Transactions that other parties sign or send
 
@@ -320,27 +319,27 @@ class SuiClient:
             RefusedOnChainError: As for `execute`.
         """
         encoded = _bytes_of(transaction)
-        signed = [_bytes_of(signature) for signature in signatures]
-        if not signed:
-            signed = [self._require_signer().sign(encoded)]
-        executed = await self._send_bytes(encoded, signed)
+        encoded_signatures = [_bytes_of(signature) for signature in signatures]
+        if not encoded_signatures:
+            encoded_signatures = [self._require_signer().sign(encoded)]
+        result = await self._send_bytes(encoded, encoded_signatures)
         if self._sender is not None:
-            await self._sender.learn(executed.effects)
-        executed.raise_for_status()
-        return executed
+            await self._sender.learn(result.effects)
+        result.raise_for_status()
+        return result
 
     async def _send_bytes(self, encoded: bytes, signatures: Sequence[bytes]) -> Executed:
         """Return the executed transaction, even if its answer was lost and a retry refused."""
         digest = transaction_digest(encoded)
-        with in_doubt(digest):
+        with name_uncertain_transaction(digest):
             try:
                 return await execute_transaction(self.connection, encoded, *signatures)
             except (RefusedOnChainError, NotFoundError) as error:
-                found = await read_transaction(self.connection, digest)
-                if found is not None:
-                    return found
+                transaction = await read_transaction(self.connection, digest)
+                if transaction is not None:
+                    return transaction
                 if "attempts" in error.details:
-                    raise lost_answer(error) from error
+                    raise lost_answer_error(error) from error
                 raise
 
     def _sender_without_key(self, address: Address) -> Sender:

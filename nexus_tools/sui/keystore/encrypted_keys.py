@@ -98,7 +98,7 @@ class EncryptedKey(Struct, frozen=True):
         return b64decode(self.public_key_base64)
 
 
-def read_encrypted(value: Any) -> EncryptedKey:
+def parse_encrypted_key(value: Any) -> EncryptedKey:
     """Parse an entry of a file of encrypted keys. Raises `key_invalid`."""
     try:
         key = msgspec.convert(value, EncryptedKey, strict=True)
@@ -122,7 +122,7 @@ def _check(key: EncryptedKey) -> None:
         raise ValueError(f"the public key of {key.alias[:80]} has the wrong length")
 
 
-def write_encrypted(keys: Sequence[EncryptedKey], others: Sequence[Any] = ()) -> str:
+def format_encrypted_keys(keys: Sequence[EncryptedKey], others: Sequence[Any] = ()) -> str:
     """Return the text of a file with these keys and other, unchanged entries."""
     return msgspec.json.format(msgspec.json.encode([*keys, *others])).decode() + "\n"
 
@@ -141,3 +141,12 @@ def _beside(public: str, cost: int) -> bytes:
 
 def _base64(data: bytes) -> str:
     return b64encode(data).decode()
+
+
+def no_passphrase(alias: str) -> str:
+    """Refuse to sign with an encrypted key. Raises `passphrase_missing`."""
+    raise UsageError(
+        "passphrase_missing",
+        f"no passphrase for the encrypted key {alias}",
+        hint="Pass a function as `passphrase` that returns the passphrase of a key.",
+    )

@@ -20,7 +20,7 @@ from nexus_tools.sui.errors import NotFoundError, UsageError, ValidationError
 from nexus_tools.sui.keystore.keys import KeyPair
 from nexus_tools.sui.keystore.wallet import Account
 from nexus_tools.sui.network import Network
-from nexus_tools.sui.support.text_file import without_mark
+from nexus_tools.sui.support.text_file import without_byte_order_mark
 from nexus_tools.sui.types.address import Address
 
 _GRPC = 2
@@ -73,7 +73,7 @@ class _PysuiConfig(Struct, frozen=True):
     groups: list[_Group] = []
 
 
-class PysuiFiles:
+class PysuiConfigFile:
     """The contents of pysui's folder, `~/.pysui`; empty if the folder is missing."""
 
     def __init__(self, folder: Path) -> None:
@@ -81,14 +81,14 @@ class PysuiFiles:
 
     @property
     def networks(self) -> tuple[Network, ...]:
-        """The profiles of the gRPC groups. Raises `pysui_files_invalid`."""
+        """The profiles of the gRPC groups. Raises `pysui_config_file_invalid`."""
         groups = (group for group in self._config.groups if group.speaks_grpc)
         profiles = (profile for group in groups for profile in group.profiles)
         return tuple(replace(_network(profile), has_profile=True) for profile in profiles)
 
     @property
     def accounts(self) -> tuple[Account, ...]:
-        """The accounts of all groups. Raises `pysui_files_invalid`."""
+        """The accounts of all groups. Raises `pysui_config_file_invalid`."""
         accounts = (
             Account(key.address, alias, key.scheme, active=False) for alias, key in self._keys
         )
@@ -130,12 +130,14 @@ class PysuiFiles:
     @cached_property
     def _config(self) -> _PysuiConfig:
         try:
-            return msgspec.json.decode(without_mark(self.file.read_bytes()), type=_PysuiConfig)
+            return msgspec.json.decode(
+                without_byte_order_mark(self.file.read_bytes()), type=_PysuiConfig
+            )
         except FileNotFoundError:
             return _PysuiConfig()
         except (OSError, msgspec.MsgspecError) as error:
             raise ValidationError(
-                "pysui_files_invalid",
+                "pysui_config_file_invalid",
                 f"{self.file}: {error}",
                 hint="call `PysuiConfiguration()` to check whether pysui can read it",
             ) from None
@@ -146,7 +148,7 @@ def network_and_key(config: Any) -> tuple[Network, KeyPair]:
 
     Raises:
         NexusError: `pysui_config_invalid`, `network_not_grpc`, `network_unknown` or
-        `account_unknown`.
+            `account_unknown`.
     """
     try:
         group = msgspec.convert(config.active_group, _Group, from_attributes=True)
@@ -157,8 +159,10 @@ def network_and_key(config: Any) -> tuple[Network, KeyPair]:
             hint="pass a `pysui.PysuiConfiguration`, or a network and a key",
         ) from None
     _require_grpc(group, group.using_profile)
-    named = (profile for profile in group.profiles if profile.profile_name == group.using_profile)
-    profile = next(named, None)
+    profiles = (
+        profile for profile in group.profiles if profile.profile_name == group.using_profile
+    )
+    profile = next(profiles, None)
     if profile is None:
         raise NotFoundError(
             "network_unknown",

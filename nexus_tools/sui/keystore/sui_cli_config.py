@@ -39,7 +39,7 @@ class _ClientYaml(Struct, frozen=True):
     keystore: _Keystore = _Keystore()
 
 
-class SuiFiles:
+class SuiCliConfig:
     """The contents of the Sui CLI's folder, `~/.sui/sui_config`; empty if the folder is missing."""
 
     def __init__(self, folder: Path) -> None:
@@ -47,12 +47,12 @@ class SuiFiles:
 
     @property
     def networks(self) -> tuple[Network, ...]:
-        """The environments of the CLI. Raises `sui_files_invalid`."""
+        """The environments of the CLI. Raises `sui_config_invalid`."""
         return tuple(_network(env) for env in self._client_yaml.envs)
 
     @property
     def accounts(self) -> tuple[Account, ...]:
-        """The accounts of the CLI. Raises `sui_files_invalid` and the errors of `Wallet`."""
+        """The accounts of the CLI. Raises `sui_config_invalid` and the errors of `Wallet`."""
         return self._wallet.accounts()
 
     @property
@@ -66,8 +66,8 @@ class SuiFiles:
 
     @cached_property
     def _wallet(self) -> Wallet:
-        named = self._client_yaml.keystore.File
-        path = Path(named) if named else self.file.with_name("sui.keystore")
+        keystore_file = self._client_yaml.keystore.File
+        path = Path(keystore_file) if keystore_file else self.file.with_name("sui.keystore")
         return Wallet(path, foreign=True)
 
     @cached_property
@@ -81,7 +81,7 @@ class SuiFiles:
             return msgspec.convert(document, _ClientYaml)
         except (OSError, ValueError, yaml.YAMLError) as error:
             raise ValidationError(
-                "sui_files_invalid",
+                "sui_config_invalid",
                 f"{self.file}: {error}",
                 hint="run `sui client envs` to check whether the Sui CLI can read it",
             ) from None
@@ -91,5 +91,5 @@ def _network(env: _Env) -> Network:
     url = env.rpc.rstrip("/")
     if url in _LOCAL_URLS:
         return Network(env.alias, url, _LOCAL_FAUCET_URL, has_profile=True)
-    faucets = {known.url: known.faucet_url for known in NETWORKS.values()}
+    faucets = {network.url: network.faucet_url for network in NETWORKS.values()}
     return Network(env.alias, url, faucets.get(url), has_profile=True)

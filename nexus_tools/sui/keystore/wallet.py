@@ -6,8 +6,7 @@ address. A fourth file holds the encrypted keys, which the Sui CLI does not know
 and are replaced atomically, never written in place.
 
 The Sui CLI derives the name of the alias file by replacing the suffix of the keystore's name.
-Therefore a keystore's name has to end in `.keystore`: no two keystores share an alias file, and no
-keystore is itself one.
+Therefore a keystore name must end in `.keystore`, so that alias files and keystores never collide.
 """
 
 import json
@@ -22,7 +21,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from nexus_tools.sui.errors import NotFoundError, UsageError, ValidationError
-from nexus_tools.sui.keystore.encrypted_keys import EncryptedKey, read_encrypted, write_encrypted
+from nexus_tools.sui.keystore.encrypted_keys import (
+    EncryptedKey,
+    format_encrypted_keys,
+    no_passphrase,
+    parse_encrypted_key,
+)
 from nexus_tools.sui.keystore.keys import KeyPair, new_mnemonic
 from nexus_tools.sui.signature import SignatureScheme
 from nexus_tools.sui.support.private_file import is_exposed, locked, read_private, write_private
@@ -70,7 +74,7 @@ class Wallet:
         self._path = path.resolve()  # two links to a keystore share its lock and companions
         if not foreign:
             _check_name(self._path)
-        self._passphrase = passphrase or _no_passphrase
+        self._passphrase = passphrase or no_passphrase
         self._keys: dict[Address, KeyPair | EncryptedKey] = {}
         self._aliases: dict[Address, str] = {}
         self._active: Address | None = None
@@ -191,11 +195,9 @@ class Wallet:
         With a passphrase, the key is stored encrypted.
 
         Raises:
-            NexusError: `alias_invalid`, `alias_taken` or `passphrase_empty`; `key_known` for a key
-            that is
-                stored under another alias; `key_unencrypted` with a passphrase for a key that is
-                stored
-                unencrypted.
+            NexusError: `alias_invalid`, `alias_taken` or `passphrase_empty`; `key_exists` for a key
+                that is stored under another alias; `key_unencrypted` with a passphrase for a key
+                that is stored unencrypted.
         """
         with self._changing():
             address = key.address
@@ -207,7 +209,7 @@ class Wallet:
                 )
             elif alias is not None and alias != self._aliases[address]:
                 raise UsageError(
-                    "key_known",
+                    "key_exists",
                     f"the key is already in {self._path}, with the alias {self._aliases[address]}",
                     hint="change it with"
                     f" `nexus-tools wallet rename {self._aliases[address]} {alias}`",
@@ -251,8 +253,8 @@ class Wallet:
                 f"{alias[:80]!r} is not a valid alias",
                 hint="use a letter, then at most 63 letters, digits, hyphens and underscores",
             )
-        for address, taken in self._aliases.items():
-            if taken == alias:
+        for address, used_alias in self._aliases.items():
+            if used_alias == alias:
                 raise UsageError(
                     "alias_taken",
                     f"the alias {alias} belongs to your key {address}",
@@ -262,9 +264,9 @@ class Wallet:
         return alias
 
     def _free_alias(self) -> str:
-        taken = set(self._aliases.values())
-        number = len(taken) + 1
-        while f"account-{number}" in taken:
+        used_aliases = set(self._aliases.values())
+        number = len(used_aliases) + 1
+        while f"account-{number}" in used_aliases:
             number += 1
         return f"account-{number}"
 
@@ -279,27 +281,27 @@ class Wallet:
             self._save()
 
     def _load(self) -> None:
-        place = self._beside(_ENCRYPTED)
+        encrypted_path = self._beside(_ENCRYPTED)
         keys, self._others, unreadable = read_entries(
             _read_json(self._path), KeyPair.from_keystore, self._path
         )
-        encrypted, self._encrypted_others, more = read_entries(
-            _read_json(place), read_encrypted, place
+        encrypted, self._encrypted_others, more_unreadable = read_entries(
+            _read_json(encrypted_path), parse_encrypted_key, encrypted_path
         )
-        self._unreadable = (*unreadable, *more)
+        self._unreadable = (*unreadable, *more_unreadable)
         self._keys = {key.address: key for key in keys}
         self._keys |= {key.address: key for key in encrypted if key.address not in self._keys}
-        named = _aliases(_read_json(self._beside(_ALIASES)))
+        names = _aliases(_read_json(self._beside(_ALIASES)))
         self._aliases = {}
         for address, key in self._keys.items():
-            alias = key.alias if isinstance(key, EncryptedKey) else named.get(_public_key_text(key))
+            alias = key.alias if isinstance(key, EncryptedKey) else names.get(_public_key_text(key))
             self._aliases[address] = alias or self._free_alias()
         self._active = self._load_active()
 
     def _load_active(self) -> Address | None:
         """Return the recorded address, which may have no key, or else the first key's address."""
-        place = self._beside(_ACTIVE)
-        text = read_private(place).strip()
+        path = self._beside(_ACTIVE)
+        text = read_private(path).strip()
         if not text:
             return next(iter(self._keys), None)
         try:
@@ -307,12 +309,12 @@ class Wallet:
         except ValidationError:
             raise ValidationError(
                 "wallet_invalid",
-                f"{place} does not contain an address",
+                f"{path} does not contain an address",
                 hint="delete it, and choose the active key with `nexus-tools wallet use`",
             ) from None
 
     def _save(self) -> None:
-        plain = {place: key for place, key in self._keys.items() if isinstance(key, KeyPair)}
+        plain = {owner: key for owner, key in self._keys.items() if isinstance(key, KeyPair)}
         entries = [key.to_keystore() for key in plain.values()]
         aliases = [
             {"alias": self._aliases[address], "public_key_base64": _public_key_text(key)}
@@ -324,7 +326,7 @@ class Wallet:
             if isinstance(key, EncryptedKey)
         ]
         if encrypted or self._beside(_ENCRYPTED).exists():
-            text = write_encrypted(encrypted, self._encrypted_others)
+            text = format_encrypted_keys(encrypted, self._encrypted_others)
             write_private(self._beside(_ENCRYPTED), text)
         entries += self._others
         write_private(self._path, json.dumps(entries, indent=2) + "\n")
@@ -395,12 +397,4 @@ def _broken(path: Path) -> ValidationError:
         "wallet_invalid",
         f"{path} is not a key file: expected a JSON list",
         hint="use another file, or restore this one from a backup",
-    )
-
-
-def _no_passphrase(alias: str) -> str:
-    raise UsageError(
-        "passphrase_missing",
-        f"no passphrase for the encrypted key {alias}",
-        hint="Pass a function as `passphrase` that returns the passphrase of a key.",
     )

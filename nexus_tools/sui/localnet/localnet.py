@@ -5,13 +5,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from nexus_tools.sui.errors import NotNowError
-from nexus_tools.sui.localnet.genesis import DEFAULT_ORIGIN, Origin, framework_digests
+from nexus_tools.sui.errors import WrongStateError
+from nexus_tools.sui.localnet.genesis import DEFAULT_GENESIS_CONFIG, Origin, framework_digests
 from nexus_tools.sui.localnet.ledger import ExecutedTransaction, Snapshot
 from nexus_tools.sui.localnet.node import Node
 from nexus_tools.sui.localnet.rpc import Limits, Server
 from nexus_tools.sui.support.allowed_sources import AllowedSources
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
 from nexus_tools.sui.types.transaction import TRANSACTION_DATA
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nexus_tools.sui.localnet.trace import TransactionTrace
 
 
-@checks_arguments
+@validate_arguments
 class Localnet:
     """A network that runs between `start` and `stop`.
 
@@ -39,7 +39,7 @@ class Localnet:
         port: int = 0,
         state: Path | None = None,
         limits: Limits | None = None,
-        origin: Origin = DEFAULT_ORIGIN,
+        origin: Origin = DEFAULT_GENESIS_CONFIG,
         sources: AllowedSources | None = None,
     ) -> None:
         self._sources = sources
@@ -58,11 +58,11 @@ class Localnet:
         """Create or load the chain, and start to listen.
 
         Raises:
-            NotNowError: `localnet_running`, `port_unavailable`.
+            WrongStateError: `localnet_running`, `port_unavailable`.
             NexusError: the errors of `Node.open`.
         """
         if self._node is not None:
-            raise NotNowError("localnet_running", "the local network is already running")
+            raise WrongStateError("localnet_running", "the local network is already running")
         node = Node.open(self._state, origin=self._origin)
         try:
             server = Server(node, limits=self._limits, sources=self._sources)
@@ -100,10 +100,10 @@ class Localnet:
         """The running node.
 
         Raises:
-            NotNowError: `localnet_stopped`.
+            WrongStateError: `localnet_stopped`.
         """
         if self._node is None:
-            raise NotNowError(
+            raise WrongStateError(
                 "localnet_stopped", "the local network is not running", hint="start it first"
             )
         return self._node
@@ -133,7 +133,7 @@ class Localnet:
 
         Raises:
             ValidationError: `faucet_amount_invalid`.
-            NotNowError: `faucet_empty`.
+            WrongStateError: `faucet_empty`.
         """
         return self.node.fund(recipient, *amounts_mist)
 
@@ -168,7 +168,7 @@ class Localnet:
 
         Raises:
             NotFoundError: `transaction_not_found`.
-            NexusError: `trace_impossible`.
+            NexusError: `trace_failed`.
         """
         from nexus_tools.sui.localnet.trace import trace_transaction  # noqa: PLC0415 - 30 ms
 

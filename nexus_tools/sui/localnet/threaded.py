@@ -8,11 +8,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from nexus_tools.sui.localnet.genesis import DEFAULT_ORIGIN, Origin
+from nexus_tools.sui.localnet.genesis import DEFAULT_GENESIS_CONFIG, Origin
 from nexus_tools.sui.localnet.ledger import ExecutedTransaction, Snapshot
 from nexus_tools.sui.localnet.localnet import Localnet
 from nexus_tools.sui.localnet.rpc import Limits
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@checks_arguments
+@validate_arguments
 class ThreadedLocalnet:
     """A `Localnet` as a plain context manager. Any thread may call its methods."""
 
@@ -32,7 +32,7 @@ class ThreadedLocalnet:
         port: int = 0,
         state: Path | None = None,
         limits: Limits | None = None,
-        origin: Origin = DEFAULT_ORIGIN,
+        origin: Origin = DEFAULT_GENESIS_CONFIG,
     ) -> None:
         self._localnet = Localnet(port=port, state=state, limits=limits, origin=origin)
         self._startup: Future[asyncio.AbstractEventLoop] = Future()

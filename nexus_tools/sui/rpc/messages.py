@@ -25,7 +25,7 @@ from nexus_tools.sui.rpc.manual_definitions import (
     REFLECTION_FILES,
     written_definitions,
 )
-from nexus_tools.sui.rpc.pysui_definitions import read_generated_code
+from nexus_tools.sui.rpc.pysui_definitions import read_pysui_definitions
 
 TESTED_PYSUI = ">=1.3,<=1.5.1"
 """The versions of pysui whose generated code was compared with their own classes."""
@@ -106,8 +106,8 @@ def _definitions() -> Iterator[FileDescriptorProto]:
     depends = [module.DESCRIPTOR.name for module in _WELL_KNOWN]
     for module in _WELL_KNOWN:
         yield FileDescriptorProto.FromString(module.DESCRIPTOR.serialized_pb)
-    yield read_generated_code("google.rpc", _STATUS_FILE, depends)
-    yield read_generated_code(SUI_PACKAGE, _SUI_FILE, [*depends, _STATUS_FILE])
+    yield read_pysui_definitions("google.rpc", _STATUS_FILE, depends)
+    yield read_pysui_definitions(SUI_PACKAGE, _SUI_FILE, [*depends, _STATUS_FILE])
     yield from written_definitions()
 
 

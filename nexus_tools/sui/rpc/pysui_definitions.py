@@ -47,7 +47,7 @@ _CLASSES_IN_PYTHON = {"datetime.datetime": "Timestamp", "datetime.timedelta": "D
 _FOREIGN_MODULES = {"protobuf": "google.protobuf", "rpc": "google.rpc"}
 
 
-def read_generated_code(
+def read_pysui_definitions(
     package: str, name: str, depends: Collection[str] = ()
 ) -> FileDescriptorProto:
     """Read pysui's definitions of a package such as `sui.rpc.v2` into one file of this name.
@@ -130,12 +130,12 @@ def _read_message(message: DescriptorProto, body: str, names: Mapping[str, str])
     fields = list(_FIELD.finditer(body))
     _check_complete(message.name, len(fields), body.count(_FIELD_CALL))
     optional = []
-    for found in fields:
-        field = _read_field(message, found, names)
-        group = _GROUP.search(found["options"])
+    for field_match in fields:
+        field = _read_field(message, field_match, names)
+        group = _GROUP.search(field_match["options"])
         if group is not None:
             field.oneof_index = _oneof(message, group[1])
-        elif "optional" in found["options"]:
+        elif "optional" in field_match["options"]:
             optional.append(field)
     for field in optional:  # an optional field is alone in a oneof of its own, after the others
         field.proto3_optional = True
@@ -213,12 +213,12 @@ def _read_service(
     file: FileDescriptorProto, name: str, body: str, names: Mapping[str, str]
 ) -> None:
     service = file.service.add(name=name)
-    for found in _METHOD.finditer(body):
+    for method_match in _METHOD.finditer(body):
         service.method.add(
-            name=found["name"],
-            input_type=_full_name(found["request"], names),
-            output_type=_full_name(found["response"], names),
-            server_streaming=found["answers"] == "stream",
+            name=method_match["name"],
+            input_type=_full_name(method_match["request"], names),
+            output_type=_full_name(method_match["response"], names),
+            server_streaming=method_match["answers"] == "stream",
         )
     _check_complete(name, len(service.method), body.count(_METHOD_START))
 

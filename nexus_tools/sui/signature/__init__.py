@@ -1,12 +1,12 @@
 """User signatures by a key, a passkey or several keys, and the addresses that they sign for."""
 
-from nexus_tools.sui.signature.ecdsa import sign_ecdsa_digest, verifies_ecdsa_digest
+from nexus_tools.sui.signature.ecdsa import is_valid_ecdsa_digest_signature, sign_ecdsa_digest
 from nexus_tools.sui.signature.key_signature import KeySignature
 from nexus_tools.sui.signature.multisig import MemberSignature, MultiSig
 from nexus_tools.sui.signature.multisig_public_key import MultiSigMember, MultiSigPublicKey
 from nexus_tools.sui.signature.passkey import Passkey
 from nexus_tools.sui.signature.scheme import (
-    NOT_VALID,
+    INVALID_SIGNATURE_PREFIX,
     PERSONAL_MESSAGE_INTENT,
     TRANSACTION_INTENT,
     SignatureScheme,
@@ -14,10 +14,10 @@ from nexus_tools.sui.signature.scheme import (
 )
 from nexus_tools.sui.signature.user_signature import Authenticator, UserSignature
 from nexus_tools.sui.signature.zklogin import ZkLogin
-from nexus_tools.sui.support.ed25519 import verifies_ed25519
+from nexus_tools.sui.support.ed25519 import verify_ed25519
 
 __all__ = [
-    "NOT_VALID",
+    "INVALID_SIGNATURE_PREFIX",
     "PERSONAL_MESSAGE_INTENT",
     "TRANSACTION_INTENT",
     "Authenticator",
@@ -30,8 +30,8 @@ __all__ = [
     "SignatureScheme",
     "UserSignature",
     "ZkLogin",
+    "is_valid_ecdsa_digest_signature",
     "key_address",
     "sign_ecdsa_digest",
-    "verifies_ecdsa_digest",
-    "verifies_ed25519",
+    "verify_ed25519",
 ]

@@ -18,15 +18,15 @@ _ORDERS = {
 }
 
 
-def verifies_ecdsa(
+def is_valid_ecdsa_signature(
     scheme: SignatureScheme, public_key: bytes, signature: bytes, message: bytes
 ) -> bool:
     """Return whether r || s is the compressed key's signature of the message's SHA-256."""
     digest = hashlib.sha256(message).digest()
-    return verifies_ecdsa_digest(scheme, public_key, signature, digest)
+    return is_valid_ecdsa_digest_signature(scheme, public_key, signature, digest)
 
 
-def verifies_ecdsa_digest(
+def is_valid_ecdsa_digest_signature(
     scheme: SignatureScheme, public_key: bytes, signature: bytes, digest: bytes
 ) -> bool:
     """Return whether r || s is the compressed key's signature of a 32-byte digest."""
@@ -36,7 +36,7 @@ def verifies_ecdsa_digest(
 
     r, s = _scalars(signature)
     # If (r, s) is valid for a message, so is (r, order - s): only one of them is accepted.
-    if not are_scalars(scheme, signature) or s > _ORDERS[scheme] // 2:
+    if not has_valid_scalars(scheme, signature) or s > _ORDERS[scheme] // 2:
         return False
     try:
         key = ec.EllipticCurvePublicKey.from_encoded_point(
@@ -75,7 +75,7 @@ def is_ecdsa_key(scheme: SignatureScheme, public_key: bytes) -> bool:
     return len(public_key) == 33
 
 
-def are_scalars(scheme: SignatureScheme, signature: bytes) -> bool:
+def has_valid_scalars(scheme: SignatureScheme, signature: bytes) -> bool:
     """Return whether r and s are in the range that a signature can have."""
     return all(0 < scalar < _ORDERS[scheme] for scalar in _scalars(signature))
 

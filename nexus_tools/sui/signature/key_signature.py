@@ -5,15 +5,15 @@ Source: `sui-types/src/crypto.rs`.
 
 from msgspec import Struct
 
-from nexus_tools.sui.signature.ecdsa import is_ecdsa_key, verifies_ecdsa
+from nexus_tools.sui.signature.ecdsa import is_ecdsa_key, is_valid_ecdsa_signature
 from nexus_tools.sui.signature.scheme import (
     PUBLIC_KEY_LENGTHS,
     SignatureScheme,
     key_address,
     malformed,
-    rejected,
+    rejection_error,
 )
-from nexus_tools.sui.support.ed25519 import is_ed25519_key, verifies_ed25519
+from nexus_tools.sui.support.ed25519 import is_ed25519_key, verify_ed25519
 from nexus_tools.sui.types.address import Address
 
 KEY_SCHEMES = (SignatureScheme.ED25519, SignatureScheme.SECP256K1, SignatureScheme.SECP256R1)
@@ -47,15 +47,15 @@ class KeySignature(Struct, frozen=True):
         if verifies(self.scheme, self.public_key, self.signature, digest):
             return
         if not is_public_key(self.scheme, self.public_key):
-            raise rejected("Cannot parse pubkey")
-        raise rejected(f"Fail to verify user sig {DOES_NOT_VERIFY}")
+            raise rejection_error("Cannot parse pubkey")
+        raise rejection_error(f"Fail to verify user sig {DOES_NOT_VERIFY}")
 
 
 def verifies(scheme: SignatureScheme, public_key: bytes, signature: bytes, message: bytes) -> bool:
     """Return whether 64 bytes are a key's signature of the message in one of `KEY_SCHEMES`."""
     if scheme is SignatureScheme.ED25519:
-        return verifies_ed25519(public_key, signature, message)
-    return verifies_ecdsa(scheme, public_key, signature, message)
+        return verify_ed25519(public_key, signature, message)
+    return is_valid_ecdsa_signature(scheme, public_key, signature, message)
 
 
 def is_public_key(scheme: SignatureScheme, public_key: bytes) -> bool:

@@ -35,8 +35,8 @@ from nexus_tools.sui.signature.multisig_public_key import (
     MultiSigPublicKey,
 )
 from nexus_tools.sui.signature.passkey import Passkey
-from nexus_tools.sui.signature.scheme import SignatureScheme, malformed, rejected
-from nexus_tools.sui.signature.zklogin import not_supported
+from nexus_tools.sui.signature.scheme import SignatureScheme, malformed, rejection_error
+from nexus_tools.sui.signature.zklogin import zklogin_unsupported_error
 from nexus_tools.sui.support.uleb128 import write_uleb128
 from nexus_tools.sui.types.address import Address
 
@@ -83,8 +83,7 @@ class MultiSig(Struct, frozen=True):
 
         Raises:
             NexusError: `multisig_invalid`, `multisig_not_enough` if their weight is below the
-            threshold,
-                or `signature_malformed`.
+                threshold, or `signature_malformed`.
         """
         public_key = MultiSigPublicKey.of(public_key.members, public_key.threshold)
         keys = [(member.scheme, member.public_key) for member in public_key.members]
@@ -117,26 +116,28 @@ class MultiSig(Struct, frozen=True):
     def verify(self, digest: bytes) -> None:
         """Check that enough members signed the digest of a message. Raises `signature_invalid`."""
         if self.public_key.problem():
-            raise rejected("Invalid multisig pubkey")
+            raise rejection_error("Invalid multisig pubkey")
         if not 1 <= len(self.signatures) <= len(self.public_key.members):
-            raise rejected("Invalid number of signatures")
+            raise rejection_error("Invalid number of signatures")
         if any(signature.scheme is SignatureScheme.ZK_LOGIN for signature in self.signatures):
-            raise not_supported()
+            raise zklogin_unsupported_error()
         weight = 0
         for signature, member in zip(self.signatures, self._signers(), strict=False):
             _verify_member(member, signature, digest)
             weight += member.weight
         if weight < self.public_key.threshold:
-            raise rejected(f"Insufficient weight={weight} threshold={self.public_key.threshold}")
+            raise rejection_error(
+                f"Insufficient weight={weight} threshold={self.public_key.threshold}"
+            )
 
     def _signers(self) -> Iterable[MultiSigMember]:
         """Return the members that the bitmap names, at most as many as there are signatures."""
         if self.bitmap >= 1 << MAX_MEMBERS:
-            raise rejected("Invalid bitmap")
+            raise rejection_error("Invalid bitmap")
         for index in range(MAX_MEMBERS):
             if self.bitmap >> index & 1:
                 if index >= len(self.public_key.members):
-                    raise rejected("Invalid public keys index")
+                    raise rejection_error("Invalid public keys index")
                 yield self.public_key.members[index]
 
 
@@ -159,7 +160,7 @@ def _verify_member(member: MultiSigMember, signature: MemberSignature, digest: b
     if problem is None:
         return
     key = b64encode(bytes([member.scheme]) + member.public_key).decode()
-    raise rejected(f'Invalid sig for pk={key} address={member.address()} error="{problem}"')
+    raise rejection_error(f'Invalid sig for pk={key} address={member.address()} error="{problem}"')
 
 
 def _problem_of_member(
@@ -174,7 +175,7 @@ def _problem_of_member(
     if verifies(signature.scheme, member.public_key, signature.signature, digest):
         return None
     if not is_public_key(signature.scheme, member.public_key):
-        raise rejected(f"Invalid {_CURVE_NAMES[signature.scheme]} pk bytes")
+        raise rejection_error(f"Invalid {_CURVE_NAMES[signature.scheme]} pk bytes")
     return DOES_NOT_VERIFY
 
 
@@ -182,11 +183,11 @@ def _problem_of_passkey(member: MultiSigMember, data: bytes, digest: bytes) -> s
     try:
         passkey = Passkey.parse(data)
     except NotAllowedError:
-        raise rejected("Invalid passkey authenticator bytes") from None
+        raise rejection_error("Invalid passkey authenticator bytes") from None
     try:
         passkey.verify(digest)
         if passkey.address() != member.address():
-            raise rejected("Invalid author")
+            raise rejection_error("Invalid author")
     except NotAllowedError as error:
         return f"General cryptographic error: {error.message}"
     return None

@@ -12,9 +12,18 @@ from typing import Any, NoReturn
 from msgspec import Struct
 
 from nexus_tools.sui.bcs import BcsError, byte_vector, record, string
-from nexus_tools.sui.signature.ecdsa import are_scalars, is_ecdsa_key, verifies_ecdsa
+from nexus_tools.sui.signature.ecdsa import (
+    has_valid_scalars,
+    is_ecdsa_key,
+    is_valid_ecdsa_signature,
+)
 from nexus_tools.sui.signature.key_signature import KeySignature
-from nexus_tools.sui.signature.scheme import SignatureScheme, key_address, malformed, rejected
+from nexus_tools.sui.signature.scheme import (
+    SignatureScheme,
+    key_address,
+    malformed,
+    rejection_error,
+)
 from nexus_tools.sui.types.address import Address
 
 _AUTHENTICATOR = record((byte_vector, string, byte_vector))
@@ -44,10 +53,14 @@ class Passkey(Struct, frozen=True):
         except BcsError as error:
             raise malformed(f"the passkey authenticator cannot be read: {error.message}") from None
         challenge = _challenge(client_data_json)
-        signed = KeySignature.parse(key_signature)
-        _check_key_signature(signed)
+        parsed_signature = KeySignature.parse(key_signature)
+        _check_key_signature(parsed_signature)
         return cls(
-            authenticator_data, client_data_json, challenge, signed.signature, signed.public_key
+            authenticator_data,
+            client_data_json,
+            challenge,
+            parsed_signature.signature,
+            parsed_signature.public_key,
         )
 
     def address(self) -> Address:
@@ -57,12 +70,12 @@ class Passkey(Struct, frozen=True):
     def verify(self, digest: bytes) -> None:
         """Check that the digest of a message was signed. Raises `signature_invalid`."""
         if self.challenge != digest:
-            raise rejected("Invalid challenge")
+            raise rejection_error("Invalid challenge")
         client_data_hash = hashlib.sha256(self.client_data_json.encode()).digest()
         message = self.authenticator_data + client_data_hash
         scheme = SignatureScheme.SECP256R1
-        if not verifies_ecdsa(scheme, self.public_key, self.signature, message):
-            raise rejected("Fails to verify")
+        if not is_valid_ecdsa_signature(scheme, self.public_key, self.signature, message):
+            raise rejection_error("Fails to verify")
 
 
 def _check_key_signature(signed: KeySignature) -> None:
@@ -70,7 +83,7 @@ def _check_key_signature(signed: KeySignature) -> None:
         raise malformed("Invalid signature scheme")
     if not is_ecdsa_key(signed.scheme, signed.public_key):
         raise malformed("Invalid r1 pk")
-    if not are_scalars(signed.scheme, signed.signature):
+    if not has_valid_scalars(signed.scheme, signed.signature):
         raise malformed("Invalid r1 sig")
 
 

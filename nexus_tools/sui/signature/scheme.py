@@ -9,7 +9,7 @@ from nexus_tools.sui.errors import NotAllowedError
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import blake2b256
 
-NOT_VALID = "Signature is not valid: "
+INVALID_SIGNATURE_PREFIX = "Signature is not valid: "
 """The prefix of Sui's own error message."""
 
 TRANSACTION_INTENT = b"\0\0\0"
@@ -46,6 +46,6 @@ def malformed(reason: str) -> NotAllowedError:
     return NotAllowedError("signature_malformed", reason)
 
 
-def rejected(reason: str) -> NotAllowedError:
+def rejection_error(reason: str) -> NotAllowedError:
     """Return the error for a signature that is not valid for this message."""
-    return NotAllowedError("signature_invalid", NOT_VALID + reason)
+    return NotAllowedError("signature_invalid", INVALID_SIGNATURE_PREFIX + reason)

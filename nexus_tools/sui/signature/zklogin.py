@@ -8,7 +8,7 @@ from msgspec import Struct
 from nexus_tools.sui.bcs import BcsError, byte_vector, record, string, u8, u64, vector
 from nexus_tools.sui.errors import NotAllowedError
 from nexus_tools.sui.signature.key_signature import KeySignature
-from nexus_tools.sui.signature.scheme import SignatureScheme, malformed, rejected
+from nexus_tools.sui.signature.scheme import SignatureScheme, malformed, rejection_error
 from nexus_tools.sui.types.address import Address
 
 _PROOF = record((vector(string), vector(vector(string)), vector(string)))
@@ -38,15 +38,15 @@ class ZkLogin(Struct, frozen=True):
 
     def address(self) -> Address:
         """Raise `signature_invalid`: this network has no zkLogin accounts."""
-        raise not_supported()
+        raise zklogin_unsupported_error()
 
     def verify(self, _digest: bytes, /) -> None:
         """Raise `signature_invalid` for every digest."""
-        raise not_supported()
+        raise zklogin_unsupported_error()
 
 
-def not_supported() -> NotAllowedError:
+def zklogin_unsupported_error() -> NotAllowedError:
     """Return the error for every use of zkLogin."""
-    return rejected(
+    return rejection_error(
         "zkLogin is not supported on this network; sign with a key, a passkey or a multisig"
     )

@@ -1,8 +1,8 @@
 """The check of `Host` and `Origin` headers for local HTTP servers.
 
-A browser lets any web page send requests to a server on this machine. It names the page's origin
-in `Origin`. A page can also have its own name resolve to a loopback address (DNS rebinding). Then
-its requests count as same-origin, and only `Host` shows the foreign name.
+A browser lets any web page send requests to a server on this machine. It names the page's origin in
+`Origin`. A page can also have its own name resolve to a loopback address (DNS rebinding). Then its
+requests count as same-origin, and only `Host` shows the foreign name.
 """
 
 from collections.abc import Iterable
@@ -69,7 +69,7 @@ _UNNAMED = AllowedSources()
 
 
 @lru_cache(64)
-def is_local(host: str) -> bool:
+def is_local_host(host: str) -> bool:
     """Return whether a `Host` header names this machine by an address or a loopback name.
 
     A loopback server without configured hosts refuses all others, because they come from web pages.

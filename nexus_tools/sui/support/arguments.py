@@ -41,7 +41,7 @@ class _Mismatch(NamedTuple):
     kind: Any
 
 
-def checks_arguments(service: type[T]) -> type[T]:
+def validate_arguments(service: type[T]) -> type[T]:
     """Return the class, whose public functions then raise `argument_invalid` for wrong types."""
     for name, function in list(vars(service).items()):
         if name.startswith("_"):

@@ -15,7 +15,7 @@ _ANY_SIGNATURE = bytes(SIGNATURE_LENGTH)
 _IDENTITY = (1).to_bytes(KEY_LENGTH, "little")
 
 
-def verifies_ed25519(public_key: bytes, signature: bytes, message: bytes) -> bool:
+def verify_ed25519(public_key: bytes, signature: bytes, message: bytes) -> bool:
     """Return whether the signature is valid; False also if an argument is malformed."""
     return len(signature) == SIGNATURE_LENGTH and _verify(public_key, signature, message) is True
 
@@ -27,7 +27,7 @@ def is_ed25519_key(public_key: bytes) -> bool:
 
 def has_small_order(public_key: bytes) -> bool:
     """Return whether the key is a point of small order, for which anyone can forge signatures."""
-    return verifies_ed25519(public_key, _IDENTITY + bytes(KEY_LENGTH), b"")
+    return verify_ed25519(public_key, _IDENTITY + bytes(KEY_LENGTH), b"")
 
 
 def _verify(public_key: bytes, signature: bytes, message: bytes) -> bool | None:

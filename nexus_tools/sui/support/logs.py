@@ -72,14 +72,14 @@ def get_logger(name: str) -> Logger:
     return Logger(name)
 
 
-def in_short(error: BaseException) -> str:
+def error_summary(error: BaseException) -> str:
     """Return an exception's type and location without its message, which may contain a secret."""
     frames = extract_tb(error.__traceback__)
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return type(error).__name__ + place
 
 
-def refuses_colors() -> bool:
+def colors_disabled() -> bool:
     """Return whether the user wants no colors in printed output, see https://no-color.org."""
     return bool(os.environ.get("NO_COLOR"))
 
@@ -108,7 +108,7 @@ def log_to_stderr(form: str | None = "json", *, again: bool = True, details: boo
         structlog.processors.JSONRenderer(),
     ]
     if not is_json(form):
-        colors = sys.stderr.isatty() and not refuses_colors()
+        colors = sys.stderr.isatty() and not colors_disabled()
         plain = structlog.dev.plain_traceback
         renderers = [
             _cause_below,

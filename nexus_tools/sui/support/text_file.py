@@ -12,6 +12,6 @@ def read_text(path: Path) -> str:
     return path.read_text(encoding="utf-8-sig")
 
 
-def without_mark(data: bytes) -> bytes:
+def without_byte_order_mark(data: bytes) -> bytes:
     """Return the bytes of a file without a byte order mark."""
     return data.removeprefix(BOM_UTF8)

@@ -9,7 +9,7 @@ def write_uleb128(value: int, out: bytearray) -> None:
     out.append(value)
 
 
-def encoded_uleb128(value: int) -> bytes:
+def encode_uleb128(value: int) -> bytes:
     """Encode a non-negative number."""
     out = bytearray()
     write_uleb128(value, out)

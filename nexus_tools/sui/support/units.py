@@ -40,7 +40,7 @@ def sui(mist: int) -> str:
     return f"{sign}{whole:,}{fraction} SUI".replace(",", " ")
 
 
-def rounded_up(mist: int) -> str:
+def format_sui_argument(mist: int) -> str:
     """Format an amount in SUI, rounded up to three decimals, for use in a command: `0.362`."""
     return f"{-(-mist * 1_000 // MIST_PER_SUI) / 1_000:.3f}"
 
@@ -101,7 +101,7 @@ def duration(milliseconds: int) -> str:
     return " ".join(f"{count} {unit}" for count, unit in counts[:2] if count) or "0 ms"
 
 
-def span_to_type(milliseconds: int) -> str:
+def format_duration_argument(milliseconds: int) -> str:
     """Format a duration, rounded up, as one word of a command: `7d`, `6d23h`."""
     sizes = [size for size, _ in _SPANS_MS if milliseconds >= size][:2] or [1]
     return duration(-(-milliseconds // sizes[-1]) * sizes[-1]).replace(" ", "")
@@ -154,7 +154,7 @@ def utc(time_ms: int, now_ms: int | None = None) -> str:
     return f"{_written(time_ms, '%Y-%m-%d %H:%M UTC')}{wait}"
 
 
-def utc_second(time_ms: int) -> str:
+def format_utc_seconds(time_ms: int) -> str:
     """Format a time given in ms since 1970 with seconds, for sequences of events."""
     return _written(time_ms, "%Y-%m-%d %H:%M:%S UTC")
 

@@ -168,7 +168,7 @@ def reserved_amount(reference: ObjectReference) -> int:
 
 
 def _masked(object_id: Address, chain: Digest) -> Address:
-    return Address(bytes(one ^ other for one, other in zip(object_id, chain, strict=True)))
+    return Address(bytes(byte ^ mask for byte, mask in zip(object_id, chain, strict=True)))
 
 
 def _number(data: bytes) -> int:

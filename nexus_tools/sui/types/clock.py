@@ -11,7 +11,7 @@ from nexus_tools.sui.types.type_tag import StructTag
 
 CLOCK_TYPE = StructTag(SUI_FRAMEWORK, "clock", "Clock")
 
-SHARED_AT = 1
+CLOCK_INITIAL_VERSION = 1
 """The version at which each genesis shares the clock: `SUI_CLOCK_OBJECT_SHARED_VERSION`."""
 
 
@@ -28,4 +28,4 @@ def clock_contents(timestamp_ms: int) -> bytes:
 
 def clock_input(*, mutable: bool) -> SharedObject:
     """Return the clock as a transaction input; its initial version is a constant."""
-    return SharedObject(CLOCK, SHARED_AT, mutable=mutable)
+    return SharedObject(CLOCK, CLOCK_INITIAL_VERSION, mutable=mutable)

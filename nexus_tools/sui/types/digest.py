@@ -56,8 +56,8 @@ def base58_encode(data: bytes) -> str:
     """Return base58 with Bitcoin's alphabet; a leading zero byte is a `1`."""
     number, digits = int.from_bytes(data, "big"), []
     while number:
-        number, place = divmod(number, 58)
-        digits.append(_ALPHABET[place])
+        number, digit = divmod(number, 58)
+        digits.append(_ALPHABET[digit])
     zeros = len(data) - len(data.lstrip(b"\0"))
     return "1" * zeros + "".join(reversed(digits))
 

@@ -244,15 +244,15 @@ def _read_command(data: bytes, position: int) -> tuple[tuple[Any, ...], int]:
     number, position = read_uleb128(data, position)
     if number >= _COMMANDS:
         raise BcsError(f"ExecutionTimeObservationKey has no variant {number}")
-    called, position = _CALL.read(data, position) if number == _CALL_NUMBER else ((), position)
-    return (number, *called), position
+    function, position = _CALL.read(data, position) if number == _CALL_NUMBER else ((), position)
+    return (number, *function), position
 
 
 def _write_command(command: tuple[Any, ...], out: bytearray) -> None:
-    number, *called = command
+    number, *function = command
     write_uleb128(number, out)
     if number == _CALL_NUMBER:
-        _CALL.write(tuple(called), out)
+        _CALL.write(tuple(function), out)
 
 
 _DURATIONS = vector(record((byte_vector, record((u64, u32)))))

@@ -196,8 +196,8 @@ def parse_type_tag(text: str) -> TypeTag:
 
     Raises `type_invalid`.
     """
-    tag, rest = _parse(text.replace(" ", ""), text, 0)
-    if rest:
+    tag, remainder = _parse(text.replace(" ", ""), text, 0)
+    if remainder:
         raise _not_a_type(text)
     return tag
 

@@ -1,4 +1,4 @@
 """JSON Schemas of inputs and outputs: checks, validation, and examples.
 
-Begin with `schema.py` and `validator.py`.
+Start with `schema.py` and `validator.py`.
 """

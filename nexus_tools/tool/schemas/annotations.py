@@ -14,18 +14,18 @@ _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _MAX_TITLE = 200
 
 
-def annotations_of(input_schema: Mapping[str, Any]) -> dict[str, Any]:
+def read_annotations(input_schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the annotations in an input schema: `title`, and the hints that are set."""
-    return known_annotations(input_schema.get(ANNOTATIONS))
+    return filter_annotations(input_schema.get(ANNOTATIONS))
 
 
 def with_annotations(input_schema: Mapping[str, Any], annotations: Any) -> dict[str, Any]:
     """Return the input schema with the valid annotations added."""
-    known = known_annotations(annotations)
+    known = filter_annotations(annotations)
     return {**input_schema, ANNOTATIONS: known} if known else dict(input_schema)
 
 
-def known_annotations(annotations: Any) -> dict[str, Any]:
+def filter_annotations(annotations: Any) -> dict[str, Any]:
     """Return the valid entries of untrusted annotations: a one-line title and boolean hints."""
     given = annotations if isinstance(annotations, Mapping) else {}
     known: dict[str, Any] = {}

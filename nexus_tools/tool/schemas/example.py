@@ -17,7 +17,7 @@ from nexus_tools.tool.outcome import Answer
 from nexus_tools.tool.schemas.example_pattern import matching_texts
 from nexus_tools.tool.schemas.schema import check_input_schema, check_output_schema
 from nexus_tools.tool.schemas.schema_document import Schema, SchemaDocument
-from nexus_tools.tool.schemas.validation_cost import linear_time
+from nexus_tools.tool.schemas.validation_cost import linear_time_options
 from nexus_tools.tool.strict_json import canonical_json
 
 _MAX_TRIES = 400
@@ -75,7 +75,7 @@ class _Candidates:
         self._looks_left = _MAX_LOOKS
         self._text_left = _MAX_TEXT
         self._validators = validator_map_for(
-            document.root, pattern_options=linear_time(), offline=True
+            document.root, pattern_options=linear_time_options(), offline=True
         )
         self._pointers = {id(schema): pointer for pointer, schema in document.subschemas.items()}
         self._by_type = {

@@ -14,8 +14,12 @@ from typing import TYPE_CHECKING, Any
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool.schemas.mismatch import Mismatch
 from nexus_tools.tool.schemas.schema_document import SchemaDocument, schema_error
-from nexus_tools.tool.schemas.validation_cost import ValidationCost, linear_time, pattern_mismatches
-from nexus_tools.tool.strict_json import pointer_of
+from nexus_tools.tool.schemas.validation_cost import (
+    ValidationCost,
+    linear_time_options,
+    pattern_mismatches,
+)
+from nexus_tools.tool.strict_json import json_pointer
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -45,7 +49,7 @@ class CheckedSchema:
 
 def check_input_schema(schema: object) -> CheckedSchema:
     """Check an input schema, or raise `ValidationError` (`schema_invalid`) with the locations."""
-    with naming_schema("input"):
+    with schema_name_in_errors("input"):
         document = _bounded_document(schema)
         _raise_if_any([*_port_rules(document, "", "the input")])
         return _checked(document, {})
@@ -53,7 +57,7 @@ def check_input_schema(schema: object) -> CheckedSchema:
 
 def check_output_schema(schema: object) -> CheckedSchema:
     """Check an output schema, or raise `ValidationError` (`schema_invalid`) with the locations."""
-    with naming_schema("output"):
+    with schema_name_in_errors("output"):
         document = _bounded_document(schema)
         branches = document.root.get("oneOf", [])
         if not branches:
@@ -71,7 +75,7 @@ def check_output_schema(schema: object) -> CheckedSchema:
 
 
 @contextmanager
-def naming_schema(schema: str) -> Iterator[None]:
+def schema_name_in_errors(schema: str) -> Iterator[None]:
     """Add to errors which schema of the tool is invalid: the `input` or the `output` schema."""
     try:
         yield
@@ -103,7 +107,7 @@ def _checked(document: SchemaDocument, pointers_by_variant: dict[str, str]) -> C
     try:
         # Messages contain "the value" instead of the value, which may be secret or huge.
         validator = jsonschema_rs.Draft202012Validator(
-            document.root, pattern_options=linear_time(), offline=True, mask="the value"
+            document.root, pattern_options=linear_time_options(), offline=True, mask="the value"
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
         raise schema_error([Mismatch("", str(error).partition("\n")[0])]) from error
@@ -127,7 +131,7 @@ def _patterns(document: SchemaDocument) -> Iterator[tuple[str, str]]:
         if "pattern" in schema:
             yield f"{pointer}/pattern", schema["pattern"]
         for pattern in schema.get("patternProperties", ()):
-            yield f"{pointer}/patternProperties{pointer_of((pattern,))}", pattern
+            yield f"{pointer}/patternProperties{json_pointer((pattern,))}", pattern
 
 
 def _branch_rules(
@@ -147,7 +151,7 @@ def _branch_rules(
         yield Mismatch(place, f"{name[:80]!r} is not a valid variant name: {_NAME_RULE}")
     if name in pointers_by_variant:
         yield Mismatch(place, f"another branch describes the variant {name[:80]!r} already")
-    ports = f"{pointer}/properties{pointer_of((name,))}"
+    ports = f"{pointer}/properties{json_pointer((name,))}"
     yield from _port_rules(document, ports, f"the variant {name[:80]!r}")
     pointers_by_variant[name], _ = document.target(ports)
 
@@ -162,7 +166,7 @@ def _port_rules(document: SchemaDocument, place: str, what: str) -> Iterator[Mis
         yield Mismatch(place, f"{what} has {len(names)} ports, {MAX_PORTS} are allowed")
     for name in names:
         if not _NAME.fullmatch(name):
-            place = f"{pointer}/properties{pointer_of((name,))}"
+            place = f"{pointer}/properties{json_pointer((name,))}"
             yield Mismatch(place, f"{name[:80]!r} is not a valid port name: {_NAME_RULE}")
 
 

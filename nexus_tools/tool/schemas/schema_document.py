@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.support.untrusted_text import one_line
 from nexus_tools.tool.schemas.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
-from nexus_tools.tool.strict_json import canonical_json, measure, pointer_of
+from nexus_tools.tool.strict_json import canonical_json, json_pointer, measure
 
 Schema = dict[str, Any] | bool
 
@@ -55,7 +55,7 @@ _NAMED = ["properties", "patternProperties", "dependentSchemas", "$defs", "defin
 # The characters that RFC 3986 allows unescaped in a fragment.
 _FRAGMENT = "/?~!$&'()*+,;=:@-._"
 _REFERENCES = ("$ref", "$dynamicRef")
-ANCHORS = ("$anchor", "$dynamicAnchor")
+ANCHOR_KEYWORDS = ("$anchor", "$dynamicAnchor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,7 @@ class SchemaDocument:
         """Return the target pointers of `$ref` and `$dynamicRef` of one subschema.
 
         A document without embedded resources has at most one `$dynamicAnchor` per name, so a
-        dynamic
-        reference has the same target as a plain one.
+        dynamic reference has the same target as a plain one.
         """
         if isinstance(schema, bool):
             return []
@@ -124,7 +123,7 @@ class SchemaDocument:
             yield Mismatch(f"{pointer}/$schema", message)
         for keyword in _OLD_KEYWORDS.keys() & schema.keys():
             message = f"{keyword} belongs to an older draft: write {_OLD_KEYWORDS[keyword]}"
-            yield Mismatch(pointer + pointer_of((keyword,)), message)
+            yield Mismatch(pointer + json_pointer((keyword,)), message)
         if pointer and "$id" in schema:
             message = "an embedded $id starts another document: refer to #/$defs/… instead"
             yield Mismatch(f"{pointer}/$id", message)
@@ -167,7 +166,7 @@ def direct_subschemas(pointer: str, schema: dict[str, Any]) -> Iterator[tuple[st
             yield keyword, f"{pointer}/{keyword}/{index}", member
     for keyword in _NAMED:
         for name, member in schema.get(keyword, {}).items():
-            yield keyword, f"{pointer}/{keyword}{pointer_of((name,))}", member
+            yield keyword, f"{pointer}/{keyword}{json_pointer((name,))}", member
 
 
 def _walk(root: dict[str, Any]) -> Iterator[tuple[str, Schema]]:
@@ -194,7 +193,7 @@ def _anchors(subschemas: dict[str, Schema]) -> dict[str, str]:
         (schema[keyword], pointer, f"{pointer}/{keyword}")
         for pointer, schema in subschemas.items()
         if isinstance(schema, dict)
-        for keyword in ANCHORS
+        for keyword in ANCHOR_KEYWORDS
         if keyword in schema
     ]
     for name, pointer, location in locations:
@@ -225,7 +224,7 @@ def _relocate(
         if keyword in subschema:
             pointer = place(document.resolve(subschema[keyword]))
             subschema[keyword] = "#" + quote(pointer, safe=_FRAGMENT)
-    for keyword in ANCHORS:
+    for keyword in ANCHOR_KEYWORDS:
         subschema.pop(keyword, None)
 
 
@@ -236,10 +235,8 @@ def _metaschema_mismatches(schema: dict[str, Any]) -> list[Mismatch]:
     """Return the violations of the metaschema; empty if `schema` is valid.
 
     jsonschema-rs decides in microseconds. jsonschema then describes, which takes half a millisecond
-    per
-    subschema, so for a large document only the first mismatch is returned. A schema that names
-    another
-    dialect is still checked as draft 2020-12.
+    per subschema, so for a large document only the first mismatch is returned. A schema that names
+    another dialect is still checked as draft 2020-12.
     """
     import jsonschema_rs  # noqa: PLC0415 - native code, needed only where a schema is checked
 
@@ -272,7 +269,7 @@ def _first_mismatch(error: Exception) -> Mismatch:
     """Return the message of jsonschema-rs, with its location if there is one."""
     path = getattr(error, "instance_path", [])
     message = getattr(error, "message", str(error)).partition("\n")[0]
-    return Mismatch(pointer_of(path), one_line(message, _MAX_MESSAGE))
+    return Mismatch(json_pointer(path), one_line(message, _MAX_MESSAGE))
 
 
 def _described(schema: dict[str, Any]) -> list[Mismatch]:
@@ -281,7 +278,7 @@ def _described(schema: dict[str, Any]) -> list[Mismatch]:
     errors = Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)
     # Each of the eight vocabularies reports a subschema that is neither an object nor a boolean.
     mismatches = dict.fromkeys(
-        Mismatch(pointer_of(list(error.absolute_path)), error.message)
+        Mismatch(json_pointer(list(error.absolute_path)), error.message)
         for error in islice(errors, _VOCABULARIES * MAX_MISMATCHES)
     )
     return sorted(mismatches, key=lambda mismatch: mismatch.pointer)[:MAX_MISMATCHES]

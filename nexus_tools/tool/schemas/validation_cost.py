@@ -28,8 +28,8 @@ from nexus_tools.tool.strict_json import (
     MAX_DEPTH,
     Extent,
     canonical_json,
+    json_pointer,
     number_stretches,
-    pointer_of,
     text_stretches,
 )
 
@@ -71,8 +71,7 @@ class ValidationCost:
         {"$defs": {"t": t}, "$ref": "#/$defs/t"}
 
     Own steps are one, and one for each keyword: the root has 3, `t`, `next` and each `$ref` have 2.
-    `t`
-    enters `next` one level below. `next` applies both references in place, each of them `t`:
+    `t` enters `next` one level below. `next` applies both references in place, each of them `t`:
 
         depth   t(d) = 2 + next(d-1)   next(d) = 2 + 2 · (2 + t(d))   root(d) = 3 + t(d)
           0              2                          10                        5
@@ -81,9 +80,8 @@ class ValidationCost:
           8          2 552                       5 110                    2 555
 
     32 nodes at depth 8 take at most 32 · 2 555 = 81 760 steps, 2 ms, so the schema is usable. A
-    value
-    of 100 nodes that nests 20 deep could take 1 048 575 500 steps, more than `MAX_STEPS`, and is
-    rejected.
+    value of 100 nodes that nests 20 deep could take 1 048 575 500 steps, more than `MAX_STEPS`, and
+    is rejected.
     """
 
     def __init__(self, document: SchemaDocument) -> None:
@@ -181,7 +179,7 @@ class _Node:
             elif keyword not in _NEVER_APPLIED | _EXCLUSIVE:
                 node.inside.append(place)
         for name in schema.get("properties", ()):
-            node.members[name] = f"{pointer}/properties{pointer_of((name,))}"
+            node.members[name] = f"{pointer}/properties{json_pointer((name,))}"
         for index in range(len(schema.get("prefixItems", ()))):
             node.members[index] = f"{pointer}/prefixItems/{index}"
         # Finding members that are not yet evaluated visits the neighbours a second time.
@@ -346,7 +344,7 @@ _SIZES = tuple(1 << bits for bits in range(9, 19))
 _COMPILED_BYTES_PER_STEP = 8
 
 
-def linear_time() -> "RegexOptions":
+def linear_time_options() -> "RegexOptions":
     """Return the options of the engine that never backtracks, with bounded memory."""
     from jsonschema_rs import RegexOptions  # noqa: PLC0415 - native code, needed late
 

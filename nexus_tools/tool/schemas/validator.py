@@ -13,7 +13,7 @@ from nexus_tools.tool.outcome import Answer
 from nexus_tools.tool.schemas.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
 from nexus_tools.tool.schemas.schema import CheckedSchema, check_input_schema, check_output_schema
 from nexus_tools.tool.schemas.validation_cost import MAX_STEPS
-from nexus_tools.tool.strict_json import measure, pointer_of
+from nexus_tools.tool.strict_json import json_pointer, measure
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError as SchemaMismatch
@@ -55,11 +55,9 @@ class InterfaceValidator:
         """Raise `ValidationError` (`input_invalid`) unless `value` is an input of the tool.
 
         `details["failures"]` lists `{pointer, message, rule}` of each problem: the location in the
-        value,
-        and the keyword of the schema. `json_bytes` is the size of the text from which `parse_json`
-        read the
-        value. The value is then not measured if every value of a text of that size is within the
-        limit.
+        value, and the keyword of the schema. `json_bytes` is the size of the text from which
+        `parse_json` read the value. The value is then not measured if every value of a text of that
+        size is within the limit.
         """
         self._input.check(value, "input_invalid", "the input does not match", json_bytes)
 
@@ -144,7 +142,7 @@ def _in_words(error: "SchemaMismatch") -> Iterator[Mismatch]:
     """Yield one error, or those of the alternative that matches the value furthest."""
     branches = [branch for branch in getattr(error.kind, "context", []) if branch]
     if not branches:
-        place, rule = pointer_of(error.instance_path), pointer_of(error.schema_path)
+        place, rule = json_pointer(error.instance_path), json_pointer(error.schema_path)
         yield Mismatch(place, error.message, rule)
         return
     for inner in max(branches, key=lambda branch: len(branch[0].instance_path)):

@@ -1,1 +1,1 @@
-"""Signed requests and responses (RFC 9421), and signed outcomes. Begin with `signing.py`."""
+"""Signed requests and responses (RFC 9421), and signed outcomes. Start with `signing.py`."""

@@ -75,8 +75,7 @@ class SignatureInput:
         """Return the signature base (RFC 9421, section 2.5). Raises `MalformedError`.
 
         `value` returns the value of a component in the message. A value with line breaks could
-        forge the
-        lines of other components, so it is rejected.
+        forge the lines of other components, so it is rejected.
         """
         lines = [f"{part.identifier}: {_line(value(part))}" for part in self.components]
         return "\n".join([*lines, f'"@signature-params": {self.text}']).encode("ascii")
@@ -117,7 +116,7 @@ def content_digest(body: bytes) -> str:
     return f"sha-256={written_bytes(sha256(body).digest())}"
 
 
-def has_digest(body: bytes, field: str) -> bool:
+def matches_digest(body: bytes, field: str) -> bool:
     """Return whether all supported digests of a `Content-Digest` field are the body's.
 
     The field must have SHA-256 or SHA-512. Raises `MalformedError`.

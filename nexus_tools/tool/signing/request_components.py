@@ -1,7 +1,7 @@
 """The values of a request's signed components, as a server knows them (RFC 9421, 2.1, 2.2).
 
-The URL is the server's own public URL. All URL components are parts of it, regardless of `Host` or
-a proxy.
+The URL is the server's own public URL. All URL components are parts of it, regardless of
+`Host` or a proxy.
 """
 
 from collections.abc import Mapping

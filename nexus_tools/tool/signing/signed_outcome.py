@@ -4,7 +4,7 @@ The signature of a response is for the Leader that reads it. This signature is p
 the chain trusts that the answer is the tool's, whichever leader settles. It also covers the inputs,
 so a leader that sent other inputs than the invocation's cannot settle with the answer.
 
-The tool gets the inputs as JSON, and signs them as `encoded_ports` encodes them. A requester can
+The tool gets the inputs as JSON, and signs them as `encode_ports` encodes them. A requester can
 encode them differently on chain; a Leader does not call a tool for such inputs.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import protocol
 from nexus_tools.tool.outcome import Answer, OutcomeSignature
-from nexus_tools.tool.ports import encoded_ports, encoded_text
+from nexus_tools.tool.ports import encode_ports, encode_string
 from nexus_tools.tool.signing.http_signatures import MalformedError, read_bytes_item, written_bytes
 from nexus_tools.tool.signing.signing_key import Identity, parse_key_id, verifies
 from nexus_tools.tool.strict_json import parse_json
@@ -32,12 +32,11 @@ def outcome_message(invocation: bytes, inputs: Mapping[str, Any], answer: Answer
     """Return the signed message, as the Move function `invocation::signed_outcome` defines it.
 
     It consists of `nexus_tools::outcome`, the 32 bytes of the invocation's ID, the BLAKE2b-256
-    digest
-    of the inputs in BCS, the variant in BCS, and the digest of the ports. Raises as
-    `encoded_ports`.
+    digest of the inputs in BCS, the variant in BCS, and the digest of the ports. Raises as
+    `encode_ports`.
     """
-    input_digest, port_digest = (_digest(encoded_ports(ports)) for ports in (inputs, answer.ports))
-    return _DOMAIN + invocation + input_digest + encoded_text(answer.variant) + port_digest
+    input_digest, port_digest = (_digest(encode_ports(ports)) for ports in (inputs, answer.ports))
+    return _DOMAIN + invocation + input_digest + encode_string(answer.variant) + port_digest
 
 
 def _digest(data: bytes) -> bytes:

@@ -5,8 +5,8 @@ Both are signatures of RFC 9421 with Ed25519, under the label `nexus`, over a di
 once, because its recipient stores the nonce until it expires. A signed response is not valid for
 another request.
 
-The URL is the registered one. A server compares it with its own public URL, and never with `Host`
-or forwarded headers, which anyone can write.
+The URL is the registered one. A server compares it with its own public URL, and never with
+`Host` or forwarded headers, which anyone can write.
 """
 
 import re
@@ -22,7 +22,7 @@ from nexus_tools.tool.signing.http_signatures import (
     MalformedError,
     SignatureInput,
     content_digest,
-    has_digest,
+    matches_digest,
     read_input,
     read_signature,
     signature_member,
@@ -72,13 +72,13 @@ _RESPONSE_COMPONENTS = (
     f' "{_SIGNATURE}";req;key="{LABEL}"'
 )
 
-READ_HEADERS = frozenset((*COVERED[2:], _INPUT, _SIGNATURE))
+SIGNATURE_HEADERS = frozenset((*COVERED[2:], _INPUT, _SIGNATURE))
 """The request headers that are needed to verify its signature, in lower case."""
 
 _OUR_INPUT = f"{LABEL}={_REQUEST_COMPONENTS};"
 
 
-class RefusedSignatureError(Exception):
+class SignatureRejectedError(Exception):
     """The error for a message without a valid signature: a code for programs, a detail for users.
 
     `unknown` is the signer if it, or its key, is not listed.
@@ -110,8 +110,7 @@ def sign_request(
     """Return the headers that sign a `POST url` request, with a new random nonce.
 
     `headers` are those of a tool call, with names in lower case. They must include all that
-    `COVERED`
-    names.
+    `COVERED` names.
     """
     created = int(now_s)
     nonce = secrets.token_urlsafe(_NONCE_BYTES)
@@ -131,7 +130,7 @@ def is_signed(headers: Mapping[str, str]) -> bool:
 
 
 def covered_fields(headers: Mapping[str, str]) -> frozenset[str]:
-    """Return the names of the fields that a signature covers besides `READ_HEADERS`.
+    """Return the names of the fields that a signature covers besides `SIGNATURE_HEADERS`.
 
     `headers` are as in `check_request`, which rejects headers that cannot be read here.
     """
@@ -147,7 +146,7 @@ def covered_fields(headers: Mapping[str, str]) -> frozenset[str]:
         if signature_input is not None
         else []
     )
-    return frozenset(name for name in names if not name.startswith("@")) - READ_HEADERS
+    return frozenset(name for name in names if not name.startswith("@")) - SIGNATURE_HEADERS
 
 
 def check_request(
@@ -155,9 +154,9 @@ def check_request(
 ) -> SignedRequest:
     """Verify the signature of a request to `url`, but not yet its body and its nonce.
 
-    `headers` has `READ_HEADERS` and `covered_fields`, as far as they are present. The cheapest
-    checks
-    come first, so an unlisted signer does not cost a verification. Raises `RefusedSignatureError`.
+    `headers` has `SIGNATURE_HEADERS` and `covered_fields`, as far as they are present. The cheapest
+    checks come first, so an unlisted signer does not cost a verification. Raises
+    `SignatureRejectedError`.
     """
     try:
         signature_input, signature = _read(headers, f"sign the request, under the label {LABEL}")
@@ -176,14 +175,14 @@ def check_request(
 
 
 def check_body(body: bytes, headers: Mapping[str, str]) -> None:
-    """Compare a body with the signed digest. Raises `RefusedSignatureError`."""
+    """Compare a body with the signed digest. Raises `SignatureRejectedError`."""
     try:
-        matches = has_digest(body, headers.get(_DIGEST, ""))
+        matches = matches_digest(body, headers.get(_DIGEST, ""))
     except MalformedError as error:
         raise _refused(Problem.SIGNATURE_MALFORMED, str(error)) from error
     if not matches:
         detail = f"the body is not the one whose digest {protocol.CONTENT_DIGEST_HEADER} has"
-        raise _refused(Problem.DIGEST_WRONG, detail)
+        raise _refused(Problem.DIGEST_MISMATCH, detail)
 
 
 def _check_covered(signature_input: SignatureInput) -> None:
@@ -225,10 +224,10 @@ def _known_key(signature_input: SignatureInput, leaders: Keys) -> tuple[str, byt
     known = leaders(signer)
     if known is None:
         detail = f"this tool does not accept {signer}"
-        raise RefusedSignatureError(Problem.LEADER_NOT_ACCEPTED, detail, unknown=signer)
+        raise SignatureRejectedError(Problem.LEADER_NOT_ACCEPTED, detail, unknown=signer)
     if key not in known:
         detail = f"{signer} does not have this key now"
-        raise RefusedSignatureError(Problem.KEY_UNKNOWN, detail, unknown=signer)
+        raise SignatureRejectedError(Problem.KEY_UNKNOWN, detail, unknown=signer)
     return signer, key
 
 
@@ -247,8 +246,7 @@ def sign_response(
     """Return the headers that sign a response.
 
     `request` are the headers of its signed request, and `asked` is the body of that request. An
-    answer
-    to an invocation is also signed for the chain: see `signed_outcome`.
+    answer to an invocation is also signed for the chain: see `signed_outcome`.
     """
     outcome = outcome_header(identity, status, body, request, asked=asked)
     text = f'{_response_components(outcome)};created={int(now_s)};keyid="{identity.key_id}"'
@@ -274,7 +272,7 @@ def check_response(
 ) -> None:
     """Verify that the response to a request of ours is signed with one of the tool's `keys`.
 
-    Both mappings have header names in lower case. Raises `RefusedSignatureError`.
+    Both mappings have header names in lower case. Raises `SignatureRejectedError`.
     """
     try:
         signature_input, signature = _read(headers, "the response is not signed")
@@ -307,7 +305,7 @@ def check_answer(
 ) -> OutcomeSignature:
     """Return the signature of the answer for the chain, made with one of the tool's `keys`.
 
-    `asked` is the body of the request. Raises `RefusedSignatureError`.
+    `asked` is the body of the request. Raises `SignatureRejectedError`.
     """
     try:
         return read_outcome_signature(answer, headers, request, keys, asked=asked)
@@ -379,5 +377,5 @@ def _signed(key: SigningKey, digest: str, text: str, lines: str) -> dict[str, st
     }
 
 
-def _refused(problem: Problem, detail: str) -> RefusedSignatureError:
-    return RefusedSignatureError(problem, detail)
+def _refused(problem: Problem, detail: str) -> SignatureRejectedError:
+    return SignatureRejectedError(problem, detail)

@@ -21,10 +21,10 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from nexus_tools.errors import NotAllowedError, UsageError, ValidationError
-from nexus_tools.sui.support.ed25519 import has_small_order, is_ed25519_key, verifies_ed25519
+from nexus_tools.sui.support.ed25519 import has_small_order, is_ed25519_key, verify_ed25519
 from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.sui.support.private_file import create_private, is_exposed
-from nexus_tools.sui.support.text_file import read_text, without_mark
+from nexus_tools.sui.support.text_file import read_text, without_byte_order_mark
 
 Keys = Callable[[str], Collection[bytes] | None]
 """A function that returns the current public keys of a signer, 32 bytes each, or None if it is
@@ -41,7 +41,7 @@ _KEY_ID = re.compile(rf"({_SIGNER})#(ed25519:[0-9a-f]{{64}})")
 _MAX_FILE_BYTES = 2**20
 
 
-def public_key_text(key: bytes) -> str:
+def format_public_key(key: bytes) -> str:
     """Return a public key in the form that users read."""
     return f"ed25519:{key.hex()}"
 
@@ -65,7 +65,7 @@ def parse_public_key(text: str) -> bytes:
 
 def verifies(public_key: bytes, signature: bytes, message: bytes) -> bool:
     """Return whether a signature of a message is the key's, and is valid for no other message."""
-    return not _is_weak(public_key) and verifies_ed25519(public_key, signature, message)
+    return not _is_weak(public_key) and verify_ed25519(public_key, signature, message)
 
 
 @lru_cache(maxsize=4_096)
@@ -76,7 +76,7 @@ def _is_weak(public_key: bytes) -> bool:
 
 def key_id(signer: str, key: bytes) -> str:
     """Return the key ID in a signature: the signer and its public key."""
-    return f"{signer}#{public_key_text(key)}"
+    return f"{signer}#{format_public_key(key)}"
 
 
 def parse_key_id(text: str) -> tuple[str, bytes] | None:
@@ -244,7 +244,7 @@ class KnownKeysFile:
         try:
             self._known = self._read()
         except ValidationError as error:
-            _log.warning("known_keys_unread", file=str(self._path), why=error.message)
+            _log.warning("known_keys_unreadable", file=str(self._path), why=error.message)
         else:
             _log.info("known_keys_read", file=str(self._path), signers=len(self._known.keys))
 
@@ -261,7 +261,7 @@ class KnownKeysFile:
                 text = file.read(_MAX_FILE_BYTES + 1)
             if len(text) > _MAX_FILE_BYTES:
                 raise self._invalid(f"it has more than {_MAX_FILE_BYTES} bytes")
-            return KnownKeys.parse(without_mark(text).decode())
+            return KnownKeys.parse(without_byte_order_mark(text).decode())
         except OSError as error:
             raise self._invalid(error.strerror or str(error)) from None
         except UnicodeDecodeError:

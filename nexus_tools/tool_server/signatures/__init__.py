@@ -1,1 +1,1 @@
-"""Signatures on the side of the tool server. Begin with `signatures.py`."""
+"""Signatures on the side of the tool server. Start with `signatures.py`."""

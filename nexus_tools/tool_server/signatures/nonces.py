@@ -21,14 +21,14 @@ _BUCKET_S = 16
 _MARGIN_S = 60
 
 
-class NoncesFullError(Exception):
+class NonceStoreFullError(Exception):
     """The error for a signer with too many recent requests, or for a full store.
 
     The message is shown to users.
     """
 
 
-class Nonces(Protocol):
+class NonceStore(Protocol):
     """A store of accepted requests."""
 
     since_s: float
@@ -37,11 +37,11 @@ class Nonces(Protocol):
     def take(self, signer: str, nonce: str, until_s: int, now_s: float) -> bool:
         """Remember a request until `until_s`, and return False if it was accepted before.
 
-        Raises `NoncesFullError`, and then the request is not accepted.
+        Raises `NonceStoreFullError`, and then the request is not accepted.
         """
 
 
-class MemoryNonces:
+class MemoryNonceStore:
     """A store in the memory of one process.
 
     After a restart, requests that were signed before it are rejected.
@@ -66,7 +66,7 @@ class MemoryNonces:
         if request in self._known:
             return False
         if self._count[signer] >= self._max_per_signer:
-            raise NoncesFullError(f"{signer} has sent {self._max_per_signer} requests recently")
+            raise NonceStoreFullError(f"{signer} has sent {self._max_per_signer} requests recently")
         self._known.add(request)
         self._count[signer] += 1
         self._buckets.setdefault(until_s // _BUCKET_S, []).append(request)
@@ -81,7 +81,7 @@ class MemoryNonces:
                 self._count[request[0]] -= 1
 
 
-class SqliteNonces:
+class SqliteNonceStore:
     """A store in a file that all processes of a server share and that survives restarts.
 
     The limit per signer applies to each process. Raises `state_unusable`.
@@ -90,7 +90,7 @@ class SqliteNonces:
     since_s = 0.0
 
     def __init__(self, path: Path, max_per_signer: int = MAX_PER_SIGNER) -> None:
-        self._own = MemoryNonces(max_per_signer)
+        self._own = MemoryNonceStore(max_per_signer)
         self._forgotten_at = 0.0
         self._file = open_state(path, _SCHEMA)
 
@@ -102,7 +102,7 @@ class SqliteNonces:
             self._forget(now_s)
             return self._file.execute(_TAKE, (signer, nonce, until_s)).rowcount == 1
         except sqlite3.Error as error:
-            raise NoncesFullError("the server cannot record requests at the moment") from error
+            raise NonceStoreFullError("the server cannot record requests at the moment") from error
 
     def close(self) -> None:
         """Close the file."""

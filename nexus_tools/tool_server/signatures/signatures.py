@@ -12,12 +12,12 @@ from starlette.types import Scope
 
 from nexus_tools.errors import UsageError
 from nexus_tools.tool import (
-    READ_HEADERS,
+    SIGNATURE_HEADERS,
     Identity,
     Keys,
     KnownKeys,
     Problem,
-    RefusedSignatureError,
+    SignatureRejectedError,
     SignedRequest,
     SigningKey,
     check_body,
@@ -29,11 +29,15 @@ from nexus_tools.tool import (
 )
 from nexus_tools.tool_server.base import Call, NotReadyError
 from nexus_tools.tool_server.response import ProblemError, Response
-from nexus_tools.tool_server.signatures.nonces import MemoryNonces, Nonces, NoncesFullError
-from nexus_tools.tool_server.signatures.unsettled_answers import TakenAnswers
+from nexus_tools.tool_server.signatures.nonces import (
+    MemoryNonceStore,
+    NonceStore,
+    NonceStoreFullError,
+)
+from nexus_tools.tool_server.signatures.unsettled_answers import UnsettledAnswers
 
 # ASGI passes the names of headers as bytes in lower case.
-_NAMES = {name.encode(): name for name in READ_HEADERS}
+_NAMES = {name.encode(): name for name in SIGNATURE_HEADERS}
 # Several lines of these fields form one list (RFC 9110, section 5.3), because proxies may sign too.
 _LISTS = {
     protocol.SIGNATURE_HEADER.lower(),
@@ -59,27 +63,25 @@ class SignatureMode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Signatures:
+class SignaturePolicy:
     """The configuration of signatures; `leaders` are the accepted leaders with their current keys.
 
     `leaders` apply to all tools, or to each by its FQN. `look_again` is awaited with an unknown
-    signer,
-    or one with an unknown key, before it is rejected, and may raise `NotReadyError`. `authorize` is
-    awaited with the FQN and each signed call, and may raise `NotReadyError` or
-    `NotAuthorizedError`.
-    `key` signs responses to signed calls for every tool. `is_believed` returns for an FQN whether
-    callers trust that key. While they do not, signed calls get no answer, because no one could use
-    it
-    and no leader should be blamed for that. All processes of one server share `nonces`, see
-    `SqliteNonces`, and `answers`, by which leaders are rejected where signatures are required.
-    Elsewhere, anyone can call in the name of a leader. `clock` returns seconds since 1970.
+    signer, or one with an unknown key, before it is rejected, and may raise `NotReadyError`.
+    `authorize` is awaited with the FQN and each signed call, and may raise `NotReadyError` or
+    `NotAuthorizedError`. `key` signs responses to signed calls for every tool. `is_believed`
+    returns for an FQN whether callers trust that key. While they do not, signed calls get no
+    answer, because no one could use it and no leader should be blamed for that. All processes of
+    one server share `nonces`, see `SqliteNonceStore`, and `answers`, by which leaders are rejected
+    where signatures are required. Elsewhere, anyone can call in the name of a leader. `clock`
+    returns seconds since 1970.
     """
 
     mode: SignatureMode | str = SignatureMode.REQUIRED
     leaders: Keys | Mapping[str, Keys] = field(default_factory=lambda: KnownKeys({}))
     key: SigningKey | None = None
-    nonces: Nonces = field(default_factory=MemoryNonces)
-    answers: TakenAnswers = field(default_factory=TakenAnswers)
+    nonces: NonceStore = field(default_factory=MemoryNonceStore)
+    answers: UnsettledAnswers = field(default_factory=UnsettledAnswers)
     look_again: Callable[[str], Awaitable[None]] | None = None
     authorize: Callable[[str, Call], Awaitable[None]] | None = None
     is_believed: Callable[[str], bool] | None = None
@@ -103,9 +105,9 @@ class SignedCall(NamedTuple):
             is_new = signatures.nonces.take(
                 request.signer, request.nonce, request.remember_until_s, now_s
             )
-        except RefusedSignatureError as error:
+        except SignatureRejectedError as error:
             raise _problem(error.problem, error.detail) from error
-        except NoncesFullError as error:
+        except NonceStoreFullError as error:
             raise ProblemError(Problem.BUSY, str(error), headers=_RETRY_SOON) from error
         if not is_new:
             raise _problem(Problem.SIGNATURE_REPLAYED, "this request was already received")
@@ -119,8 +121,7 @@ class SignedCall(NamedTuple):
         """Return the response to the request body `asked`, signed if the tool has a key.
 
         Where signatures are required, an answer after the deadline becomes a problem, because
-        answers in
-        time are counted.
+        answers in time are counted.
         """
         identity, signatures = self.gate.identity, self.gate.signatures
         now_s = signatures.clock()
@@ -153,7 +154,7 @@ _RETRY_SOON = ((b"retry-after", b"1"),)
 class _UnknownSignerError(ProblemError):
     """The rejection of an unknown signer or key. The list may be outdated, so it is read again."""
 
-    def __init__(self, error: RefusedSignatureError) -> None:
+    def __init__(self, error: SignatureRejectedError) -> None:
         super().__init__(error.problem, error.detail, headers=_challenge(error.problem))
         self.signer = error.unknown
 
@@ -164,7 +165,7 @@ class SignatureGate:
     `root_url` is the registered root of the server.
     """
 
-    def __init__(self, signatures: Signatures, tool: str, root_url: str) -> None:
+    def __init__(self, signatures: SignaturePolicy, tool: str, root_url: str) -> None:
         self.signatures = signatures
         self.tool = tool
         self.identity = Identity(tool, signatures.key) if signatures.key else None
@@ -187,7 +188,7 @@ class SignatureGate:
         url, now_s = self._url(scope), self.signatures.clock()
         try:
             request = check_request(url, scope["method"], headers, self._leaders, now_s)
-        except RefusedSignatureError as error:
+        except SignatureRejectedError as error:
             if error.unknown:
                 raise _UnknownSignerError(error) from error
             raise _problem(error.problem, error.detail) from error
@@ -235,7 +236,7 @@ class SignatureGate:
         return protocol.endpoint(self._root_url, path) + (f"?{query}" if query else "")
 
 
-def gate(signatures: Signatures, tool: str, root_url: str | None) -> SignatureGate | None:
+def gate(signatures: SignaturePolicy, tool: str, root_url: str | None) -> SignatureGate | None:
     """Return the gate of a tool, or None if signatures are off.
 
     Raises `signatures_invalid` or `public_url_missing`.

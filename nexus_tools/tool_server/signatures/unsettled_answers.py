@@ -3,7 +3,7 @@
 A leader has the answer before the tool is paid. If the invocation then fails or expires, the tool
 has worked without payment. The chain does not see that, because only the server knows that it
 answered. So the server counts, and rejects a leader after its third unpaid answer until the
-operator forgives it. Callers report the ends of invocations to `TakenAnswers`.
+operator forgives it. Callers report the ends of invocations to `UnsettledAnswers`.
 """
 
 import sqlite3
@@ -17,7 +17,7 @@ from nexus_tools.tool_server.signatures.state_file import open_state
 MAX_UNPAID = 3
 """The number of unpaid answers after which a leader is rejected."""
 
-KEPT_S = 3_600
+RETENTION_S = 3_600
 """The time, in seconds, for which unsettled answers are kept; no invocation is open for longer."""
 
 MAX_KEPT = 100_000
@@ -28,12 +28,11 @@ _FORGET_EVERY_S = 16
 _log = get_logger("nexus_tools.tool_server")
 
 
-class TakenAnswers:
+class UnsettledAnswers:
     """The answers that leaders received, in a file that all processes share, or in memory.
 
     In memory, they are lost on restart. Leaders and invocations are named by their full Sui IDs.
-    The
-    constructor raises `state_unusable`.
+    The constructor raises `state_unusable`.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -44,14 +43,12 @@ class TakenAnswers:
         """Record a leader's call, which counts from now on if the invocation fails.
 
         It counts from the call and not from the answer, because a leader may fail the invocation
-        first and
-        receive the answer then. Returns False if an earlier call had a body with another digest,
-        because an
-        invocation pays for one body.
+        first and receive the answer then. Returns False if an earlier call had a body with another
+        digest, because an invocation pays for one body.
         """
         if now_s >= self._forgotten_at + _FORGET_EVERY_S:
             self._forgotten_at = now_s
-            self._execute(_FORGET_OLD, int(now_s) - KEPT_S, MAX_KEPT)
+            self._execute(_FORGET_OLD, int(now_s) - RETENTION_S, MAX_KEPT)
         if self._execute(_BEGIN, leader, invocation, digest, int(now_s)):
             return True
         stored_digest = self._read(_DIGEST_OF, leader, invocation)
@@ -71,8 +68,7 @@ class TakenAnswers:
         """Record that an invocation failed or expired, with its on-chain reason.
 
         It counts for each leader that received the answer. If the other leader of the invocation
-        closed it,
-        the first one still had its whole window to settle it.
+        closed it, the first one still had its whole window to settle it.
         """
         if self._execute(_UNPAID, reason, invocation):
             for (leader,) in self._read(_TAKERS, invocation):
@@ -125,7 +121,7 @@ class TakenAnswers:
         try:
             return self._file.execute(statement, values).rowcount
         except sqlite3.Error as error:
-            _log.warning("answers_not_kept", why=str(error))
+            _log.warning("answers_not_stored", why=str(error))
             return 0
 
     def _read(self, statement: str, *values: object) -> list[Any]:

@@ -6,15 +6,15 @@ from typing import Any
 from nexus_tools.errors import UsageError
 from nexus_tools.workflow.authoring.lines import Line
 from nexus_tools.workflow.authoring.sketch import (
+    Binding,
     Block,
     BlockKind,
     Draft,
-    Feed,
-    GivenInput,
     Origin,
     PortValue,
     Sketch,
     State,
+    WorkflowInput,
     order_port,
 )
 from nexus_tools.workflow.authoring.ways import Way, ways
@@ -53,7 +53,7 @@ class Located:
 
 
 @dataclass(frozen=True, slots=True)
-class Assembled:
+class AssembledDocument:
     """A document, its source lines by JSON pointer, and the errors of omitted parts."""
 
     document: Document
@@ -67,7 +67,7 @@ class Assembled:
         return self.lines.get(pointer)
 
 
-def assembled(sketch: Sketch) -> Assembled:
+def assembled(sketch: Sketch) -> AssembledDocument:
     """Return the document of the sketch so far."""
     assembly = _Assembly(sketch)
     for draft in sketch.drafts:
@@ -104,7 +104,7 @@ class _Assembly:
             self.beginning.append(draft.name)
         self.vertices.append(_vertex(draft, led))
 
-    def _ways(self, feed: Feed, target: Block) -> list[Way]:
+    def _ways(self, feed: Binding, target: Block) -> list[Way]:
         try:
             return ways(feed.value, target)
         except UsageError as error:
@@ -121,12 +121,12 @@ class _Assembly:
         except UsageError as error:
             self.errors.append((error, draft.block.line))
             return
-        led[order_port(led)] = self._ways(Feed(beginning, draft.line), draft.block)
+        led[order_port(led)] = self._ways(Binding(beginning, draft.line), draft.block)
         if not _is_led(led, draft.block):
             refused = UsageError(
                 "loop_begins_with_nothing",
                 f"{draft.block} begins with nothing of {draft.block.parent} that it is in",
-                hint="begin it with a value of a step, so that it begins in each round",
+                hint="Start it with a value of a step, so that it starts in each round.",
             )
             self.errors.append((refused, draft.block.line))
 
@@ -136,7 +136,7 @@ class _Assembly:
             assert way.kind is not None
             self.lines[f"/edges/{len(self.edges)}"] = line
             self.edges.append(Edge(source.output, target, way.kind))
-        elif isinstance(source, GivenInput):
+        elif isinstance(source, WorkflowInput):
             self.entered.setdefault(source.name, []).append(target)
         else:
             self.lines[f"/default_values/{len(self.defaults)}"] = line
@@ -164,12 +164,12 @@ class _Assembly:
     def _refuse_unused(self, value: Origin, line: Line) -> None:
         error = UsageError(
             VALUE_UNUSED,
-            f"no step takes {value}",
-            hint="feed it to a port, or leave it out",
+            f"no step uses {value}",
+            hint="Pass it to a port, or remove it.",
         )
         self.errors.append((error, line))
 
-    def finished(self) -> Assembled:
+    def finished(self) -> AssembledDocument:
         """Return the assembled document."""
         inputs = [name for name in self.sketch.inputs if name in self.entered]
         for index, name in enumerate(inputs):
@@ -184,7 +184,7 @@ class _Assembly:
             post_failure_action=self.sketch.post_failure_action,
             dialect=DIALECT,
         )
-        return Assembled(document, self.lines, self.errors)
+        return AssembledDocument(document, self.lines, self.errors)
 
     def _entry_groups(self) -> tuple[EntryGroup, ...]:
         """Return a group only if a starting step has no entry ports; else the default applies."""
@@ -221,7 +221,9 @@ def _beginning_of(block: Block) -> Origin:
 
 def _vertex(draft: Draft, led: dict[str, list[Way]]) -> Vertex:
     entry_ports = tuple(
-        port for port, found in led.items() if any(isinstance(w.source, GivenInput) for w in found)
+        port
+        for port, found in led.items()
+        if any(isinstance(w.source, WorkflowInput) for w in found)
     )
     return Vertex(
         name=draft.name,

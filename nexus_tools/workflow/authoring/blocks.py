@@ -6,7 +6,7 @@ from typing import NoReturn, Self
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.workflow.authoring.feeding import as_origin, check_types
-from nexus_tools.workflow.authoring.lines import UnknownNameError, authors_line
+from nexus_tools.workflow.authoring.lines import UnknownNameError, caller_line
 from nexus_tools.workflow.authoring.sketch import (
     Block,
     BlockKind,
@@ -15,28 +15,28 @@ from nexus_tools.workflow.authoring.sketch import (
     Sketch,
     State,
 )
-from nexus_tools.workflow.authoring.value import Unfinished, Value
-from nexus_tools.workflow.authoring.ways import check_ways_to_begin
+from nexus_tools.workflow.authoring.value import IncompleteValue, Value
+from nexus_tools.workflow.authoring.ways import check_loop_start
 from nexus_tools.workflow.document.document import MAX_PARALLEL
 from nexus_tools.workflow.interfaces import LIST
 
 _TO_ITERATE = "write: with flow.for_each(…) as element"
 
 
-class _With(Unfinished):
+class _With(IncompleteValue):
     """A `with` block, to which the steps added inside belong."""
 
     def __init__(self, sketch: Sketch, kind: BlockKind) -> None:
         self._sketch = sketch
-        self._block = Block(kind, authors_line(), sketch.block, sketch.block.parallel)
+        self._block = Block(kind, caller_line(), sketch.block, sketch.block.parallel)
 
     def _enter(self) -> None:
         if self._block in self._sketch.blocks or self._sketch.block is not self._block.parent:
             raise self._block.line.of(
                 UsageError(
-                    "block_misplaced",
+                    "block_not_entered",
                     f"the {self._block.kind.value} is not entered where it was made, or twice",
-                    hint="write the call behind `with`",
+                    hint="Write the call in a `with` statement.",
                 )
             )
         self._sketch.blocks.append(self._block)
@@ -69,15 +69,15 @@ class _ForEach(_With):
         for port in origin.leaves():
             if not isinstance(port, PortValue) or port.draft.block is not self._block.parent:
                 raise UsageError(
-                    "list_out_of_place",
+                    "list_from_other_block",
                     f"{port} is not what a step gave that is in the same block as the for_each",
-                    hint="have a step there take it and give the list",
+                    hint="Add a step in that block that takes it and returns the list.",
                 )
         if not origin.shape.may_be(LIST):
             raise ValidationError(
                 "not_a_list",
                 f"{origin} is {origin.shape} and no array",
-                hint="give for_each a port that has a list",
+                hint="Pass a port with a list to for_each.",
             )
         return Element(self._sketch, self._block, origin.shape.element, origin)
 
@@ -86,7 +86,7 @@ class _ForEach(_With):
 
     def __iter__(self) -> NoReturn:
         message = f"{self._block} is no list: its steps are written once, in a `with` block"
-        raise self._block.line.of(UsageError("block_misplaced", message, hint=_TO_ITERATE))
+        raise self._block.line.of(UsageError("block_not_entered", message, hint=_TO_ITERATE))
 
 
 class ForEach(_ForEach):
@@ -98,7 +98,7 @@ class ForEach(_ForEach):
         return self._elements[0]
 
 
-class ForEachTogether(_ForEach):
+class ForEachZipped(_ForEach):
     """A `with` block whose steps run once for the first elements of several lists, and so on."""
 
     def __enter__(self) -> tuple[Value, ...]:
@@ -135,7 +135,7 @@ class Loop(_With):
 
     def _state(self, name: str, given: object) -> State:
         initial = as_origin(self._sketch, given)
-        check_ways_to_begin(initial, self._block)
+        check_loop_start(initial, self._block)
         return State(self._sketch, self._block, initial.shape, name, initial, self._block.line)
 
     def _as_a_value(self) -> str:
@@ -151,16 +151,14 @@ class Loop(_With):
         """Start another round with new values, each a port of one variant of one step in the loop.
 
         When the step ends in that variant, a round starts with these values. Values that are not
-        named keep
-        their value of the first round. Values leave the loop through another variant of the step.
-        Several
-        calls must name the same values, each from another variant.
+        named keep their value of the first round. Values leave the loop through another variant of
+        the step. Several calls must name the same values, each from another variant.
 
         Raises:
             UsageError: With code `again_invalid` or `again_differs`.
             ValidationError: With code `value_mismatches`.
         """
-        with authors_line():
+        with caller_line():
             self._check_is_open()
             given = {name: self._later(name, value) for name, value in state.items()}
             ports = {name: port for name, port in given.items() if port is not None}
@@ -177,7 +175,7 @@ class Loop(_With):
             raise UsageError(
                 "again_invalid",
                 f"{self._block} has ended",
-                hint="call again in its `with` block",
+                hint="Call again inside its `with` block.",
             )
 
     def _later(self, name: str, value: object) -> PortValue | None:
@@ -195,7 +193,7 @@ class Loop(_With):
             raise UsageError(
                 "again_invalid",
                 f"{given} is not what a step of the loop gives in each round",
-                hint="go round again with the ports of the step that decides it",
+                hint="Pass ports of the step that decides about the next round.",
             )
         return given
 
@@ -208,7 +206,7 @@ class Loop(_With):
             raise UsageError(
                 "again_invalid",
                 "again takes ports of one variant of one step, and of another one in each call",
-                hint="have the step that decides hand on all that the next round needs",
+                hint="Let the deciding step return everything that the next round needs.",
             )
 
     def _check_same_names(self, names: frozenset[str]) -> None:
@@ -217,7 +215,7 @@ class Loop(_With):
             raise UsageError(
                 "again_differs",
                 f"one again names {differ} and another does not",
-                hint="name the same values in each",
+                hint="Name the same values in each call.",
             )
 
     def _check_takers(self, state: State, port: PortValue) -> None:

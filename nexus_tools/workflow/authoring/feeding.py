@@ -4,14 +4,14 @@ from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.tool import measure
 from nexus_tools.workflow.authoring.lines import Line
-from nexus_tools.workflow.authoring.sketch import Constant, Draft, Feed, Origin, Sketch
+from nexus_tools.workflow.authoring.sketch import Binding, Constant, Draft, Origin, Sketch
 from nexus_tools.workflow.authoring.value import (
-    Unfinished,
+    IncompleteValue,
     Value,
+    incomplete_value_error,
     origin_of,
-    unfinished_error,
 )
-from nexus_tools.workflow.authoring.ways import check_ways
+from nexus_tools.workflow.authoring.ways import check_edges_to
 from nexus_tools.workflow.document.document import InputPort
 from nexus_tools.workflow.interfaces import ToolPorts
 
@@ -23,8 +23,8 @@ def as_origin(sketch: Sketch, given: object) -> Origin:
     `ValidationError` (`json_invalid`) for a constant that is not JSON.
     """
     inner = _value_in(given)
-    if isinstance(inner, Unfinished):
-        raise unfinished_error(inner)
+    if isinstance(inner, IncompleteValue):
+        raise incomplete_value_error(inner)
     if inner is None:
         measure(given)
         return sketch.constant(given)
@@ -33,20 +33,20 @@ def as_origin(sketch: Sketch, given: object) -> Origin:
         raise UsageError(
             "value_in_constant",
             f"{origin} stands inside of a constant ({type(given).__name__})",
-            hint="feed values to ports one by one; [topic] = flow.inputs(topic=str) unpacks one",
+            hint="Pass values to ports directly. Unpack an input: [topic] = flow.inputs(topic=str)",
         )
     if origin.sketch is not sketch:
         raise UsageError(
             "value_of_another_workflow",
             f"{origin} is a value of another workflow",
-            hint="take values of steps and inputs that the same Workflow gave",
+            hint="Use only values of this Workflow's steps and inputs.",
         )
     return origin
 
 
-def _value_in(given: object) -> Value | Unfinished | None:
+def _value_in(given: object) -> Value | IncompleteValue | None:
     """Return the first workflow value inside a constant, or None."""
-    if isinstance(given, Value | Unfinished):
+    if isinstance(given, Value | IncompleteValue):
         return given
     if isinstance(given, dict):
         given = list(given.values())
@@ -61,9 +61,9 @@ def feed(sketch: Sketch, draft: Draft, port: str, given: object, line: Line) -> 
     Raises as `as_origin` and `ways`, and `ValidationError`: `port_unknown`, `value_mismatches`.
     """
     value = as_origin(sketch, given)
-    check_ways(value, draft.block)  # a value that is not there has no type that matters
+    check_edges_to(value, draft.block)  # a value that is not there has no type that matters
     check_types(draft, port, value)
-    draft.feeds[port] = Feed(value, line)
+    draft.feeds[port] = Binding(value, line)
 
 
 def check_types(draft: Draft, port: str, value: Origin) -> None:

@@ -66,10 +66,10 @@ class UnknownNameError(ValidationError, AttributeError):
     @classmethod
     def of(cls, error: ValidationError) -> Self:
         """Return the same error, with the author's line."""
-        return authors_line().of(cls(error.code, error.message, hint=error.hint))
+        return caller_line().of(cls(error.code, error.message, hint=error.hint))
 
 
-def authors_line() -> Line:
+def caller_line() -> Line:
     """Return the line that is being executed outside of this package, which is the author's."""
     frame = sys._getframe(1)  # noqa: SLF001 - `inspect` reads whole files for the same answer
     while frame.f_back and frame.f_code.co_filename.startswith(_HERE):

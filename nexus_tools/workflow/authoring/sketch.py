@@ -18,7 +18,7 @@ from nexus_tools.workflow.document.document import (
     Verifier,
     VertexKind,
 )
-from nexus_tools.workflow.interfaces import ANY, Shape, ToolPorts
+from nexus_tools.workflow.interfaces import ANY, JsonTypes, ToolPorts
 
 _MAX_SHOWN = 80
 
@@ -65,8 +65,8 @@ class Block:
         if not found:
             raise UsageError(
                 "loop_without_again",
-                "the loop never goes round again",
-                hint="write loop.again(…) with the ports of the variant in which it does",
+                "the loop never starts another round",
+                hint="Call loop.again(…) with ports of the variant that starts another round.",
             )
         return found
 
@@ -87,7 +87,7 @@ class Origin:
 
     sketch: "Sketch"
     block: Block
-    shape: Shape
+    shape: JsonTypes
 
     def leaves(self) -> "Iterator[Origin]":
         """Yield the possible origins: itself, except for alternatives and states."""
@@ -105,7 +105,7 @@ class Constant(Origin):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GivenInput(Origin):
+class WorkflowInput(Origin):
     """An input with which an execution starts."""
 
     name: str
@@ -185,7 +185,7 @@ class First(Origin):
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class Binding:
     """The binding of a value to an input port, and its line."""
 
     value: Origin
@@ -202,7 +202,7 @@ class Draft:
     ports: ToolPorts | None
     block: Block
     line: Line
-    feeds: dict[str, Feed] = field(default_factory=dict)
+    feeds: dict[str, Binding] = field(default_factory=dict)
     attempts: int = 1
     retry_after_ms: int = 0
     post_failure_action: PostFailureAction | None = None
@@ -222,8 +222,8 @@ class Sketch:
     post_failure_action: PostFailureAction | None = None
     drafts: list[Draft] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
-    inputs: dict[str, Feed] = field(default_factory=dict)
-    outputs: dict[str, Feed] = field(default_factory=dict)
+    inputs: dict[str, Binding] = field(default_factory=dict)
+    outputs: dict[str, Binding] = field(default_factory=dict)
 
     @property
     def block(self) -> Block:
@@ -252,13 +252,13 @@ def first_of(sketch: Sketch, values: Sequence[Origin]) -> First:
         raise UsageError(
             "alternatives_invalid",
             "the first of several values is one of two or more that steps give",
-            hint="name a port of each step: flow.first(answer.yes.note, answer.no.note)",
+            hint="Name a port of each step: flow.first(answer.yes.note, answer.no.note).",
         )
     if len({(port.draft, port.variant) for port in ports}) < len(ports):
         raise UsageError(
             "alternatives_invalid",
             f"of {', '.join(map(str, ports))} several are there at once",
-            hint="take one port of each variant",
+            hint="Use one port of each variant.",
         )
     shape = reduce(or_, (port.shape for port in ports))
     blocks = {port.block for port in ports}

@@ -7,16 +7,16 @@ from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.tool import is_error_variant
 from nexus_tools.workflow.authoring.feeding import feed
-from nexus_tools.workflow.authoring.lines import UnknownNameError, authors_line
+from nexus_tools.workflow.authoring.lines import UnknownNameError, caller_line
 from nexus_tools.workflow.authoring.sketch import (
     Draft,
-    GivenInput,
     PortValue,
     Sketch,
+    WorkflowInput,
     first_of,
     order_port,
 )
-from nexus_tools.workflow.authoring.value import Unfinished, Value, origin_of
+from nexus_tools.workflow.authoring.value import IncompleteValue, Value, origin_of
 from nexus_tools.workflow.document.document import (
     ERR_EVAL,
     MAX_ATTEMPTS,
@@ -33,17 +33,17 @@ OnFailure = Literal["continue", "terminate"]
 def failure_action(action: str) -> PostFailureAction:
     """Return the action of that name, or raise `UsageError` (`failure_action_unknown`)."""
     if action not in get_args(OnFailure):
-        raise authors_line().of(
+        raise caller_line().of(
             UsageError(
                 "failure_action_unknown",
                 f"a failure does not {action!r}",
-                hint="write continue or terminate",
+                hint="Write continue or terminate.",
             )
         )
     return PostFailureAction(action)
 
 
-class _OfStep(Unfinished):
+class _OfStep(IncompleteValue):
     """A step, or a branch of a step."""
 
     __slots__ = ()
@@ -60,10 +60,8 @@ class Step(_OfStep):
     """One use of a tool, as `Workflow.add` returns it.
 
     Its attributes are the variants of the tool, whose attributes are the ports: `found.ok.papers`
-    is a
-    value. A step that takes the value runs only if the tool ends in that variant, so using a
-    variant is
-    how you branch. A variant that is named like a method is an item: `step["after"]`.
+    is a value. A step that takes the value runs only if the tool ends in that variant, so using a
+    variant is how you branch. A variant that is named like a method is an item: `step["after"]`.
     """
 
     __slots__ = ("_draft", "_sketch")
@@ -89,7 +87,7 @@ class Step(_OfStep):
         is_number = type(times) is int and type(after) in (int, float)  # True is an int, too
         longest = MAX_RETRY_AFTER_MS / 1_000
         if not is_number or not 0 <= times < MAX_ATTEMPTS or not 0 <= after <= longest:
-            raise authors_line().of(
+            raise caller_line().of(
                 UsageError(
                     "retry_invalid",
                     f"{times!r} retries, {after!r} seconds apart, are not possible",
@@ -104,8 +102,7 @@ class Step(_OfStep):
         """Set the effect of an unhandled failure: `continue` or `terminate`.
 
         `continue` ends only the steps that depend on this one. `terminate` ends the execution.
-        Steps
-        without an action use the workflow's.
+        Steps without an action use the workflow's.
         """
         self._draft.post_failure_action = failure_action(action)
         return self
@@ -116,11 +113,11 @@ class Step(_OfStep):
         Raises `UsageError` with code `signature_impossible` for an on-chain tool.
         """
         if self._draft.kind is VertexKind.ON_CHAIN:
-            raise authors_line().of(
+            raise caller_line().of(
                 UsageError(
                     "signature_impossible",
                     f"{self._draft.fqn} runs on chain, where nothing has to be signed",
-                    hint="leave .signed() out",
+                    hint="Remove .signed().",
                 )
             )
         self._draft.verifier = Verifier.REGISTERED_KEY
@@ -130,17 +127,16 @@ class Step(_OfStep):
         """Make the step wait for others without taking their values.
 
         It waits for each variant of a step that is not an error variant, or for the given branch or
-        value.
-        Raises `UsageError` with code `order_unclear` if there is no port to wait for.
+        value. Raises `UsageError` with code `ending_missing` if there is no port to wait for.
         """
-        with authors_line() as line:
+        with caller_line() as line:
             for other in others:
                 port = order_port(self._draft.feeds)
                 feed(self._sketch, self._draft, port, _awaited(other), line)
         return self
 
     def __getattr__(self, variant: str) -> "Branch":
-        if variant.startswith("__"):  # Python itself asks for these, and has to hear no
+        if variant.startswith("__"):  # Python looks these up, and needs an AttributeError
             raise AttributeError(variant)
         ports = self._draft.ports
         if ports is not None and ports.variant(variant) is None:
@@ -164,7 +160,7 @@ class Step(_OfStep):
         names = [each for each in ports.variants if not is_error_variant(each)] if ports else []
         if not names:
             raise UsageError(
-                "order_unclear",
+                "ending_missing",
                 f"how {self._name()} has to end is not said",
                 hint=f"name a port of a variant: .after({self._example()})",
             )
@@ -195,12 +191,12 @@ def _awaited(other: object) -> Value:
     """Return a value that exists if a step, branch or value has been reached."""
     if isinstance(other, Step | Branch):
         return other._awaited()  # noqa: SLF001 - underscores keep names from hiding variants
-    if isinstance(other, Value) and not isinstance(origin_of(other), GivenInput):
+    if isinstance(other, Value) and not isinstance(origin_of(other), WorkflowInput):
         return other
     raise UsageError(
-        "order_unclear",
+        "ending_missing",
         f"{origin_of(other) if isinstance(other, Value) else repr(other)} is nothing that happens",
-        hint="wait for a step, for a branch of one, or for a value that it gives",
+        hint="Wait for a step, its branch, or its value.",
     )
 
 
@@ -246,9 +242,9 @@ class Branch(_OfStep):
         always = self._ports.required
         if not always:
             raise UsageError(
-                "order_unclear",
+                "ending_missing",
                 f"{self._name()} has no port that is there for sure",
-                hint="wait for a port of another variant, or of another step",
+                hint="Wait for a port of another variant or step.",
             )
         return self[always[0]]
 

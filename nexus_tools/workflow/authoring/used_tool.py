@@ -30,7 +30,7 @@ UsedTool = NamedInterface | HasDefinition | ToolFqn | str
 
 
 @dataclass(frozen=True, slots=True)
-class KnownTool:
+class ResolvedTool:
     """A name, a kind, and the ports if they are known."""
 
     fqn: ToolFqn
@@ -38,7 +38,7 @@ class KnownTool:
     ports: ToolPorts | None = None
 
 
-def known_tool(tool: UsedTool) -> KnownTool:
+def resolve_tool(tool: UsedTool) -> ResolvedTool:
     """Return the name, kind and ports of a tool.
 
     Raises `UsageError` (`tool_expected`), and `ValidationError` (`fqn_invalid`, `schema_invalid`,
@@ -48,14 +48,14 @@ def known_tool(tool: UsedTool) -> KnownTool:
         tool = ToolFqn.parse(tool)
     if isinstance(tool, ToolFqn):
         if str(tool) not in (ASK, WAIT):
-            return KnownTool(tool)
-        from nexus_tools.workflow.document.waiting import TOOLS_THAT_WAIT  # noqa: PLC0415 - seldom used
+            return ResolvedTool(tool)
+        from nexus_tools.workflow.document.waiting import WAITING_TOOLS  # noqa: PLC0415 - seldom used
 
-        tool = TOOLS_THAT_WAIT[str(tool)]
+        tool = WAITING_TOOLS[str(tool)]
     interface = _interface(tool)
     is_on_chain = getattr(interface, "type", None) is ToolType.ONCHAIN
     kind = VertexKind.ON_CHAIN if is_on_chain else VertexKind.OFF_CHAIN
-    return KnownTool(interface.fqn, kind, ToolPorts(interface))
+    return ResolvedTool(interface.fqn, kind, ToolPorts(interface))
 
 
 def _interface(tool: Any) -> Any:
@@ -69,5 +69,5 @@ def _interface(tool: Any) -> Any:
     raise UsageError(
         "tool_expected",
         f"{tool!r} is no tool",
-        hint="give what @tool made, a ToolDefinition, a tool of the registry, or an FQN",
+        hint="Pass a function with @tool, a ToolDefinition, a registered tool, or an FQN.",
     )

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NoReturn
 
 from nexus_tools.errors import UsageError, ValidationError
-from nexus_tools.workflow.authoring.lines import UnknownNameError, authors_line
+from nexus_tools.workflow.authoring.lines import UnknownNameError, caller_line
 from nexus_tools.workflow.authoring.sketch import Origin
 
 _TO_BRANCH = "to branch, use a variant: what takes one of its ports runs in that case"
@@ -16,8 +16,8 @@ class Value:
     """A placeholder for a value of the running workflow, of which only the origin is known.
 
     You can pass it only as a whole: to a port, `for_each`, `loop`, `collect`, or `output`. You
-    cannot
-    test, measure, format or index it, because its content is unknown while the workflow is written.
+    cannot test, measure, format or index it, because its content is unknown while the workflow is
+    written.
     """
 
     __slots__ = ("_origin",)
@@ -29,7 +29,7 @@ class Value:
         raise _unknown_yet(self._origin, _TO_BRANCH)
 
     def __eq__(self, other: object) -> bool:
-        # `if verdict == "good":` would be a branch that is never taken.
+        # Otherwise, `if verdict == "good":` would be a branch that is never taken.
         return self is other or self.__bool__()
 
     __hash__ = object.__hash__
@@ -58,7 +58,7 @@ class Value:
     __float__ = __index__ = __round__ = __neg__ = __abs__ = __len__ = __int__
 
     def __iter__(self) -> NoReturn:
-        raise authors_line().of(
+        raise caller_line().of(
             UsageError(
                 "value_unknown_yet",
                 f"the elements of {self._origin} are known only when the workflow runs",
@@ -71,15 +71,15 @@ class Value:
             ValidationError(
                 "value_unknown_yet",
                 f"{self._origin} has no parts before the workflow runs",
-                hint="have a step take it apart, and use that step's ports",
+                hint="Split it in a step, and use the ports of that step.",
             )
         )
 
-    # Type checkers say it better: there is no such attribute.
+    # Hidden from type checkers, so that they report unknown attributes.
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            if name.startswith("_"):  # Python itself asks for these, and has to hear no
+            if name.startswith("_"):  # Python looks these up, and needs an AttributeError
                 raise AttributeError(name)
             self[name]
 
@@ -92,7 +92,7 @@ def origin_of(value: Value) -> Origin:
     return value._origin  # noqa: SLF001 - underscores keep it from looking like a part of a value
 
 
-class Unfinished(ABC):
+class IncompleteValue(ABC):
     """An object that is not yet a value: a step, a branch, or a block. It also has no text."""
 
     __slots__ = ()
@@ -112,7 +112,7 @@ class Unfinished(ABC):
         raise _unknown_yet(self._name(), _TO_MAKE_A_TEXT)
 
 
-def unfinished_error(given: Unfinished) -> UsageError:
+def incomplete_value_error(given: IncompleteValue) -> UsageError:
     """Return the error for an unfinished object where a value is needed."""
     return UsageError(
         "port_unnamed",
@@ -124,4 +124,4 @@ def unfinished_error(given: Unfinished) -> UsageError:
 def _unknown_yet(what: object, hint: str) -> UsageError:
     """Return the error for using the content of a value while the workflow is written."""
     message = f"{what} is known only when the workflow runs"
-    return authors_line().of(UsageError("value_unknown_yet", message, hint=hint))
+    return caller_line().of(UsageError("value_unknown_yet", message, hint=hint))

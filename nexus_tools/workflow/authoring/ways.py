@@ -24,10 +24,10 @@ from nexus_tools.workflow.authoring.sketch import (
     Constant,
     Element,
     First,
-    GivenInput,
     Origin,
     PortValue,
     State,
+    WorkflowInput,
 )
 from nexus_tools.workflow.document.document import EdgeKind
 
@@ -39,7 +39,7 @@ class Way:
     The edge makes the target run in the first `depth` of the blocks around it.
     """
 
-    source: PortValue | GivenInput | Constant
+    source: PortValue | WorkflowInput | Constant
     kind: EdgeKind | None = None
     depth: int = 0
 
@@ -52,13 +52,13 @@ class Way:
 def ways(value: Origin, target: Block) -> list[Way]:
     """Return the edges to a step of `target`, one for each port that may provide the value.
 
-    Raises `UsageError`: `value_out_of_place`, `value_not_collected`, `value_leaves_loop`,
+    Raises `UsageError`: `value_from_other_block`, `value_not_collected`, `value_leaves_loop`,
     `value_moves_twice`, `alternatives_differ`.
     """
     return list(_ways(value, target, begins_loop=False))
 
 
-def check_ways(value: Origin, target: Block) -> None:
+def check_edges_to(value: Origin, target: Block) -> None:
     """Raise as `ways` does, as far as this is known before all loops are complete."""
     if isinstance(value, State):
         _check_is_in(value, target)
@@ -66,7 +66,7 @@ def check_ways(value: Origin, target: Block) -> None:
         ways(value, target)
 
 
-def check_ways_to_begin(value: Origin, loop: Block) -> None:
+def check_loop_start(value: Origin, loop: Block) -> None:
     """Raise as `ways` does unless a loop can start with the value."""
     if not isinstance(value, State):
         list(_ways(value, loop, begins_loop=True))
@@ -74,7 +74,7 @@ def check_ways_to_begin(value: Origin, loop: Block) -> None:
 
 def _ways(value: Origin, target: Block, *, begins_loop: bool) -> Iterator[Way]:
     match value:
-        case Constant() | GivenInput():
+        case Constant() | WorkflowInput():
             yield Way(value)
         case PortValue():
             yield _from_port(value, target, begins_loop=begins_loop)
@@ -124,7 +124,7 @@ def _check_leaves(value: PortValue, loop: Block) -> None:
         raise UsageError(
             "value_leaves_loop",
             f"the variant {value.draft.called}.{value.variant} goes round again in {loop}",
-            hint="what leaves the loop comes from another variant of that step",
+            hint="Use another variant of that step to leave the loop.",
         )
 
 
@@ -169,7 +169,7 @@ def _of_alternatives(value: First, target: Block, *, begins_loop: bool) -> Itera
         raise UsageError(
             "alternatives_differ",
             f"some of {value} are there for all iterations, and some for one",
-            hint="take alternatives that come from the same block as the step that takes them",
+            hint="Use alternatives from the same block as the step.",
         )
     yield from found
 
@@ -192,9 +192,9 @@ def _entered(target: Block, depth: int, *, begins_loop: bool) -> tuple[Block, ..
 def _check_is_in(value: Origin, target: Block) -> None:
     if not target.is_in(value.block):
         raise UsageError(
-            "value_out_of_place",
+            "value_from_other_block",
             f"{value} is there only within {value.block}",
-            hint="use it in its `with` block, or what a step made of it",
+            hint="Use it inside its `with` block, or pass it through a step.",
         )
 
 
@@ -208,5 +208,5 @@ def _refuse_second_move(value: Origin, second: str) -> NoReturn:
     raise UsageError(
         "value_moves_twice",
         f"{value} {second}, which one edge cannot do besides",
-        hint="put a step in between that takes the value and hands it on",
+        hint="Add a step in between that passes the value on.",
     )

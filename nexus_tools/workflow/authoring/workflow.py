@@ -8,29 +8,29 @@ from typing import Any, overload
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES, ToolFqn
 from nexus_tools.workflow.authoring.assembly import VALUE_UNUSED, Located, assembled
-from nexus_tools.workflow.authoring.blocks import ForEach, ForEachTogether, Loop
+from nexus_tools.workflow.authoring.blocks import ForEach, ForEachZipped, Loop
 from nexus_tools.workflow.authoring.feeding import as_origin, feed
-from nexus_tools.workflow.authoring.lines import Line, authors_line
+from nexus_tools.workflow.authoring.lines import Line, caller_line
 from nexus_tools.workflow.authoring.sketch import (
+    Binding,
     Block,
     BlockKind,
     Collected,
     Draft,
-    Feed,
     First,
-    GivenInput,
     Origin,
     PortValue,
     Sketch,
+    WorkflowInput,
     first_of,
 )
 from nexus_tools.workflow.authoring.steps import OnFailure, Step, failure_action
-from nexus_tools.workflow.authoring.used_tool import KnownTool, UsedTool, known_tool
+from nexus_tools.workflow.authoring.used_tool import ResolvedTool, UsedTool, resolve_tool
 from nexus_tools.workflow.authoring.value import Value
 from nexus_tools.workflow.authoring.ways import ways
 from nexus_tools.workflow.document.document import Document
 from nexus_tools.workflow.document.violation import Violation, violations_error
-from nexus_tools.workflow.interfaces import Shape, ToolPorts, shape_of_type
+from nexus_tools.workflow.interfaces import JsonTypes, ToolPorts, json_types_of
 from nexus_tools.workflow.linter import lint
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
@@ -40,44 +40,41 @@ class Workflow:
     """A workflow that is being written: steps, and the values that connect them.
 
     `fqn` and `description` are as those of tools. Errors are raised at the line that causes them,
-    and
-    have `file` and `line` in their details. Raises `ValidationError` with code `fqn_invalid` or
+    and have `file` and `line` in their details. Raises `ValidationError` with code `fqn_invalid` or
     `description_too_long`.
     """
 
     def __init__(self, fqn: str | ToolFqn, description: str = "") -> None:
-        with authors_line() as line:
+        with caller_line() as line:
             self.fqn = fqn if isinstance(fqn, ToolFqn) else ToolFqn.parse(fqn)
             if len(description.encode()) > MAX_DESCRIPTION_BYTES:
                 raise ValidationError(
                     "description_too_long",
                     f"a description has {MAX_DESCRIPTION_BYTES} bytes at most",
-                    hint="say the rest in its documentation",
+                    hint="Move the rest to its documentation.",
                 )
         self.description = description
         self._sketch = Sketch(Block(BlockKind.WORKFLOW, line))
-        self._tools: dict[int, tuple[UsedTool, KnownTool]] = {}
+        self._tools: dict[int, tuple[UsedTool, ResolvedTool]] = {}
 
     def inputs(self, /, **types: Any) -> tuple[Value, ...]:
         """Declare the inputs of an execution, and return their values in the order of the types.
 
         A type is any type for which pydantic makes a JSON schema (`str`, `list[int]`, a model), a
-        JSON
-        schema, or a class with `parse`, such as `Address`, whose JSON is a string. Unpack a single
-        input
-        with `[topic] = flow.inputs(topic=str)`.
+        JSON schema, or a class with `parse`, such as `Address`, whose JSON is a string. Unpack a
+        single input with `[topic] = flow.inputs(topic=str)`.
 
         Raises:
             UsageError: With code `name_in_use` or `input_type_unknown`.
             ValidationError: With code `schema_invalid`.
         """
-        with authors_line() as line:
+        with caller_line() as line:
             return tuple(self._input(name, kind, line) for name, kind in types.items())
 
     def _input(self, name: str, kind: Any, line: Line) -> Value:
         _check_name(name, self._sketch.inputs, "an input")
-        given = GivenInput(self._sketch, self._sketch.root, shape_of_type(kind), name)
-        self._sketch.inputs[name] = Feed(given, line)
+        given = WorkflowInput(self._sketch, self._sketch.root, json_types_of(kind), name)
+        self._sketch.inputs[name] = Binding(given, line)
         return Value(given)
 
     def add(
@@ -92,20 +89,17 @@ class Workflow:
         """Add a step that uses a tool, with a value for each port.
 
         A value is one of another step, an input, or a constant. The step belongs to the `with`
-        block in
-        which it is added. Ports whose names are Python keywords, or
-        `name`, are passed as a mapping: `flow.add(send, {"from": me}, to=you)`. The step is named
-        by
-        `name`, or like its tool, with a number if the name is taken. The ports of a tool that is
-        given only
-        by its FQN are not checked.
+        block in which it is added. Ports whose names are Python keywords, or `name`, are passed as
+        a mapping: `flow.add(send, {"from": me}, to=you)`. The step is named by `name`, or like its
+        tool, with a number if the name is taken. The ports of a tool that is given only by its FQN
+        are not checked.
 
         Raises:
             ValidationError: With code `port_unknown`, `port_missing`, `value_mismatches`, ….
             UsageError: With code `tool_expected` or `name_in_use`, or because a value cannot be
-            used here.
+                used here.
         """
-        with authors_line() as line:
+        with caller_line() as line:
             known = self._known(tool)
             fed = {**_named_ports(ports, known), **more_ports}
             _check_name_is_meant(known, fed, name)
@@ -117,10 +111,10 @@ class Workflow:
         self._sketch.drafts.append(draft)
         return Step(self._sketch, draft)
 
-    def _known(self, tool: UsedTool) -> KnownTool:
-        # The tool is kept, too: as long as it is there, nothing else has its id.
+    def _known(self, tool: UsedTool) -> ResolvedTool:
+        # The tool is kept alive, so that no other object gets its `id`.
         if id(tool) not in self._tools:
-            self._tools[id(tool)] = (tool, known_tool(tool))
+            self._tools[id(tool)] = (tool, resolve_tool(tool))
         return self._tools[id(tool)][1]
 
     def _name(self, given: str, otherwise: str) -> str:
@@ -137,27 +131,24 @@ class Workflow:
     @overload
     def for_each(
         self, items: Value, other: Value, /, *others: Value, parallel: int | None = None
-    ) -> ForEachTogether: ...
+    ) -> ForEachZipped: ...
 
     def for_each(
         self, items: Value, /, *others: Value, parallel: int | None = None
-    ) -> ForEach | ForEachTogether:
+    ) -> ForEach | ForEachZipped:
         """Run the steps in the `with` block once for each element of a list.
 
         The block gives the element. Several lists are iterated together, as in `for_each(names,
-        ages) as
-        (name, age)`, up to the end of the shortest list. At most `parallel` runs (32) of a step
-        that starts
-        with an element are in flight at once. The steps wait until all values from outside exist
-        that any
-        of them takes.
+        ages) as (name, age)`, up to the end of the shortest list. At most `parallel` runs (32) of a
+        step that starts with an element are in flight at once. The steps wait until all values from
+        outside exist that any of them takes.
 
         Raises:
-            UsageError: With code `list_out_of_place` or `parallel_invalid`.
+            UsageError: With code `list_from_other_block` or `parallel_invalid`.
             ValidationError: With code `not_a_list`.
         """
         if others:
-            return ForEachTogether(self._sketch, (items, *others), parallel)
+            return ForEachZipped(self._sketch, (items, *others), parallel)
         return ForEach(self._sketch, (items,), parallel)
 
     def collect(self, value: Value) -> Value:
@@ -165,7 +156,7 @@ class Workflow:
 
         Iterations without the value are omitted. Raises `UsageError` with code `collect_invalid`.
         """
-        with authors_line():
+        with caller_line():
             given = as_origin(self._sketch, value)
             block = given.block
             _check_is_not_in_rounds(given, self._sketch.block)
@@ -177,19 +168,17 @@ class Workflow:
                 raise UsageError(
                     "collect_invalid",
                     f"{given} is not what a step gave in a for_each that ended in this block",
-                    hint="collect behind the `with` block of the for_each, at the same depth",
+                    hint="Call collect after the `with` block of the for_each, at the same depth.",
                 )
-            shape = Shape.list_of(given.shape)
+            shape = JsonTypes.list_of(given.shape)
             return Value(Collected(self._sketch, block.parent, shape, given))
 
     def loop(self, /, **state: Any) -> Loop:
         """Run the steps in the `with` block in rounds; `state` are the values of the first round.
 
         `with flow.loop(text=draft.ok.text) as loop:` has `loop.text`, and `loop.again(text=…)`
-        declares
-        when another round starts and with which values. Raises `UsageError` (`loop_without_again`)
-        at the
-        end of the block, and as for a port.
+        declares when another round starts and with which values. Raises `UsageError`
+        (`loop_without_again`) at the end of the block, and as for a port.
         """
         return Loop(self._sketch, state)
 
@@ -198,7 +187,7 @@ class Workflow:
 
         Raises `UsageError` with code `alternatives_invalid`.
         """
-        with authors_line():
+        with caller_line():
             given = [as_origin(self._sketch, value) for value in values]
             return Value(first_of(self._sketch, given))
 
@@ -206,16 +195,15 @@ class Workflow:
         """Declare a named result: the value of a step, for example in the last round of a loop.
 
         A collected value has one result for each iteration, in order. Raises `UsageError`:
-        `name_in_use`,
-        `output_expected`, `output_named_already`, `block_open`, or because a value cannot be used
-        here.
+        `name_in_use`, `output_expected`, `output_named_already`, `block_open`, or because a value
+        cannot be used here.
         """
-        with authors_line() as line:
+        with caller_line() as line:
             self._check_blocks_have_ended()
             _check_name(name, self._sketch.outputs, "an output")
             given = as_origin(self._sketch, value)
             self._check_output(given)
-        self._sketch.outputs[name] = Feed(given, line)
+        self._sketch.outputs[name] = Binding(given, line)
 
     def _check_output(self, given: Origin) -> None:
         sources = [way.source for way in ways(given, self._sketch.root)]
@@ -224,7 +212,7 @@ class Workflow:
             raise UsageError(
                 "output_expected",
                 f"{given} is not what a step gives",
-                hint="name a port of a variant of a step",
+                hint="Name a port of a variant of a step.",
             )
         for name, other in self._sketch.outputs.items():
             named = (way.source for way in ways(other.value, self._sketch.root))
@@ -249,8 +237,7 @@ class Workflow:
         """Return the linter's warnings, each with its line.
 
         Raises `ValidationError` with code `workflow_invalid` for its errors, and with `strict` also
-        for
-        warnings. `details["violations"]` has all of them, each with its `file` and `line`.
+        for warnings. `details["violations"]` has all of them, each with its `file` and `line`.
         """
         return self._checked(strict=strict)[1]
 
@@ -271,14 +258,14 @@ class Workflow:
             raise UsageError(
                 "block_open",
                 f"{self._sketch.block} has not ended",
-                hint="write this behind all `with` blocks",
+                hint="Write this after all `with` blocks.",
             )
 
     def _checked(self, *, strict: bool) -> tuple[Document, list[Located]]:
-        with authors_line():
+        with caller_line():
             self._check_blocks_have_ended()
         result = assembled(self._sketch)
-        # What is unused is missing nowhere: all else can be told, too.
+        # Unused values leave the rest complete, so the linter can still run.
         is_whole = all(error.code == VALUE_UNUSED for error, _ in result.errors)
         found = self.located(lint(result.document, strict=strict)) if is_whole else []
         found.sort(key=lambda each: not each.violation.is_error)
@@ -305,7 +292,7 @@ def _error_of(found: list[Located]) -> ValidationError:
     return found[0].line.of(error)
 
 
-def _named_ports(ports: object, tool: KnownTool) -> Mapping[str, Any]:
+def _named_ports(ports: object, tool: ResolvedTool) -> Mapping[str, Any]:
     """Return the ports that were passed as a mapping; a value needs the name of its port."""
     if ports is None or isinstance(ports, Mapping):
         return ports or {}
@@ -340,20 +327,20 @@ def _check_name(name: object, taken: Container[str], what: str) -> None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise UsageError(
             "name_invalid",
-            f"{name!r} is no name of {what}",
-            hint="a name is a letter, then letters, digits, - and _",
+            f"{name!r} is not a valid name of {what}",
+            hint="Start with a letter, then use letters, digits, - and _.",
         )
     if name in taken:
         raise UsageError(
-            "name_in_use", f"{name!r} names {what} already", hint="give each a name of its own"
+            "name_in_use", f"{name!r} names {what} already", hint="Choose a unique name."
         )
 
 
-def _check_name_is_meant(tool: KnownTool, fed: Mapping[str, Any], name: str) -> None:
+def _check_name_is_meant(tool: ResolvedTool, fed: Mapping[str, Any], name: str) -> None:
     """Check that `name` is not ambiguous, because a tool may have a port called `name`."""
     if _is_said(name) and tool.ports and tool.ports.inputs.get("name") and "name" not in fed:
         raise UsageError(
-            "name_unclear",
+            "name_ambiguous",
             f"the tool {tool.fqn} has a port that is called name, too",
             hint='feed it by the mapping: flow.add(tool, {"name": value}, name="greeter")',
         )
@@ -366,5 +353,5 @@ def _check_nothing_is_missing(draft: Draft) -> None:
         raise ValidationError(
             "port_missing",
             f"the tool {draft.fqn} needs a value for {', '.join(missing)}",
-            hint="give it a constant, an input, or a port of another step",
+            hint="Pass a constant, an input, or a port of another step.",
         )

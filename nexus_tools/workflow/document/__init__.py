@@ -1,1 +1,1 @@
-"""Workflow documents: parsing, structure and violations. Begin with `document.py`."""
+"""Workflow documents: parsing, structure and violations. Start with `document.py`."""

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 from nexus_tools.tool import canonical_json
 
 DIALECT = "nexus_tools/1"
-"""The value of `dialect` in documents that use what the reference's format lacks."""
+"""The value of `dialect` in documents that use features the reference's format lacks."""
 
 DEFAULT_GROUP = "_default_group"
-"""The entry group of documents that name none: all vertices with entry ports."""
+"""The entry group of documents without groups: all vertices with entry ports."""
 
 AFTER = "_after"
 """Input ports of this name, or of one that starts with it and `_`, give order without data."""
@@ -25,7 +25,7 @@ DEFAULT_PARALLEL = 32
 MAX_PARALLEL = 1_024
 MAX_ATTEMPTS = 100
 MAX_EXECUTION_MS = 90 * 24 * 3_600_000
-"""As long as an execution may last: 90 days."""
+"""The maximum duration of an execution, 90 days."""
 MAX_RETRY_AFTER_MS = MAX_EXECUTION_MS
 
 
@@ -51,13 +51,13 @@ class EdgeKind(StrEnum):
     FOR_EACH = "for_each"
     """Splits a list: an iteration for each element."""
     COLLECT = "collect"
-    """Gathers what the iterations gave, in order, as a list."""
+    """Gathers the values of the iterations, in order, as a list."""
     DO_WHILE = "do_while"
     """Takes the value to the head of the loop, in the next round."""
     BREAK = "break"
     """Takes the value out of the loop."""
     STATIC = "static"
-    """Keeps the value there for every index."""
+    """Keeps the value for every iteration and round."""
 
 
 class PostFailureAction(StrEnum):
@@ -78,8 +78,7 @@ class ValueForm(StrEnum):
     """The form of a default value: with its `storage`, or as newer parsers of Talus read it.
 
     `ONE` is `{"one": {"kind": "data", "data": 1}}`, and `MANY` is a list of such objects for a
-    list.
-    Both are inline.
+    list. Both are inline.
     """
 
     STORAGE = "storage"
@@ -161,8 +160,7 @@ class Vertex:
 
     `fqn` is the text of the document. A failed run has at most `attempts` attempts in all,
     `retry_after_ms` apart. If a region starts with the vertex, at most `parallel` of its iterations
-    are
-    in flight at once.
+    are in flight at once.
     """
 
     name: str

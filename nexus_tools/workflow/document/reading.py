@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.support.suggestions import with_suggestion
-from nexus_tools.tool import ToolFqn, parse_json, pointer_of
+from nexus_tools.tool import ToolFqn, json_pointer, parse_json
 from nexus_tools.workflow.document.document import (
     DEFAULT_PARALLEL,
     DIALECT,
@@ -38,7 +38,7 @@ from nexus_tools.workflow.document.violation import Severity, Violation, violati
 _Value = TypeVar("_Value")
 
 _EDGE_KINDS = {kind.value: kind for kind in EdgeKind} | {
-    # Move's names of the variants.
+    # The names of the Move variants.
     kind.value.title().replace("_", ""): kind
     for kind in EdgeKind
 }
@@ -51,7 +51,7 @@ _STORAGES = {storage.value: storage for storage in Storage}
 _VERTEX_KINDS = {kind.value: kind for kind in VertexKind}
 _VARIANT_TAGS = ("variant", "@variant", "_variant_name")
 
-# Fields of older files, which say more than what became of them.
+# Fields of older files that promise more than they do.
 _GIVEN_UP = {
     "encrypted": "Nothing is encrypted.",
     "leader_verifier": "Nothing is verified for it: the field is `verifier`.",
@@ -66,8 +66,7 @@ def read_document(text: bytes | str) -> tuple[Document, list[Violation]]:
 
     Raises:
         ValidationError: With code `json_invalid`, or `workflow_invalid` with all structural errors
-        in
-            `details["violations"]`.
+            in `details["violations"]`.
     """
     value = parse_json(text)
     has_dialect = isinstance(value, dict) and value.get("dialect") == DIALECT
@@ -87,7 +86,7 @@ class _Report:
     violations: list[Violation] = field(default_factory=list)
 
     def add(self, rule: str, message: str, path: "_Path", severity: Severity) -> None:
-        self.violations.append(Violation(rule, message, pointer_of(path), severity))
+        self.violations.append(Violation(rule, message, json_pointer(path), severity))
 
 
 _Path = tuple[str | int, ...]

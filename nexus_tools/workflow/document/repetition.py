@@ -23,7 +23,7 @@ from nexus_tools.workflow.document.document import Document, Edge, EdgeKind
 from nexus_tools.workflow.document.violation import Violation
 
 MAX_DEPTH = 8
-"""How many blocks may be around a vertex: `dag` takes no more."""
+"""The maximum number of blocks around a vertex, which the Move module `dag` accepts."""
 
 
 class BlockKind(StrEnum):
@@ -153,7 +153,7 @@ def _depths(graph: EdgeGraph) -> dict[str, int]:
 
 
 _LEADS = {EdgeKind.FOR_EACH: 1, EdgeKind.COLLECT: -1}
-"""How much deeper the target of an edge is."""
+"""The depth of an edge's target relative to its source."""
 
 
 class _Joined:
@@ -191,7 +191,7 @@ def _loops(graph: EdgeGraph, regions: _Regions) -> list[Repetition]:
         loop.vertices = _reach(graph, regions, loop)
         depth.update(loop.vertices)
         deep = next((name for name in loop.vertices if depth[name] > MAX_DEPTH), None)
-        if deep is not None:  # nobody waits for what many loops upon each other reach
+        if deep is not None:  # computing the reach of many nested loops takes too long
             graph.complain_of_depth(loop.edge, min(loop.heads))
             return []
     for number, edge in again:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from json import JSONDecoder
 from typing import Any, NamedTuple
 
-from nexus_tools.tool import parse_json, pointer_of
+from nexus_tools.tool import json_pointer, parse_json
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = JSONDecoder()
@@ -18,20 +18,20 @@ class Place(NamedTuple):
     column: int
 
 
-def places_in(text: str) -> Mapping[str, Place]:
+def json_positions(text: str) -> Mapping[str, Place]:
     """Return the start of each value of a JSON text, by its pointer. Raises `json_invalid`.
 
     The position of a member of an object is that of its name.
     """
-    parse_json(text)  # what follows reads only texts that are JSON, and nest no deeper than that
+    parse_json(text)  # the scanner requires valid JSON of limited depth
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     places: dict[str, Place] = {}
     line = 0
     for path, position in _Scanner(text).value((), 0):
-        # Values come in the order of the text: the line is looked for from the last one on.
+        # Values come in the order of the text, so the search starts at the previous line.
         while line + 1 < len(starts) and starts[line + 1] <= position:
             line += 1
-        places[pointer_of(path)] = Place(line + 1, position - starts[line] + 1)
+        places[json_pointer(path)] = Place(line + 1, position - starts[line] + 1)
     return places
 
 

@@ -21,7 +21,7 @@ from nexus_tools.workflow.document.repetition import (
 )
 from nexus_tools.workflow.document.violation import Violation
 
-# With these it makes no sense to say which edge leaves which block.
+# After these problems, checking which edge leaves which block is meaningless.
 _UNCLEAR = frozenset({"blocks_cross", "too_deep"})
 
 
@@ -30,8 +30,7 @@ class Block:
     """Vertices that are repeated together, including those of inner blocks.
 
     `heads` are the targets of the `for_each` or `do_while` edges. `parent` is the number of the
-    block
-    around it.
+    block around it.
     """
 
     kind: BlockKind
@@ -65,7 +64,7 @@ class Structure:
         )
 
 
-def structure_of(document: Document) -> Structure:
+def find_structure(document: Document) -> Structure:
     """Return the blocks of any document, without edges to vertices that do not exist."""
     graph = EdgeGraph(document)
     found = repetitions(graph)
@@ -138,7 +137,7 @@ def _check_edges(
 ) -> None:
     """Check that `collect` and `break` edges leave their own block, and other edges none."""
     ends = frozenset[str]().union(*(each.sources for each in found))
-    drawn = cache(partial(drawn_by, graph.edges.values(), around))
+    drawn = cache(partial(edge_pulling_into, graph.edges.values(), around))
     for number, edge in graph.edges.items():
         source, target = around[edge.source.vertex], around[edge.target.vertex]
         left = source[shared_length(source, target) :]
@@ -200,7 +199,7 @@ def _complain_of_leaving(graph: EdgeGraph, number: int, edge: Edge) -> None:
     )
 
 
-def drawn_by(
+def edge_pulling_into(
     edges: Iterable[Edge], around: Mapping[str, tuple[int, ...]], vertex: str, block: int
 ) -> Edge | None:
     """Return the edge that pulls a vertex into a region: one from inside that does not leave it."""

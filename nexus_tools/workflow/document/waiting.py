@@ -9,19 +9,19 @@ from nexus_tools.workflow.document.document import Document, InputPort
 _ANYWHERE = "0x0"
 
 ask = ask_definition(_ANYWHERE)
-"""Asks an address, `who`, a `question`: `approved` or `rejected` with a `note`, or `expired`."""
+"""Asks the address `who` a `question`: `approved` or `rejected` with a `note`, or `expired`."""
 
 wait = wait_definition(_ANYWHERE)
 """Waits `until_ms`, or `for_ms`: then it is `over`."""
 
-TOOLS_THAT_WAIT = {ASK: ask, WAIT: wait}
-"""Both by their FQNs: what every workflow may use, whoever else is known."""
+WAITING_TOOLS = {ASK: ask, WAIT: wait}
+"""Both tools by FQN, which every workflow may use."""
 
 _AT_MOST_MS = ask.timeout_ms - WAITING_MARGIN_MS
 _TIMES = {ASK: "within_ms", WAIT: "for_ms"}
 
 
-def waiting_ms(document: Document, values: Mapping[InputPort, Any]) -> dict[str, int]:
+def max_waiting_ms(document: Document, values: Mapping[InputPort, Any]) -> dict[str, int]:
     """Return the maximum waiting time of each vertex that asks or waits, in ms, as far as known.
 
     `values` are those of entry ports. A question without a time is open for 89 days. The time of

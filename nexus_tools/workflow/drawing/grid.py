@@ -35,7 +35,7 @@ _UPRIGHT = {character: "│" for characters in LINES.values() for character in c
 _UPRIGHT |= dict.fromkeys(HEADS.values(), "│") | {" ": " ", "": ""}
 
 
-class Room(NamedTuple):
+class Rectangle(NamedTuple):
     """A rectangle of cells."""
 
     column: int
@@ -62,13 +62,13 @@ class Grid:
             for behind in range(column + 1, column + width):
                 self._put(behind, row, "", style)
 
-    def blank(self, room: Room) -> None:
+    def blank(self, room: Rectangle) -> None:
         """Clear an area."""
         for row in range(room.row, room.row + room.height):
             for column in range(room.column, room.column + room.width):
                 self._put(column, row, " ", "")
 
-    def border(self, room: Room, characters: str, style: str) -> None:
+    def border(self, room: Rectangle, characters: str, style: str) -> None:
         """Draw a box along the inner edge of an area."""
         right, bottom = room.column + room.width - 1, room.row + room.height - 1
         for column in range(room.column + 1, right):

@@ -83,8 +83,7 @@ class Spacing:
     """The minimum distances, in units of the caller.
 
     `fineness` is the number of library units in one unit. The library moves things by a few of its
-    own
-    units at the end, which must be little.
+    own units at the end, which must be little.
     """
 
     layers: float
@@ -129,7 +128,7 @@ def lay_out(
     nodes = [*_nodes(boxes, drawn, frames, spacing)]
     graph = {"nodes": nodes, "edges": [*_edges(boxes, drawn)]}
     found = graphlay.layout(graph, options=_options(spacing)).raw
-    # At the rims there is room for ends of lines, which nobody needs.
+    # The margins reserve space for ends of lines, which is not needed.
     rim = min(spacing.ends, spacing.lanes) * fine
     left, top = found["bounds"]["min"]["x"], found["bounds"]["min"]["y"] + rim
     right, bottom = found["bounds"]["max"]["x"], found["bounds"]["max"]["y"] - rim

@@ -9,7 +9,7 @@ from nexus_tools.workflow.drawing.picture import (
     DrawnVertex,
     Picture,
     VertexState,
-    picture_of,
+    create_picture,
 )
 
 CLASSES = {
@@ -30,7 +30,7 @@ def draw_mermaid(document: Document, states: Mapping[str, VertexState] | None = 
 
     Mermaid itself draws at most 500 edges unless its host allows more.
     """
-    picture = picture_of(document, states)
+    picture = create_picture(document, states)
     return "\n".join(_lines(picture)) + "\n"
 
 

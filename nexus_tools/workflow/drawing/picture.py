@@ -15,9 +15,9 @@ from nexus_tools.workflow.document.document import (
     VertexKind,
 )
 from nexus_tools.workflow.document.repetition import BlockKind
-from nexus_tools.workflow.document.structure import structure_of
+from nexus_tools.workflow.document.structure import find_structure
 from nexus_tools.workflow.drawing.layout import Box, Layout, Line, Size, Spacing, lay_out
-from nexus_tools.workflow.drawing.text import cells, head_of
+from nexus_tools.workflow.drawing.text import cells, truncate_end
 
 
 class Phase(StrEnum):
@@ -61,10 +61,8 @@ class DrawnVertex:
     """A vertex with printable texts; an undeclared one is only named by edges.
 
     `entries` are entry ports, and `results` output ports of the workflow, both with their names of
-    the
-    dialect. `block` is the number of the innermost block around it. Without `state`, nothing is
-    known
-    of its runs.
+    the dialect. `block` is the number of the innermost block around it. Without `state`, nothing is
+    known of its runs.
     """
 
     name: str
@@ -91,8 +89,7 @@ class DrawnEdge:
     """All edges of a kind from a variant of a vertex to another vertex, drawn as one line.
 
     `source` and `target` are numbers of vertices. `ports` has an output and an input port for each
-    edge
-    of the document.
+    edge of the document.
     """
 
     source: int
@@ -117,7 +114,7 @@ class DrawnEdge:
         """Return the connected ports in at most `length` columns, or their number."""
         text = ", ".join(one if one == other else f"{one} → {other}" for one, other in self.ports)
         if len(self.ports) == 1 or cells(text) <= length:
-            return head_of(text, length)
+            return truncate_end(text, length)
         return f"{len(self.ports)} ports"
 
 
@@ -172,13 +169,13 @@ class Picture:
             yield f"{source} to {target}: {edge.label}"
 
 
-def picture_of(document: Document, states: Mapping[str, VertexState] | None = None) -> Picture:
+def create_picture(document: Document, states: Mapping[str, VertexState] | None = None) -> Picture:
     """Return the picture of any document, whether it obeys the rules or not.
 
     Blocks are included if they nest correctly. `states` are those of the vertices with runs, by
     name.
     """
-    structure = structure_of(document)
+    structure = find_structure(document)
     nests = not structure.problems
     around = structure.around if nests else {}
     entries, results = _input_names(document), _results(document)

@@ -15,9 +15,9 @@ from nexus_tools.workflow.drawing.picture import (
     DrawnVertex,
     Picture,
     VertexState,
-    picture_of,
+    create_picture,
 )
-from nexus_tools.workflow.drawing.text import cells, head_of, tail_of
+from nexus_tools.workflow.drawing.text import cells, truncate_end, truncate_start
 
 PALETTE = {
     "paper": ("#ffffff", "#0d1117"),
@@ -85,7 +85,7 @@ MAX_SENTENCES = 100
 
 def draw_svg(document: Document, states: Mapping[str, VertexState] | None = None) -> str:
     """Return the SVG file; `states` color the vertices by the phases of their runs."""
-    picture = picture_of(document, states)
+    picture = create_picture(document, states)
     return "\n".join(_file(picture, picture.layout(_vertex_size, _label_size, SPACING))) + "\n"
 
 
@@ -146,16 +146,16 @@ def _style() -> str:
 
 def _rows(vertex: DrawnVertex) -> Iterator[str]:
     """Yield the rows below the name."""
-    yield tail_of(vertex.fqn, MAX_ROW) if vertex.is_declared else "not in the document"
+    yield truncate_start(vertex.fqn, MAX_ROW) if vertex.is_declared else "not in the document"
     if vertex.entries:
-        yield head_of(f"→ {', '.join(vertex.entries)}", MAX_ROW)
+        yield truncate_end(f"→ {', '.join(vertex.entries)}", MAX_ROW)
     for result in vertex.results:
-        yield f"{head_of(result, MAX_ROW - 2)} →"
+        yield f"{truncate_end(result, MAX_ROW - 2)} →"
 
 
 def _vertex_size(vertex: DrawnVertex) -> Size:
     rows = [*_rows(vertex)]
-    name = cells(head_of(vertex.name, MAX_NAME)) * NAME_WIDTH
+    name = cells(truncate_end(vertex.name, MAX_NAME)) * NAME_WIDTH
     widths = [name + (BADGE_WIDTH if vertex.is_on_chain else 0)]
     widths += [cells(row) * MONO_WIDTH for row in rows]
     widths.append(sum(len(f"{count}") + 3 for _, count in vertex.counts()) * MONO_WIDTH)
@@ -172,7 +172,7 @@ def _vertex(vertex: DrawnVertex, area: Area) -> Iterator[str]:
     yield f"<title>{escape(f'{vertex.name} {vertex.fqn}'.strip())}</title>"
     yield _rectangle(area, "box", 8)
     left, y = area.left + PADDING, area.top + NAME_HEIGHT
-    yield _text(left, y, "name", head_of(vertex.name, MAX_NAME))
+    yield _text(left, y, "name", truncate_end(vertex.name, MAX_NAME))
     if vertex.is_on_chain:
         yield _text(area.right - PADDING, y - 1, "badge", BADGE, anchor="end")
     for row in _rows(vertex):
@@ -189,7 +189,7 @@ def _vertex(vertex: DrawnVertex, area: Area) -> Iterator[str]:
 
 
 def _label_lines(edge: DrawnEdge) -> tuple[str, str]:
-    return head_of(edge.label, MAX_ROW), edge.port_text(MAX_PORTS)
+    return truncate_end(edge.label, MAX_ROW), edge.port_text(MAX_PORTS)
 
 
 def _label_size(edge: DrawnEdge) -> Size:
@@ -204,7 +204,7 @@ def _edge(picture: Picture, edge: DrawnEdge, route: Route) -> Iterator[str]:
     ports = ", ".join(f"{one} → {other}" for one, other in edge.ports)
     yield f'<g class="{classes}">'
     yield f"<title>{escape(f'{source} → {target}: {edge.label} ({ports})')}</title>"
-    # What is there many times is drawn as a double line: elements, between split and gathering.
+    # Elements between a split and its collection are drawn as a double line.
     yield from _path(route.before, is_many=edge.kind is EdgeKind.COLLECT)
     *way, end = route.after
     neck = _before(way[-1], end)

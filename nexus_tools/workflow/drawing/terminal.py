@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from rich.text import Text
 
 from nexus_tools.workflow.document.document import Document, EdgeKind
-from nexus_tools.workflow.drawing.grid import BORDERS, HEADS, LINES, Grid, Room
+from nexus_tools.workflow.drawing.grid import BORDERS, HEADS, LINES, Grid, Rectangle
 from nexus_tools.workflow.drawing.layout import Area, Layout, Point, Size, Spacing
 from nexus_tools.workflow.drawing.picture import (
     DrawnEdge,
@@ -18,9 +18,9 @@ from nexus_tools.workflow.drawing.picture import (
     Phase,
     Picture,
     VertexState,
-    picture_of,
+    create_picture,
 )
-from nexus_tools.workflow.drawing.text import cells, head_of, tail_of
+from nexus_tools.workflow.drawing.text import cells, truncate_end, truncate_start
 
 SPACING = Spacing(layers=1, boxes=3, lines=2, lanes=1, ends=1, frame=1, header=0, fineness=16)
 TIGHT = replace(SPACING, boxes=1, lines=1)
@@ -58,7 +58,7 @@ class _Detail:
         return Size(width + 1 - width % 2, len(rows) + 2)
 
     def label(self, edge: DrawnEdge) -> str:
-        return head_of(edge.label, self.max_text)
+        return truncate_end(edge.label, self.max_text)
 
     def label_size(self, edge: DrawnEdge) -> Size:
         width = cells(self.label(edge)) + 2
@@ -72,7 +72,7 @@ def draw_terminal(
 
     `states` color the vertices by the phases of their runs.
     """
-    picture = picture_of(document, states)
+    picture = create_picture(document, states)
     few = len(picture.vertices) <= MANY_VERTICES
     details = [_Detail(_all_rows, MAX_TEXT), _Detail(_all_rows, MAX_SHORT_TEXT)] if few else []
     if len(picture.vertices) <= TOO_MANY_VERTICES:
@@ -104,24 +104,26 @@ def _drawn(picture: Picture, layout: Layout, detail: _Detail) -> Grid:
     return grid
 
 
-def _room(area: Area) -> Room:
+def _room(area: Area) -> Rectangle:
     left, top = int(area.left), int(area.top)
-    return Room(left, top, round(area.width), round(area.height))
+    return Rectangle(left, top, round(area.width), round(area.height))
 
 
 # --- Vertices
 
 
 def _name_row(vertex: DrawnVertex, most: int) -> Rows:
-    return [(head_of(vertex.name, most), "bold")]
+    return [(truncate_end(vertex.name, most), "bold")]
 
 
 def _all_rows(vertex: DrawnVertex, most: int) -> Rows:
     rows = _name_row(vertex, most)
-    rows.append((tail_of(vertex.fqn, most) if vertex.is_declared else "not in the document", "dim"))
+    rows.append(
+        (truncate_start(vertex.fqn, most) if vertex.is_declared else "not in the document", "dim")
+    )
     if vertex.entries:
-        rows.append((head_of(f"→ {', '.join(vertex.entries)}", most), "cyan"))
-    return [*rows, *((f"{head_of(result, most - 2)} →", "cyan") for result in vertex.results)]
+        rows.append((truncate_end(f"→ {', '.join(vertex.entries)}", most), "cyan"))
+    return [*rows, *((f"{truncate_end(result, most - 2)} →", "cyan") for result in vertex.results)]
 
 
 def _counts(vertex: DrawnVertex) -> Rows:
@@ -132,7 +134,7 @@ def _badge(vertex: DrawnVertex) -> str:
     return " on chain " if vertex.is_on_chain else ""
 
 
-def _draw_vertex(grid: Grid, vertex: DrawnVertex, room: Room, rows: Rows) -> None:
+def _draw_vertex(grid: Grid, vertex: DrawnVertex, room: Rectangle, rows: Rows) -> None:
     kind = "double" if vertex.is_on_chain else "round" if vertex.is_declared else "dashed"
     style = "blue" if vertex.is_on_chain else "" if vertex.is_declared else "red"
     if vertex.phase:

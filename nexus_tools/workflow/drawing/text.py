@@ -8,7 +8,7 @@ def cells(text: str) -> int:
     return cell_len(text)
 
 
-def head_of(text: str, width: int) -> str:
+def truncate_end(text: str, width: int) -> str:
     """Return the start of a text, truncated to `width` columns."""
     if cell_len(text) <= width:
         return text
@@ -18,7 +18,7 @@ def head_of(text: str, width: int) -> str:
     return f"{text[:end].rstrip()}…"
 
 
-def tail_of(text: str, width: int) -> str:
+def truncate_start(text: str, width: int) -> str:
     """Return the end of a text within `width` columns, because the end of an FQN is specific.
 
     It starts with a whole label, unless little would be left.

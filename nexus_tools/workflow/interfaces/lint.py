@@ -24,7 +24,7 @@ from nexus_tools.workflow.document.document import (
     VertexKind,
 )
 from nexus_tools.workflow.document.violation import Severity, Violation
-from nexus_tools.workflow.interfaces.shape import ANY, LIST, Shape
+from nexus_tools.workflow.interfaces.shape import ANY, LIST, JsonTypes
 from nexus_tools.workflow.interfaces.tool_ports import Port, ToolPorts
 
 _KINDS = {ToolType.OFFCHAIN: VertexKind.OFF_CHAIN, ToolType.ONCHAIN: VertexKind.ON_CHAIN}
@@ -35,8 +35,7 @@ class ToolFacts:
     """The registry's facts about a tool; `leaders` is None if it accepts any leader.
 
     `is_proven` is whether the domain in its name lists its owner. `signs` is whether only its
-    signature
-    can settle its answers.
+    signature can settle its answers.
     """
 
     definition: ToolDefinition
@@ -59,8 +58,7 @@ def lint_interfaces(
 
     `leaders` are those of an execution. Without any, the check is whether suitable leaders exist.
     `caps_mist` are the maximum costs of a run of a tool in MIST, by FQN. `strict` turns warnings
-    into
-    errors.
+    into errors.
     """
     found = list(_Interfaces(document, tools, caps_mist or {}).violations(leaders))
     if strict:
@@ -88,8 +86,8 @@ class _Interfaces:
 
     def violations(self, leaders: Sequence[str]) -> Iterator[Violation]:
         """Yield all violations, in the order of the document."""
-        for at, vertex in enumerate(self._document.vertices):
-            pointer = f"/vertices/{at}"
+        for index, vertex in enumerate(self._document.vertices):
+            pointer = f"/vertices/{index}"
             if vertex.fqn in self._tools:
                 cap_mist = self._caps_mist.get(vertex.fqn)
                 yield from _vertex(vertex, self._tools[vertex.fqn], cap_mist, pointer)
@@ -151,7 +149,7 @@ class _Interfaces:
     def _default(self, target: InputPort, data: Any, pointer: str) -> Iterator[Violation]:
         ports = self._ports.get(target.vertex)
         problem = ports.mismatch(target.port, data) if ports and not target.is_order_only else ""
-        # An unknown port is told by itself.
+        # An unknown port is reported separately.
         if ports and problem and ports.inputs.get(target.port):
             message = f"The default value of {target} does not match: {problem}."
             yield Violation("value_mismatches", message, pointer)
@@ -233,11 +231,11 @@ def _targets(document: Document) -> Iterator[InputPort]:
     yield from (default.target for default in document.defaults)
 
 
-def _moved(kind: EdgeKind, shape: Shape) -> Shape:
+def _moved(kind: EdgeKind, shape: JsonTypes) -> JsonTypes:
     """Return the shape of a value after an edge."""
     if kind is EdgeKind.FOR_EACH:
         return shape.element
-    return Shape.list_of(shape) if kind is EdgeKind.COLLECT else shape
+    return JsonTypes.list_of(shape) if kind is EdgeKind.COLLECT else shape
 
 
 def _two_serve_all(listings: Iterable[frozenset[str]]) -> bool:

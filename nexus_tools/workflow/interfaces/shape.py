@@ -12,40 +12,39 @@ _NAMES = {bool: "boolean", int: "integer", str: "string", list: "array", dict: "
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class JsonTypes:
     """The types that a value may have, and those of the elements of a list.
 
     It is an upper bound: a value that a schema accepts has one of the `types`, but a value of one
-    of
-    them may still be invalid. So only two shapes without a common type are certainly incompatible.
-    `number` is a number with a fraction; a schema for numbers also has `integer`.
+    of them may still be invalid. So only two shapes without a common type are certainly
+    incompatible. `number` is a number with a fraction; a schema for numbers also has `integer`.
     """
 
     types: frozenset[str] = _ALL
-    _element: "Callable[[], Shape] | None" = field(default=None, compare=False, repr=False)
+    _element: "Callable[[], JsonTypes] | None" = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, document: SchemaDocument, pointer: str = "") -> "Shape":
+    def of(cls, document: SchemaDocument, pointer: str = "") -> "JsonTypes":
         """Return the shape of a subschema."""
         place, schema = document.target(pointer)
         return cls(_types(document, pointer, frozenset()), lambda: _items(document, place, schema))
 
     @classmethod
-    def list_of(cls, element: "Shape") -> "Shape":
+    def list_of(cls, element: "JsonTypes") -> "JsonTypes":
         """Return the shape of lists with such elements."""
         return cls(frozenset(("array",)), lambda: element)
 
     @property
-    def element(self) -> "Shape":
+    def element(self) -> "JsonTypes":
         """The shape of the elements, if it is a list."""
-        return self._element() if self._element else Shape()
+        return self._element() if self._element else JsonTypes()
 
-    def may_be(self, other: "Shape") -> bool:
+    def may_be(self, other: "JsonTypes") -> bool:
         """Return False if no value of this shape can have the other shape."""
         return bool(self.types & other.types)
 
-    def __or__(self, other: "Shape") -> "Shape":
-        return Shape(self.types | other.types, lambda: self.element | other.element)
+    def __or__(self, other: "JsonTypes") -> "JsonTypes":
+        return JsonTypes(self.types | other.types, lambda: self.element | other.element)
 
     def __str__(self) -> str:
         if self.types == _ALL:
@@ -54,9 +53,9 @@ class Shape:
         return " | ".join(sorted(names)) or "never"
 
 
-ANY = Shape()
-LIST = Shape.list_of(ANY)
-TEXT = Shape(frozenset(("string",)))
+ANY = JsonTypes()
+LIST = JsonTypes.list_of(ANY)
+TEXT = JsonTypes(frozenset(("string",)))
 
 
 def _types(document: SchemaDocument, pointer: str, seen: frozenset[str]) -> frozenset[str]:
@@ -90,35 +89,35 @@ def _type_of(value: Any) -> str:
     return _NAMES.get(type(value), "null")
 
 
-def _items(document: SchemaDocument, pointer: str, schema: Any) -> Shape:
+def _items(document: SchemaDocument, pointer: str, schema: Any) -> JsonTypes:
     """Return the shape of list elements, or any shape if the schema is too complex."""
     if isinstance(schema, bool) or "prefixItems" in schema:
         return ANY
     if "items" in schema:
-        return Shape.of(document, f"{pointer}/items")
+        return JsonTypes.of(document, f"{pointer}/items")
     for places in _alternatives(pointer, schema):
-        shapes = [Shape.of(document, place) for place in places]
+        shapes = [JsonTypes.of(document, place) for place in places]
         lists = [shape for shape in shapes if "array" in shape.types]
         if len(lists) == 1:
             return lists[0].element
     return ANY
 
 
-def shape_of_type(kind: Any) -> Shape:
+def json_types_of(kind: Any) -> JsonTypes:
     """Return the shape of the JSON of a Python type, or of a JSON schema.
 
     A type is any type for which pydantic makes a schema, or a class with `parse`, whose JSON is a
     string. Raises `UsageError` (`input_type_unknown`), or `ValidationError` (`schema_invalid`).
     """
     if isinstance(kind, Mapping):
-        return Shape.of(SchemaDocument.parse(dict(kind)))
+        return JsonTypes.of(SchemaDocument.parse(dict(kind)))
     if isinstance(kind, str):  # pydantic would look for a type of that name
         raise _no_type(kind)
     from pydantic import TypeAdapter  # noqa: PLC0415 - slow, and needed for types alone
     from pydantic.errors import PydanticUserError  # noqa: PLC0415 - as above
 
     try:
-        return Shape.of(SchemaDocument.parse(TypeAdapter(kind).json_schema()))
+        return JsonTypes.of(SchemaDocument.parse(TypeAdapter(kind).json_schema()))
     except PydanticUserError as error:
         if isinstance(kind, type) and callable(getattr(kind, "parse", None)):
             return TEXT
@@ -128,6 +127,6 @@ def shape_of_type(kind: Any) -> Shape:
 def _no_type(kind: object) -> UsageError:
     return UsageError(
         "input_type_unknown",
-        f"{kind!r} is no type that JSON has",
-        hint="give a type such as str or list[int], or a JSON schema",
+        f"{kind!r} is not a JSON type",
+        hint="Pass a type such as str or list[int], or a JSON schema.",
     )

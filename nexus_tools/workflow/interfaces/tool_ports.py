@@ -11,12 +11,12 @@ from nexus_tools.tool import (
     InterfaceValidator,
     SchemaDocument,
     check_output_schema,
-    pointer_of,
+    json_pointer,
 )
 from nexus_tools.workflow.document.document import ERR_EVAL
-from nexus_tools.workflow.interfaces.shape import ANY, TEXT, Shape
+from nexus_tools.workflow.interfaces.shape import ANY, TEXT, JsonTypes
 
-# What a schema says of single ports, and where it keeps what they refer to.
+# The keywords for single ports, and those that contain their references.
 _ABOUT_PORTS = ("$schema", "$defs", "definitions", "type", "properties")
 
 
@@ -24,7 +24,7 @@ _ABOUT_PORTS = ("$schema", "$defs", "definitions", "type", "properties")
 class Port:
     """One port: its shape, and whether it is always present."""
 
-    shape: Shape = ANY
+    shape: JsonTypes = ANY
     is_required: bool = True
 
 
@@ -43,7 +43,8 @@ class Ports:
         required = schema.get("required", ())
         named = {
             name: Port(
-                Shape.of(document, f"{pointer}/properties{pointer_of((name,))}"), name in required
+                JsonTypes.of(document, f"{pointer}/properties{json_pointer((name,))}"),
+                name in required,
             )
             for name in schema.get("properties", ())
         }
@@ -89,7 +90,7 @@ class ToolPorts:
             self._validator.check_input({port: value})
         except ValidationError as error:
             first = error.details["failures"][0]
-            inside = first["pointer"].removeprefix(pointer_of((port,)))
+            inside = first["pointer"].removeprefix(json_pointer((port,)))
             return f"{first['message']} (at {inside})" if inside else str(first["message"])
         return ""
 

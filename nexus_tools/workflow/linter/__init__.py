@@ -1,6 +1,6 @@
 """The linter of workflow documents, which reports every violated rule with its location.
 
-Begin with `lint`.
+Start with `lint`.
 """
 
 from nexus_tools.workflow.linter.lint import lint

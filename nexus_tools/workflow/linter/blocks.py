@@ -9,7 +9,7 @@ from nexus_tools.workflow.document.structure import Structure
 from nexus_tools.workflow.document.violation import Severity, Violation
 from nexus_tools.workflow.linter.graph import input_text
 
-# Rules 14 and 12 say it already.
+# Rules 14 and 12 already report these.
 _SAID_BY_RULES = frozenset({"cycle", "breaks_nothing"})
 
 

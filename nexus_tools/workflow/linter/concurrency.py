@@ -45,7 +45,7 @@ def concurrency(document: Document, graph: Graph) -> Iterator[Violation]:
             port: [number for number in numbers if ahead >> number & 1]
             for port, numbers in graph.ports.items()
         }
-        # A port is taken once, however many links lead to it: the first stands for it.
+        # A port takes one walk, however many links lead to it, so only the first link counts.
         ports = sum(1 << numbers[0] for numbers in arriving.values() if numbers)
         for port, numbers in arriving.items():
             way = graph.bits(numbers)
@@ -73,8 +73,8 @@ class _Count:
     """The number of walks on the way to a port, counted with as few masks as possible.
 
     A variant with k ports on the way adds k - 1 walks, so walks are ports minus variants. If a
-    vertex
-    has several forking variants, only the most forking one counts, so these are counted separately.
+    vertex has several forking variants, only the most forking one counts, so these are counted
+    separately.
     """
 
     def __init__(self, graph: Graph) -> None:

@@ -6,24 +6,19 @@ from graphlib import CycleError, TopologicalSorter
 
 from nexus_tools.workflow.document.document import Document, EdgeKind, InputPort
 from nexus_tools.workflow.document.repetition import BlockKind
-from nexus_tools.workflow.document.structure import Structure, drawn_by, shared_length
+from nexus_tools.workflow.document.structure import Structure, edge_pulling_into, shared_length
 from nexus_tools.workflow.linter.graph import Graph, Link, input_text
 
 
-class Course:
+class TopologicalOrder:
     """The dependencies of each vertex and each block, by its name or number.
 
     `into` has the ports of a vertex with edges, and their links. A port with only `do_while` edges
-    has
-    no links, since no value arrives in the first round. `needs` has the same for a block: the ports
-    of
-    a region with edges from outside, or those of a loop with `static` edges. `again` has the ports
-    with
-    `do_while` edges. `ends` has the number of vertices that can end the same loop as a vertex. By
-    the
-    number of an edge, `collects` has the collected region, and `scopes` the outermost block that
-    waits
-    for its value.
+    has no links, since no value arrives in the first round. `needs` has the same for a block: the
+    ports of a region with edges from outside, or those of a loop with `static` edges. `again` has
+    the ports with `do_while` edges. `ends` has the number of vertices that can end the same loop as
+    a vertex. By the number of an edge, `collects` has the collected region, and `scopes` the
+    outermost block that waits for its value.
     """
 
     def __init__(self, document: Document, graph: Graph, structure: Structure) -> None:
@@ -135,7 +130,7 @@ class Course:
         edges = [link.edge for link in self._graph.links]
         for block in self.around[vertex]:
             for port in ports:
-                by = drawn_by(edges, self.around, port.vertex, block)
+                by = edge_pulling_into(edges, self.around, port.vertex, block)
                 if port in self.needs[block] and by:
                     return f"; '{by.source}' draws '{port.vertex}' into it"
         return ""

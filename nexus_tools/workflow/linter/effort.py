@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from nexus_tools.errors import ValidationError
 from nexus_tools.workflow.document.document import Document, EdgeKind
 from nexus_tools.workflow.document.violation import Violation
-from nexus_tools.workflow.semantics.effort import MOST_EFFORT, Step, flat_effort, steps_of
-from nexus_tools.workflow.semantics.plan import plan_of
+from nexus_tools.workflow.semantics.effort import MAX_STEP_EFFORT, Step, flat_effort, steps_of
+from nexus_tools.workflow.semantics.plan import create_plan
 
 
 def effort(document: Document) -> Iterator[Violation]:
@@ -15,11 +15,11 @@ def effort(document: Document) -> Iterator[Violation]:
     if _is_small(document):
         return
     try:
-        plan = plan_of(document)
+        plan = create_plan(document)
     except ValidationError:
         return
     for step in steps_of(plan):
-        if step.effort > MOST_EFFORT:
+        if step.effort > MAX_STEP_EFFORT:
             yield Violation("step_too_large", _message(step), f"/edges/{step.edges[0].number}")
 
 
@@ -39,7 +39,7 @@ def _is_small(document: Document) -> bool:
         (count + given[name] + entries.get(name, 0) for name, count in into.items()), default=0
     )
     most = max(edges.values(), default=0)
-    return flat_effort(most, ports) <= MOST_EFFORT
+    return flat_effort(most, ports) <= MAX_STEP_EFFORT
 
 
 def _message(step: Step) -> str:
@@ -50,7 +50,8 @@ def _message(step: Step) -> str:
     else:
         what = f"The step that closes the region with {variant}"
     return (
-        f"{what} has an effort of {step.effort}, but the limit is {MOST_EFFORT}. Split the step:"
+        f"{what} has an effort of {step.effort}, but the limit is {MAX_STEP_EFFORT}."
+        " Split the step:"
         " lead fewer edges from it, or let it open fewer regions and start vertices with fewer"
         " input ports."
     )

@@ -109,7 +109,7 @@ class Graph:
         stuck = [link for link in self.links if link.target not in ordered]
         if not stuck:
             return []
-        # Whoever is stuck waits for somebody who is: going back, one meets somebody twice.
+        # Every stuck vertex has a stuck predecessor, so going back must revisit a vertex.
         way: dict[int, Link] = {}
         vertex = stuck[0].target
         while vertex not in way:
@@ -138,8 +138,7 @@ class Graph:
         """The bits of everything that leads to each vertex; the graph must not have a cycle.
 
         In such a graph, the nodes on paths from `a` to `b` are those reachable from `a` that also
-        lead to
-        `b`. The reference lists all paths instead, which may be 2^n.
+        lead to `b`. The reference lists all paths instead, which may be 2^n.
         """
         behind = [0] * len(self.vertices)
         for vertex in self.order:

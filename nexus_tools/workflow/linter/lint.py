@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from nexus_tools.workflow.document.document import Document
-from nexus_tools.workflow.document.structure import structure_of
+from nexus_tools.workflow.document.structure import find_structure
 from nexus_tools.workflow.document.violation import Severity, Violation
 from nexus_tools.workflow.linter.blocks import blocks
 from nexus_tools.workflow.linter.concurrency import concurrency, cycles
@@ -17,7 +17,7 @@ from nexus_tools.workflow.linter.storage import remote_values
 from nexus_tools.workflow.linter.walks import walks
 
 MAX_GROUPS = 64
-"""How many entry groups a document may have: each is gone through by itself."""
+"""The maximum number of entry groups, because each is analyzed separately."""
 
 
 def lint(document: Document, *, strict: bool = False) -> list[Violation]:
@@ -25,8 +25,7 @@ def lint(document: Document, *, strict: bool = False) -> list[Violation]:
 
     Rules 1 to 25 come first, in the order in which the reference checks them. The reference reports
     only the first error, with the same message. Where it iterates over an unordered set, it may
-    report
-    another one. In documents of the dialect, rules 18 to 25 are replaced by checks of their
+    report another one. In documents of the dialect, rules 18 to 25 are replaced by checks of their
     execution.
     """
     violations = list(_violations(document))
@@ -45,7 +44,7 @@ def _violations(document: Document) -> list[Violation]:
         found += pairing(document, graph)
     found += too_large
     # Outside the dialect, blocks that pass rules 20 to 25 can hardly be wrong.
-    structure = structure_of(document) if document.has_dialect or not found else None
+    structure = find_structure(document) if document.has_dialect or not found else None
     found += naming(document)
     found += remote_values(document)
     if structure:
@@ -58,7 +57,7 @@ def _violations(document: Document) -> list[Violation]:
 
 def _too_many_groups(document: Document) -> Iterator[Violation]:
     if len(document.entry_groups) > MAX_GROUPS:
-        message = f"A workflow has {MAX_GROUPS} entry groups at most."
+        message = f"A workflow has at most {MAX_GROUPS} entry groups."
         yield Violation("too_large", message, f"/entry_groups/{MAX_GROUPS}")
 
 

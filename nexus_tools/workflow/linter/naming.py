@@ -6,7 +6,7 @@ from nexus_tools.sui.support.suggestions import with_suggestion
 from nexus_tools.workflow.document.document import DEFAULT_PARALLEL, DIALECT, Document, InputPort
 from nexus_tools.workflow.document.violation import Severity, Violation
 
-# Looking for a similar name takes its time, and one misspelt name is often there many times.
+# Searching for similar names is slow, and one misspelled name often occurs many times.
 _MAX_SUGGESTIONS = 20
 
 
@@ -85,7 +85,7 @@ def _doubled(document: Document) -> Iterator[Violation]:
     for at in _repeated(output.source for output in document.outputs):
         message = f"{document.outputs[at].source} is an output twice."
         yield _warning("duplicate", message, f"/outputs/{at}")
-    # A name may stand for several ports: of two branches, say, one of which is taken.
+    # Several outputs may share a name, for example in two branches of which one is taken.
 
 
 def _outside_the_dialect(document: Document) -> Iterator[Violation]:

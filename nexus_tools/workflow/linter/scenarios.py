@@ -26,8 +26,7 @@ class Scenarios:
     """Sets of scenarios: `takes` has one set for each variant of the graph.
 
     `choices` has the sets of each vertex with several variants, by vertex and variant. `calm` are
-    the
-    scenarios without error variants. With `are_all`, the scenarios are complete.
+    the scenarios without error variants. With `are_all`, the scenarios are complete.
     """
 
     everything: int
@@ -41,8 +40,8 @@ def scenarios_of(graph: Graph) -> Scenarios:
     """Return all scenarios of a document, or a sample if there are more than `MAX_SCENARIOS`.
 
     The sample has every variant once, while all other vertices end in their first one, and
-    `_SAMPLES`
-    random scenarios, the same at each call. The order of the document makes no difference.
+    `_SAMPLES` random scenarios, the same at each call. The order of the document makes no
+    difference.
     """
     options = _options(graph)
     counts = [len(variants) for variants in options.values()]

@@ -16,7 +16,7 @@ from operator import and_, or_
 from nexus_tools.workflow.document.document import Document, EdgeKind, InputPort
 from nexus_tools.workflow.document.structure import Structure
 from nexus_tools.workflow.document.violation import Severity, Violation
-from nexus_tools.workflow.linter.course import Course
+from nexus_tools.workflow.linter.course import TopologicalOrder
 from nexus_tools.workflow.linter.graph import Graph, Link, input_text, vertex_text
 from nexus_tools.workflow.linter.scenarios import Scenarios, scenarios_of
 
@@ -28,12 +28,10 @@ def walks(document: Document, graph: Graph, structure: Structure) -> Iterator[Vi
     """Yield races, starving runs, and vertices that never run, each once, for one entry group.
 
     The document must have no cycle, edges between existing vertices, and nested blocks. All
-    violations
-    are warnings. In the dialect, where they replace rules 18 and 19, races and vertices that never
-    run
-    are errors.
+    violations are warnings. In the dialect, where they replace rules 18 and 19, races and vertices
+    that never run are errors.
     """
-    course = Course(document, graph, structure)
+    course = TopologicalOrder(document, graph, structure)
     scenarios = scenarios_of(graph)
     severity = Severity.ERROR if document.has_dialect else Severity.WARNING
     ever: dict[str | InputPort, int] = {}
@@ -70,7 +68,7 @@ def _members(document: Document) -> dict[str, set[str]]:
     return members
 
 
-def _at_once(course: Course, scenarios: Scenarios, members: set[str]) -> "_Passage":
+def _at_once(course: TopologicalOrder, scenarios: Scenarios, members: set[str]) -> "_Passage":
     """Simulate one scenario in which all vertices end in all variants and feed later rounds.
 
     A vertex that does not run there never runs, if the result is stable after `_MAX_ROUNDS`.
@@ -88,15 +86,13 @@ class _Passage:
     """The simulation of an entry group: the set of scenarios for each vertex and port.
 
     `filled` are the ports that get a value. `raced` are those that get two, with their edges.
-    `starved`
-    are the vertices that get some of their values, with a missing port that no other starving
-    vertex
-    explains. `earlier` are the runs of previous rounds, if they count.
+    `starved` are the vertices that get some of their values, with a missing port that no other
+    starving vertex explains. `earlier` are the runs of previous rounds, if they count.
     """
 
     def __init__(
         self,
-        course: Course,
+        course: TopologicalOrder,
         scenarios: Scenarios,
         members: set[str],
         earlier: Mapping[str, int] | None = None,
@@ -129,7 +125,7 @@ class _Passage:
         """Describe the sources of the two values, and the variants that lead to the race."""
         raced, into = self.raced[port]
         links = [link for link in into if self._sends(link) & raced & -raced]
-        if len(links) < 2:  # The other one is a list, perhaps an empty one.
+        if len(links) < 2:  # The other value is a list, possibly empty.
             links = [link for link in into if self._brings(link) & raced & -raced]
         sources = {link.edge.source.vertex for link in links}
         both = " and ".join(f"'{link.edge.source}'" for link in links[:2])
@@ -212,8 +208,7 @@ class _Passage:
         """Return the scenarios in which some edge brings a value, and record races.
 
         Two values race if both move or both are static, because a moving value has priority. The
-        values of
-        edges out of one region form one list. There, two elements of one iteration race.
+        values of edges out of one region form one list. There, two elements of one iteration race.
         """
         raced = 0
         met = {False: 0, True: 0}

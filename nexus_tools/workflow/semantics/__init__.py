@@ -1,1 +1,1 @@
-"""The meaning of a workflow: plans, runs, records and effort. Begin with `semantics.py`."""
+"""The meaning of a workflow: plans, runs, records and effort. Start with `semantics.py`."""

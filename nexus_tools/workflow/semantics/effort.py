@@ -1,7 +1,7 @@
 """The effort of the steps of a workflow, counted as on chain.
 
 The unit is about ten Move instructions. The chain does not publish a workflow with a step whose
-effort is above `MOST_EFFORT`. Source: `effort.move`, and `check_effort` in `dag.move`.
+effort is above `MAX_STEP_EFFORT`. Source: `effort.move`, and `check_effort` in `dag.move`.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nexus_tools.workflow.document.repetition import BlockKind
 from nexus_tools.workflow.semantics.plan import Plan, PlannedBlock, PlannedEdge, PlannedVertex
 
-MOST_EFFORT = 8_000
+MAX_STEP_EFFORT = 8_000
 """The highest effort of a step."""
 
 REQUEST_EFFORT = 150
@@ -19,8 +19,8 @@ REQUEST_EFFORT = 150
 EDGE_EFFORT = 75
 """Following an edge."""
 
-LOOK_EFFORT = 20
-"""Looking for the record of a vertex or block."""
+LOOKUP_EFFORT = 20
+"""Looking up the record of a vertex or block."""
 
 PORT_EFFORT = 5
 """Looking at an input port."""
@@ -63,15 +63,15 @@ def flat_effort(edges: int, ports: int) -> int:
 
     `ports` is the highest number of input ports of these vertices, and of sources of all of them.
     """
-    look = LOOK_EFFORT + (PORT_EFFORT + SOURCE_EFFORT) * ports
-    return edges * (EDGE_EFFORT + LOOK_EFFORT + _ANSWER_PORT_EFFORT * edges + look)
+    look = LOOKUP_EFFORT + (PORT_EFFORT + SOURCE_EFFORT) * ports
+    return edges * (EDGE_EFFORT + LOOKUP_EFFORT + _ANSWER_PORT_EFFORT * edges + look)
 
 
 def _effort(plan: Plan, edges: tuple[PlannedEdge, ...], ports: int) -> int:
     """Return the effort of following edges from this number of output ports."""
     count = len(edges)
-    effort = (EDGE_EFFORT + LOOK_EFFORT) * count + _ANSWER_PORT_EFFORT * count * ports
-    effort += sum(LOOK_EFFORT * len(plan.vertices[edge.target.vertex].blocks) for edge in edges)
+    effort = (EDGE_EFFORT + LOOKUP_EFFORT) * count + _ANSWER_PORT_EFFORT * count * ports
+    effort += sum(LOOKUP_EFFORT * len(plan.vertices[edge.target.vertex].blocks) for edge in edges)
     # A step starts a vertex once, and opens a block once, whatever the number of edges to it.
     starts = {edge.target.vertex for edge in edges if edge.left is None and edge.scope is None}
     opens = {edge.scope for edge in edges if edge.scope is not None}
@@ -81,7 +81,9 @@ def _effort(plan: Plan, edges: tuple[PlannedEdge, ...], ports: int) -> int:
 
 def _starting(plan: Plan, vertex: PlannedVertex) -> int:
     blocks = [plan.blocks[number] for number in vertex.blocks]
-    around = sum(LOOK_EFFORT if _is_region(block) else _looking_at_needs(block) for block in blocks)
+    around = sum(
+        LOOKUP_EFFORT if _is_region(block) else _looking_at_needs(block) for block in blocks
+    )
     return around + _looking_at(vertex, sum(len(block.needs) for block in blocks))
 
 
@@ -103,12 +105,12 @@ def _looking_at(vertex: PlannedVertex, needs: int) -> int:
     """Return the effort of a look at a vertex inside blocks with this number of needs."""
     sources = sum(len(vertex.sources(port)) for port in vertex.into)
     ports = PORT_EFFORT * len(vertex.into)
-    return LOOK_EFFORT + ports + SOURCE_EFFORT * sources + _BROUGHT_EFFORT * needs
+    return LOOKUP_EFFORT + ports + SOURCE_EFFORT * sources + _BROUGHT_EFFORT * needs
 
 
 def _looking_at_needs(block: PlannedBlock) -> int:
     count = len(block.needs)
-    return count * (LOOK_EFFORT + _BROUGHT_EFFORT * count)
+    return count * (LOOKUP_EFFORT + _BROUGHT_EFFORT * count)
 
 
 def _is_region(block: PlannedBlock) -> bool:

@@ -21,7 +21,7 @@ from nexus_tools.workflow.document.document import (
     Vertex,
 )
 from nexus_tools.workflow.document.repetition import BlockKind
-from nexus_tools.workflow.document.structure import Structure, shared_length, structure_of
+from nexus_tools.workflow.document.structure import Structure, find_structure, shared_length
 from nexus_tools.workflow.document.violation import Violation, violations_error
 
 
@@ -31,8 +31,7 @@ class PlannedEdge:
 
     `rounds` are the positions in a path that must be 0 so that the value of this edge serves it.
     `element` is the position of the number that selects the element of a list (`for_each`). `left`
-    is
-    the region that a `collect` edge gathers.
+    is the region that a `collect` edge gathers.
     """
 
     number: int
@@ -102,10 +101,9 @@ class PlannedBlock:
     """A block; its `depth` is the position of its number in the path of a run inside.
 
     An instance opens when its `needs` are available: for a region all ports with edges from
-    outside,
-    for a loop those with `static` edges. Then the `cursors` of a region start, one run for each
-    iteration, and the `starts` of a loop may start: vertices and regions that wait for nothing from
-    inside. `collects` are the ports that get a list when a region closes.
+    outside, for a loop those with `static` edges. Then the `cursors` of a region start, one run for
+    each iteration, and the `starts` of a loop may start: vertices and regions that wait for nothing
+    from inside. `collects` are the ports that get a list when a region closes.
     """
 
     kind: BlockKind
@@ -132,12 +130,12 @@ class Plan:
     outputs: tuple[Output, ...]
 
 
-def plan_of(document: Document) -> Plan:
+def create_plan(document: Document) -> Plan:
     """Return the plan of a document whose blocks nest and whose edges name existing vertices.
 
     Raises `ValidationError` (`workflow_invalid`) for others, with all `violations` in its details.
     """
-    structure = structure_of(document)
+    structure = find_structure(document)
     _check(document, structure)
     return _Planner(document, structure).plan()
 
@@ -288,7 +286,7 @@ class _Planner:
                 for edge in self._into[name]
                 if edge.kind is not EdgeKind.DO_WHILE and edge.number not in entering
             }
-            # A static value waits for what may come from inside; with others that is a race.
+            # A static value waits for values from inside; other values would race with them.
             if inner <= moved and needs <= brought:
                 yield name
 
@@ -296,8 +294,7 @@ class _Planner:
         """Yield the vertices and regions that wait for nothing from inside the loop.
 
         Only these can start when the loop opens; later values start all others. None of them has a
-        region
-        in between.
+        region in between.
         """
         region = self._region(self._ancestors[loop])
         brought = {edge.target for edge in self._entering[loop]}

@@ -72,8 +72,7 @@ class InstanceRecord:
     """The record of a block instance; a loop uses only `brought`.
 
     `brought` has values that serve all runs inside, separately for `static` edges. `live` counts
-    runs
-    that are ready or in flight, iterations to come, and open regions directly inside.
+    runs that are ready or in flight, iterations to come, and open regions directly inside.
     """
 
     brought: dict[tuple[InputPort, bool], Brought] = field(default_factory=dict)
@@ -187,8 +186,7 @@ class Records:
         """Return whether a run starts to which no edge brought a value of its own.
 
         The entry group starts it, or a value for all rounds or iterations below the region around
-        it. A
-        value for the region as a whole starts no iteration.
+        it. A value for the region as a whole starts no iteration.
         """
         if vertex.region is None and self.group is not None and run.vertex in self.group:
             return True

@@ -12,8 +12,7 @@ class Run:
     """One use of a vertex.
 
     `path` has a number for each block around the vertex, outermost first: the iteration of a
-    region, or
-    the round of a loop, both from 0. Outside all blocks it is empty.
+    region, or the round of a loop, both from 0. Outside all blocks it is empty.
     """
 
     vertex: str
@@ -128,10 +127,8 @@ class WalkFailure:
     """A failure that no edge handles: it ends a walk, or the execution.
 
     The reason is the last one of the run, or `port_missing` (the variant lacks the port of an
-    edge),
-    `not_a_list` (the port has a `for_each` edge), or `raced` (a second value for a port of this
-    run, or
-    of all runs of the vertex below this path).
+    edge), `not_a_list` (the port has a `for_each` edge), or `raced` (a second value for a port of
+    this run, or of all runs of the vertex below this path).
     """
 
     run: Run

@@ -16,7 +16,7 @@ an edge to the port has brought another value to this run. Only edges that reach
 `do_while` from round 1 on, and edges into a loop in round 0.
 
 **A second value** for one port and place is a race, in either order. It is dropped, and its target
-run has the failure `raced`.
+has the failure `raced`.
 
 **An instance opens** when its needs are available: all ports with edges from outside for a region,
 or those with `static` edges for a loop. Nothing inside starts before. A head whose values all come
@@ -26,11 +26,10 @@ only a number until it is requested. At most `parallel` of them are ready or in 
 **A run starts** when its ports have values, all blocks around it are open, and it was triggered: by
 the entry group, or by a value that did not come for the whole region around it.
 
-**A region closes** when nothing in it is `live`: ready or in flight, still to come from a cursor,
-or
-an open region directly inside. A run is subtracted after everything that its outcome triggers was
-added. Each `collect` port gets the values that arrived, by iteration. Iterations without a value (a
-dead end, starved, failed, a shorter list) are omitted. Runs that still wait inside never run.
+**A region closes** when nothing in it is `live`: ready, in flight, still to come from a cursor, or
+an open region directly inside. A run is subtracted after everything that it triggers was added.
+Each `collect` port gets the values that arrived, by iteration. Iterations without a value (a dead
+end, starved, failed, a shorter list) are omitted. Runs that still wait inside never run.
 
 **A failure** (`Failed`, or a variant that lacks the port of an edge) is retried while `attempts`
 remain, except for a refusal with a `retry_after_ms` of 0. Then it is the variant `_err_eval` if
@@ -115,8 +114,7 @@ class Execution:
         """Apply an event; one that does not match the state changes nothing.
 
         Examples are a request for a run that is not ready, an outcome of a run that is not in
-        flight, a
-        second `Begun`, and any event after the end. Raises `NotFoundError`
+        flight, a second `Begun`, and any event after the end. Raises `NotFoundError`
         (`entry_group_not_found`).
         """
         self._newly_ready, failures = [], len(self.failures)
@@ -221,7 +219,7 @@ class Execution:
             return
         del self._under_way[run]
         record, vertex = self._records.runs[run], self.plan.vertices[run.vertex]
-        outcome = with_all_ports(vertex, outcome)
+        outcome = require_all_ports(vertex, outcome)
         refused = isinstance(outcome, Failed) and outcome.is_refusal
         failed = isinstance(outcome, Failed) and self._ending is None
         is_final = refused and not vertex.vertex.retry_after_ms  # at once: refused again
@@ -392,7 +390,7 @@ class Execution:
             self._count(block.region, path, -1)
 
 
-def with_all_ports(vertex: PlannedVertex, outcome: Settled | Failed) -> Settled | Failed:
+def require_all_ports(vertex: PlannedVertex, outcome: Settled | Failed) -> Settled | Failed:
     """Return the outcome, or a failure if the variant lacks the port of an edge."""
     if isinstance(outcome, Settled):
         for edge in vertex.variants.get(outcome.variant, ()):

@@ -1,13 +1,13 @@
 """The local execution of a workflow, with stubs or with real tools.
 
-Begin with `simulation`.
+Start with `simulation`.
 """
 
 from nexus_tools.workflow.simulation.entries import (
-    chosen_group,
     entry_names,
     entry_values,
     needed_names,
+    select_entry_group,
 )
 from nexus_tools.workflow.simulation.simulation import (
     SimulatedCall,
@@ -29,10 +29,10 @@ __all__ = [
     "StubFunction",
     "StubbedOutcome",
     "ToolFunction",
-    "chosen_group",
     "entry_names",
     "entry_values",
     "needed_names",
     "read_stubs",
+    "select_entry_group",
     "simulate",
 ]

@@ -7,13 +7,13 @@ from typing import Any
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.sui.support.units import count
-from nexus_tools.tool import HasSchemas, pointer_of
+from nexus_tools.tool import HasSchemas, json_pointer
 from nexus_tools.workflow.document.document import Document, EntryGroup, InputPort, Storage
-from nexus_tools.workflow.document.waiting import TOOLS_THAT_WAIT
+from nexus_tools.workflow.document.waiting import WAITING_TOOLS
 from nexus_tools.workflow.interfaces import ToolPorts
 
 
-def chosen_group(document: Document, name: str | None = None) -> EntryGroup:
+def select_entry_group(document: Document, name: str | None = None) -> EntryGroup:
     """Return the entry group of a name, or the only one.
 
     Raises `UsageError` with code `group_unknown` or `group_missing`.
@@ -23,8 +23,8 @@ def chosen_group(document: Document, name: str | None = None) -> EntryGroup:
     if name is None and len(groups) == 1:
         return next(iter(groups.values()))
     if name is None:
-        message = f"the workflow can begin in several ways: {known}"
-        raise UsageError("group_missing", message, hint="name one of these entry groups")
+        message = f"the workflow has several entry groups: {known}"
+        raise UsageError("group_missing", message, hint="Choose one of these entry groups.")
     if name not in groups:
         hint = suggestion(name, groups, otherwise=f"there is {known}")
         raise UsageError("group_unknown", f"there is no entry group {name[:80]!r}", hint=hint)
@@ -33,20 +33,20 @@ def chosen_group(document: Document, name: str | None = None) -> EntryGroup:
 
 def known_tools(document: Document, definitions: Mapping[str, HasSchemas]) -> dict[str, ToolPorts]:
     """Return the known tools of a document, by FQN, including those of the Move package."""
-    known = {**TOOLS_THAT_WAIT, **definitions}
+    known = {**WAITING_TOOLS, **definitions}
     used = known.keys() & {vertex.fqn for vertex in document.vertices}
     return {fqn: ToolPorts(known[fqn]) for fqn in used}
 
 
 def default_values(document: Document) -> dict[InputPort, Any]:
-    """Return the default value of each port that has one. Raises `value_remote`."""
+    """Return the default value of each port that has one. Raises `remote_value_unavailable`."""
     for each in document.defaults:
         if each.storage is not Storage.INLINE:
             raise ValidationError(
-                "value_remote",
+                "remote_value_unavailable",
                 f"the value of {each.target} is in {each.storage.value}, and a simulation fetches"
                 " nothing",
-                hint="write the value itself into the document, as `inline`, and simulate that",
+                hint="Write the value into the document, as `inline`, and simulate that.",
             )
     return {each.target: each.data for each in document.defaults}
 
@@ -60,14 +60,12 @@ def entry_values(
     """Return the value of each entry port of a group.
 
     An input is named by its name in the document, by `vertex.port`, or only by the port if the name
-    is
-    unique in the group.
+    is unique in the group.
 
     Raises:
-        UsageError: With code `input_unknown`, `input_twice` or `input_missing`.
+        UsageError: With code `input_unknown`, `input_duplicate` or `input_missing`.
         ValidationError: With code `input_invalid`, for values that are invalid for one of the
-        `tools`,
-            which are known by FQN.
+            `tools`, which are known by FQN.
     """
     targets = entry_names(document, group)
     values: dict[InputPort, Any] = {}
@@ -75,7 +73,7 @@ def entry_values(
         for target in _targets(targets, name):
             if target in values:
                 message = f"{target} is given twice, once as {name[:80]!r}"
-                raise UsageError("input_twice", message, hint="leave one of them out")
+                raise UsageError("input_duplicate", message, hint="leave one of them out")
             values[target] = value
     ports = {port for found in targets.values() for port in found}
     if missing := ports - values.keys():
@@ -161,7 +159,7 @@ def _unfit(failures: Mapping[str, str]) -> ValidationError:
         f"the input {name} does not fit: {wrong}{more}",
         details={
             "failures": [
-                {"input": name, "pointer": pointer_of((name,)), "message": wrong}
+                {"input": name, "pointer": json_pointer((name,)), "message": wrong}
                 for name, wrong in failures.items()
             ]
         },

@@ -15,9 +15,8 @@ def example_stub(document: Document, vertex: str, schemas: HasSchemas | None = N
     """Return a stub that cycles through the variants of a vertex, so that loops end.
 
     Variants and ports are those that the document names. A value is an example for the `schemas` of
-    the
-    tool, if they are known. Otherwise it is the name of its port, such as `<judge.good.text>`, or a
-    list of two such names if it is split.
+    the tool, if they are known. Otherwise it is the name of its port, such as `<judge.good.text>`,
+    or a list of two such names if it is split.
     """
     variants: dict[str, dict[str, Any]] = {}
     for port, is_split in _ports_of(document, vertex).items():

@@ -17,7 +17,7 @@ from nexus_tools.tool import (
     Outcome,
 )
 from nexus_tools.workflow.document.document import Document, InputPort, OutputPort
-from nexus_tools.workflow.semantics.plan import plan_of
+from nexus_tools.workflow.semantics.plan import create_plan
 from nexus_tools.workflow.semantics.runs import (
     Begun,
     Cancelled,
@@ -37,14 +37,14 @@ from nexus_tools.workflow.semantics.runs import (
 )
 from nexus_tools.workflow.semantics.semantics import Execution
 from nexus_tools.workflow.simulation.entries import (
-    chosen_group,
     default_values,
     entry_values,
     known_tools,
+    select_entry_group,
 )
 from nexus_tools.workflow.simulation.example_stubs import example_stub
 from nexus_tools.workflow.simulation.step_costs import StepCosts
-from nexus_tools.workflow.simulation.stubs import StubFunction, stubbed_json
+from nexus_tools.workflow.simulation.stubs import StubFunction, outcome_json
 from nexus_tools.workflow.simulation.tool_calls import SimulatedTool, ToolCalls
 
 DEFAULT_MAX_STEPS = 1_000
@@ -108,10 +108,8 @@ class Simulation:
     """The result of an execution and its history.
 
     `events` are the applied events, with the ms since the start. `made_up` names the vertices
-    without
-    stub or tool, whose answers are examples. `stopped` is the reason why the execution was stopped
-    from
-    outside, or empty.
+    without stub or tool, whose answers are examples. `stopped` is the reason why the execution was
+    stopped from outside, or empty.
     """
 
     status: Status
@@ -139,9 +137,9 @@ class Simulation:
             after = f" after {tries} attempts" if tries > 1 else ""
             detail = failure.detail and f": {failure.detail}"
             yield f"{failure.run} failed{after}, {failure.reason}{detail}"
-        for each in self.waiting:
-            ports = ", ".join(str(InputPort(each.run.vertex, port)) for port in each.missing)
-            yield f"{each.run} did not start: nothing came for {ports}"
+        for wait in self.waiting:
+            ports = ", ".join(str(InputPort(wait.run.vertex, port)) for port in wait.missing)
+            yield f"{wait.run} did not start: nothing came for {ports}"
 
     def stubs(self) -> dict[str, list[dict[str, Any]]]:
         """Return a stubs document that reproduces this simulation for the same inputs."""
@@ -150,7 +148,7 @@ class Simulation:
             takes_ms = call.ended_ms - call.began_ms
             found.setdefault(call.run.vertex, []).append(
                 {"when": dict(call.inputs), "times": 1, "takes_ms": takes_ms}
-                | stubbed_json(call.outcome)
+                | outcome_json(call.outcome)
             )
         return found
 
@@ -189,17 +187,15 @@ async def simulate(
     """Execute a workflow with stubs and tools, by the names of vertices, or by FQN.
 
     A vertex without stub or tool answers with examples, which follow the output schema in
-    `definitions`
-    (by FQN) if it is known. Inputs and answers are validated by known definitions. `inputs` are
-    named
-    as in `entry_values`. A simulation with only stubs is deterministic and takes no time.
+    `definitions` (by FQN) if it is known. Inputs and answers are validated by known definitions.
+    `inputs` are named as in `entry_values`. A simulation with only stubs is deterministic and takes
+    no time.
 
-    No tool is called after `max_steps` calls or after `deadline_ms`. A call of a real tool may take
-    `tool_timeout_ms`. Raises `workflow_invalid`, `value_remote`, `stub_unfit`, or as `chosen_group`
-    and
-    `entry_values`.
+    No tool is called after `max_steps` calls or after `deadline_ms`; a real tool has
+    `tool_timeout_ms`. Raises `workflow_invalid`, `remote_value_unavailable`, `stub_exhausted`, or
+    as `select_entry_group` and `entry_values`.
     """
-    chosen = chosen_group(document, group)
+    chosen = select_entry_group(document, group)
     simulator = _Simulator(
         document,
         entry_values(document, chosen, inputs, known_tools(document, definitions or {})),
@@ -229,7 +225,7 @@ class _Simulator:
     stopped: str = ""
 
     def __post_init__(self) -> None:
-        self._execution = Execution(plan_of(self.document))
+        self._execution = Execution(create_plan(self.document))
         self._vertices = {vertex.name: vertex for vertex in self.document.vertices}
         self._defaults = default_values(self.document)
         self._chosen: dict[str, SimulatedTool] = {}
@@ -272,7 +268,7 @@ class _Simulator:
     def _apply(self, event: Event) -> None:
         self.events.append((self.tool_calls.now_ms, event))
         change = self._execution.apply(event)
-        # What is ready in our queues is so no more once the execution is ended early.
+        # Runs in our queues are no longer ready after an early end of the execution.
         vertices = self._execution.plan.vertices
         self._is_over |= isinstance(event, Cancelled | TimedOut) or any(
             vertices[failure.run.vertex].terminates for failure in change.failures
@@ -307,7 +303,7 @@ class _Simulator:
             self._validate(run, lambda validator: validator.check_input(ports))
             self.tool_calls.call(run, self._tool(run.vertex), ports)
         except ValidationError as error:
-            if error.code == "stub_unfit":
+            if error.code == "stub_exhausted":
                 raise ValidationError(
                     error.code, f"{run}: {error.message}", hint=error.hint
                 ) from error
@@ -342,11 +338,11 @@ class _Simulator:
     def _tool(self, name: str) -> SimulatedTool:
         if name not in self._chosen:
             fqn = self._vertices[name].fqn
-            found = self.tools.get(name, self.tools.get(fqn))
-            if found is None:
+            tool = self.tools.get(name, self.tools.get(fqn))
+            if tool is None:
                 self._made_up.append(name)
-                found = example_stub(self.document, name, self.definitions.get(fqn))
-            self._chosen[name] = found
+                tool = example_stub(self.document, name, self.definitions.get(fqn))
+            self._chosen[name] = tool
         return self._chosen[name]
 
     def _value(self, value: Value) -> Any:

@@ -12,10 +12,8 @@ class StepCosts:
     """The figures for the cost of a step, in MIST.
 
     `prices_mist` has the price of each tool by FQN. The others are the fees of a leader: the
-    registry's
-    defaults at a reference gas price of 1 000. The result is an estimate. It excludes the caller's
-    own
-    gas and refunded storage, and counts each value as if it were stored again.
+    registry's defaults at a reference gas price of 1 000. The result is an estimate. It excludes
+    the caller's own gas and refunded storage, and counts each value as if it were stored again.
     """
 
     prices_mist: Mapping[str, int] = field(default_factory=dict)

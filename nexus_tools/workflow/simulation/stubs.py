@@ -24,9 +24,9 @@ from nexus_tools.tool import (
     Mismatch,
     Outcome,
     canonical_json,
+    json_pointer,
     mismatch_error,
     parse_json,
-    pointer_of,
 )
 from nexus_tools.workflow.document.document import Document
 from nexus_tools.workflow.interfaces import ToolPorts
@@ -107,19 +107,16 @@ def read_stubs(
     """Return the stubs of a JSON document, by the names of vertices and tools.
 
     An outcome is an answer as a tool returns it, `{variant: {port: value}}`, or an object with
-    `give`,
-    an answer, or `fail`, the reason of a failure with a `detail`. Such an object may have `when`,
-    `times` and `takes_ms` (default: 1 000). In a list, an outcome without `when` and `times` is
-    used
-    once, and the last one forever. If the `workflow` is known, `when` must name ports of its
-    vertices.
-    Answers of known `tools`, by FQN, must have their variants and ports. Raises `json_invalid`, and
-    `stubs_invalid` with all `failures` in its details.
+    `give`, an answer, or `fail`, the reason of a failure with a `detail`. Such an object may have
+    `when`, `times` and `takes_ms` (default: 1 000). In a list, an outcome without `when` and
+    `times` is used once, and the last one forever. If the `workflow` is known, `when` must name
+    ports of its vertices. Answers of known `tools`, by FQN, must have their variants and ports.
+    Raises `json_invalid`, and `stubs_invalid` with all `failures` in its details.
     """
     document = parse_json(text)
     problems: list[Mismatch] = []
     if not isinstance(document, dict):
-        problems.append(Mismatch("", "it is no object of stubs by name"))
+        problems.append(Mismatch("", "expected an object of stubs by name"))
         document = {}
     known = dict(tools or {})
     for vertex in workflow.vertices if workflow else ():
@@ -134,7 +131,7 @@ def read_stubs(
     return stubs
 
 
-def stubbed_json(outcome: Outcome) -> dict[str, Any]:
+def outcome_json(outcome: Outcome) -> dict[str, Any]:
     """Return an outcome in the form of a stubs document."""
     if isinstance(outcome, Answer):
         return {"give": outcome.as_json()}
@@ -245,7 +242,7 @@ class _Reader:
         return least
 
     def _note(self, path: tuple[str | int, ...], message: str) -> None:
-        self._problems.append(Mismatch(pointer_of(path), message))
+        self._problems.append(Mismatch(json_pointer(path), message))
 
 
 def _ports_of(workflow: Document) -> dict[str, set[str]]:

@@ -27,14 +27,14 @@ from nexus_tools.tool import (
 from nexus_tools.workflow.simulation.stubs import Stub, StubCalls, StubFunction
 
 ToolFunction = Callable[[Mapping[str, Any]], Outcome | Awaitable[Outcome]]
-"""A real tool: gets the inputs by port. What is not async runs in a thread of its own."""
+"""A real tool, which gets the inputs by port; a sync function runs in a thread of its own."""
 
 SimulatedTool = Stub | StubFunction | ToolFunction
 
 Key = TypeVar("Key", bound=Hashable)
 
 MAX_OUTCOME_BYTES = 100 * 1024
-"""The largest answer that a Leader takes."""
+"""The maximum size of an answer that a Leader accepts."""
 
 _MAX_DETAIL = 500
 
@@ -71,14 +71,14 @@ class ToolCalls(Generic[Key]):
         return self._now_ms
 
     def call(self, key: Key, tool: SimulatedTool, ports: Mapping[str, Any]) -> None:
-        """Call a tool. Raises `stub_unfit` if a stub has no outcome for these inputs."""
+        """Call a tool. Raises `stub_exhausted` if a stub has no outcome for these inputs."""
         if isinstance(tool, Stub):
             taken = self._calls_of(tool).take(ports)
             if taken is None:
                 raise _unfit(ports)
-            self._plan(taken.takes_ms, key, checked_outcome(taken.outcome))
+            self._plan(taken.takes_ms, key, check_outcome(taken.outcome))
         elif isinstance(tool, StubFunction):
-            self._plan(tool.takes_ms, key, checked_outcome(tool.function(ports)))
+            self._plan(tool.takes_ms, key, check_outcome(tool.function(ports)))
         else:
             self._start(key, tool, copy.deepcopy(dict(ports)))
 
@@ -92,7 +92,7 @@ class ToolCalls(Generic[Key]):
         if not self._due:
             return None
         if not self._running:
-            # Stubs wait for nothing: only here who cancels it, as Ctrl-C does, is heard.
+            # Stubs never wait, so this is the only point where a cancellation (Ctrl-C) works.
             await asyncio.sleep(0)
         else:
             due_ms = self._due[0].at_ms  # at the latest when a call is given up
@@ -121,7 +121,7 @@ class ToolCalls(Generic[Key]):
         """Return the first scheduled event: the end of a stub call, or a real call's time limit."""
         due = heappop(self._due)
         if due.call is not None:
-            # It may go on in spite of that: nobody waits for it.
+            # The call may continue in spite of the cancellation, but its outcome is ignored.
             del self._running[due.call]
             due.call.cancel()
         self._now_ms = max(self._now_ms, due.at_ms)
@@ -154,7 +154,7 @@ class ToolCalls(Generic[Key]):
         return _real_ms() + self._clock_offset_ms
 
 
-def checked_outcome(value: object) -> Outcome:
+def check_outcome(value: object) -> Outcome:
     """Return a tool's return value if it is a valid outcome, or else a failure."""
     try:
         if isinstance(value, Failure):
@@ -182,9 +182,9 @@ async def _outcome_of(tool: ToolFunction, ports: dict[str, Any]) -> Outcome:
     """Call a tool, and turn its exceptions into failures."""
     try:
         if inspect.iscoroutinefunction(tool):
-            return checked_outcome(await tool(ports))
+            return check_outcome(await tool(ports))
         value = await _in_thread(tool, ports)
-        return checked_outcome(await value if inspect.isawaitable(value) else value)
+        return check_outcome(await value if inspect.isawaitable(value) else value)
     except NexusError as error:
         return Failure(_REASONS.get(error.code, FailureReason.HTTP_ERROR), _short(error.message))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's code may raise anything
@@ -241,7 +241,7 @@ def _real_ms() -> float:
 def _unfit(ports: Mapping[str, Any]) -> ValidationError:
     text = _short(canonical_json(dict(ports)).decode())
     return ValidationError(
-        "stub_unfit",
-        f"the stub has nothing for the inputs {text}",
-        hint="end its list with an outcome that has neither `when` nor `times`",
+        "stub_exhausted",
+        f"the stub has no outcome for the inputs {text}",
+        hint="End its list with an outcome without `when` and `times`.",
     )

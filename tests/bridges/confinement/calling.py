@@ -19,7 +19,7 @@ import honest
 import hostile
 from systems import SYSTEMS
 
-from nexus_tools.bridges import Confinement, Host, Naming, ProcessLimits, discover
+from nexus_tools.bridges import BridgeHost, Confinement, Naming, ProcessLimits, discover
 
 
 async def page(_, writer):
@@ -33,11 +33,15 @@ def main(system, python):
     with contextlib.ExitStack() as stack:
         base = Path(stack.enter_context(tempfile.TemporaryDirectory())).resolve()
         places = prepare(base, stack)
-        given = asyncio.run(call(system, python, base, places))
+        results = asyncio.run(call(system, python, base, places))
         report = {
-            "honest": {each.__name__: given[each.__name__] for each in honest.EXPECTED},
-            "expected": {each.__name__: value for each, value in honest.EXPECTED.items()},
-            "hostile": {each.__name__: given[each.__name__] for each in hostile.TRIED},
+            "honest": {
+                function.__name__: results[function.__name__] for function in honest.EXPECTED
+            },
+            "expected": {function.__name__: value for function, value in honest.EXPECTED.items()},
+            "hostile": {
+                function.__name__: results[function.__name__] for function in hostile.TRIED
+            },
             "daemon lives": is_alive(base / "workspace" / "daemon"),
             "key is as it was": places["secret"] in Path(places["keystore"]).read_text(),
             "user": os.getuid(),
@@ -52,7 +56,7 @@ async def call(system, python, base, places):
         places["page"] = f"http://127.0.0.1:{port}/"
         write, bridge, ports, result = SYSTEMS[system]
         write(base / "tools", [*honest.EXPECTED, *hostile.TRIED])
-        host = Host(
+        host = BridgeHost(
             python=Path(python),
             scratch=base / "scratch",
             cache=base / "cache",
@@ -63,16 +67,18 @@ async def call(system, python, base, places):
                 reads=(base / "readable",), ports=(port,), workspace=base / "workspace"
             ),
         )
-        found = await discover([base / "tools"], [bridge()], host, Naming())
-        assert not found.refused, found.refused
-        tools = {tool.fqn.name.replace("-", "_").removeprefix("run_"): tool for tool in found.tools}
-        given = {}
-        async with found.running():
-            for name in (each.__name__ for each in (*honest.EXPECTED, *hostile.TRIED)):
+        discovery = await discover([base / "tools"], [bridge()], host, Naming())
+        assert not discovery.refused, discovery.refused
+        tools = {
+            tool.fqn.name.replace("-", "_").removeprefix("run_"): tool for tool in discovery.tools
+        }
+        results = {}
+        async with discovery.running():
+            for name in (function.__name__ for function in (*honest.EXPECTED, *hostile.TRIED)):
                 outcome = await tools[name].invoke(ports(places))
                 is_ok = outcome.variant == "ok"
-                given[name] = result(outcome.ports) if is_ok else {"err": outcome.ports}
-        return given
+                results[name] = result(outcome.ports) if is_ok else {"err": outcome.ports}
+        return results
 
 
 def prepare(base, stack):

@@ -13,11 +13,11 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from nexus_tools.bridges import Confinement, Host, Naming
+from nexus_tools.bridges import BridgeHost, Confinement, Naming
 from nexus_tools.bridges.credentials import CredentialStore
 from nexus_tools.bridges.hyperpocket.auth import Clock
 from nexus_tools.bridges.hyperpocket.bridge import HyperpocketBridge
-from nexus_tools.http.embedded_server import embedded, listening_socket, url_of
+from nexus_tools.http.embedded_server import listening_socket, serve_embedded, url_of
 
 START = 1_000_000.0
 
@@ -31,7 +31,7 @@ def host(tmp_path):
     }
     counted = tmp_path / "counted"
     counted.mkdir()
-    return Host(
+    return BridgeHost(
         Path(sys.executable),
         tmp_path / "scratch",
         tmp_path / "cache",
@@ -132,8 +132,8 @@ class ManualClock:
         """Wait until a task sleeps, advance the time, and wake the tasks that are due."""
         await self.asleep()
         self.time += seconds
-        due = [each for each in self._sleepers if each[0] <= self.time]
-        self._sleepers = [each for each in self._sleepers if each[0] > self.time]
+        due = [sleeper for sleeper in self._sleepers if sleeper[0] <= self.time]
+        self._sleepers = [sleeper for sleeper in self._sleepers if sleeper[0] > self.time]
         if not self._sleepers:
             self._asleep.clear()
         for _, woken in due:
@@ -241,7 +241,7 @@ async def authorization_server(manual_clock):
     server = AuthorizationServer(manual_clock)
     listener = listening_socket("127.0.0.1", 0)
     server.url = url_of(listener)
-    async with embedded(server.app, listener, lifespan="off") as serving:
+    async with serve_embedded(server.app, listener, lifespan="off") as serving:
         yield server
         # Some tasks wait for a sign-in that never happens.
         serving.force_exit = True

@@ -27,15 +27,15 @@ VALYU = AuthRequest(ToolAuth("valyu", scopes=frozenset({"read"})))
 
 def test_each_kind_creates_its_provider(store):
     document = {"a": {"kind": "token"}, "b": {"kind": "api_key"}, "c/handler": DEVICE_FLOW}
-    made = auth_providers(document, store)
-    kinds = {name: type(provider) for name, provider in made.items()}
+    providers = auth_providers(document, store)
+    kinds = {name: type(provider) for name, provider in providers.items()}
     assert kinds == {"a": TokenProvider, "b": ApiKeyProvider, "c/handler": DeviceFlowProvider}
 
 
 def test_provider_has_the_variable_names_of_its_tools(store):
     document = {"a": {"kind": "token", "env": "A_KEY"}, "b": DEVICE_FLOW | {"env": ["B", "C"]}}
-    made = auth_providers(document, store)
-    assert [made["a"].names, made["b"].names] == [("A_KEY",), ("B", "C")]
+    providers = auth_providers(document, store)
+    assert [providers["a"].names, providers["b"].names] == [("A_KEY",), ("B", "C")]
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ async def test_token_provider_names_missing_scopes(store, manual_clock):
     manual_clock.time = 0.0
     store.put(CredentialKey("valyu"), TOKEN)
     provider = auth_providers({"valyu": {"kind": "token"}}, store, manual_clock.clock)["valyu"]
-    wanted = AuthRequest(ToolAuth("valyu", scopes=frozenset({"read", "write", "admin"})))
-    assert (await provider.authorise(wanted)).reason.endswith("lacks the scopes admin, write")
+    request = AuthRequest(ToolAuth("valyu", scopes=frozenset({"read", "write", "admin"})))
+    assert (await provider.authorise(request)).reason.endswith("lacks the scopes admin, write")
 
 
 async def test_api_key_has_no_scopes(store):

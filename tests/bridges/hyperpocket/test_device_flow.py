@@ -7,7 +7,7 @@ import pytest
 from nexus_tools.bridges.credentials import Credential, CredentialKind
 from nexus_tools.bridges.hyperpocket.auth import AuthorizationServer, Clock
 from nexus_tools.bridges.hyperpocket.auth.device_flow import authorize_device, wait_for_token
-from nexus_tools.bridges.hyperpocket.auth.token_endpoint import credential_of
+from nexus_tools.bridges.hyperpocket.auth.token_endpoint import credential_from_response
 from nexus_tools.errors import NotAllowedError, UnreachableError, ValidationError
 
 REPO = frozenset({"repo"})
@@ -234,10 +234,10 @@ def test_endpoint_must_be_https_or_on_this_machine(url):
 
 
 def test_token_response_without_scope_grants_the_requested_scopes():
-    credential = credential_of({"access_token": "a"}, 0.0, REPO)
+    credential = credential_from_response({"access_token": "a"}, 0.0, REPO)
     assert credential == Credential(CredentialKind.OAUTH2, "a", scopes=REPO)
 
 
 def test_token_response_may_separate_scopes_by_commas():
-    credential = credential_of({"access_token": "a", "scope": "repo,user"}, 0.0, REPO)
+    credential = credential_from_response({"access_token": "a", "scope": "repo,user"}, 0.0, REPO)
     assert credential.scopes == {"repo", "user"}

@@ -95,8 +95,8 @@ async def test_expired_token_is_refreshed_and_the_new_refresh_token_stored(
     store.put(CredentialKey("github"), expired)
     credential = await provider.authorise(AuthRequest(REPO))
     assert credential.secret == authorization_server.tokens[0]
-    [kept] = authorization_server.refresh_tokens
-    assert store.get(CredentialKey("github")).refresh_token == kept
+    [refresh_token] = authorization_server.refresh_tokens
+    assert store.get(CredentialKey("github")).refresh_token == refresh_token
 
 
 async def test_rejected_refresh_token_starts_a_new_sign_in(
@@ -143,17 +143,17 @@ async def test_unresponsive_server_is_a_reason_not_a_failure(
 async def test_terminal_sign_in_stores_the_token(
     provider, authorization_server, announcing_store, manual_clock
 ):
-    said = []
+    announcements = []
 
     def announce(authorization):
-        said.append((authorization.url, authorization.user_code))
+        announcements.append((authorization.url, authorization.user_code))
         authorization_server.decide(authorization.user_code, "approve")
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(manual_clock.turn, 5)
         key = await sign_in(provider, announce, scopes=frozenset({"repo"}), profile="work")
     [user_code] = authorization_server.codes
-    assert said == [(f"https://example.com/device?code={user_code}", user_code)]
+    assert announcements == [(f"https://example.com/device?code={user_code}", user_code)]
     assert key == CredentialKey("github", "work")
     assert announcing_store.get(key).secret == authorization_server.tokens[0]
 

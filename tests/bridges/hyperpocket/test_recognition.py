@@ -42,11 +42,11 @@ def test_recognition_runs_nothing(tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-async def test_discovery_finds_a_tree_of_packaged_tools_with_refusals(packaged, host):
-    first = packaged(name="slack/post")
-    packaged(name="slack/get")
-    (packaged(name="none/broken") / "pocket.json").write_text("{")
+async def test_discovery_finds_a_tree_of_packaged_tools_with_refusals(write_packaged, host):
+    first = write_packaged(name="slack/post")
+    write_packaged(name="slack/get")
+    (write_packaged(name="none/broken") / "pocket.json").write_text("{")
     place = first.parents[1]
-    found = await discover([place], [HyperpocketBridge()], host, Naming("xyz.example"))
-    assert sorted(tool.fqn.name for tool in found.tools) == ["slack-get", "slack-post"]
-    assert [refusal.source for refusal in found.refused] == [str(place / "none" / "broken")]
+    discovery = await discover([place], [HyperpocketBridge()], host, Naming("xyz.example"))
+    assert sorted(tool.fqn.name for tool in discovery.tools) == ["slack-get", "slack-post"]
+    assert [refusal.source for refusal in discovery.refused] == [str(place / "none" / "broken")]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nexus_tools.bridges.hyperpocket.manifest import Manifest
-from nexus_tools.bridges.hyperpocket.runtime import Language, language_of
+from nexus_tools.bridges.hyperpocket.runtime import Language, detect_language
 from nexus_tools.errors import UsageError
 
 
@@ -29,7 +29,7 @@ def manifest(language="", image="", build=""):
 
 
 def test_python_tool_needs_no_program(host_with_programs):
-    assert language_of(manifest("python"), host_with_programs()) is Language.PYTHON
+    assert detect_language(manifest("python"), host_with_programs()) is Language.PYTHON
 
 
 @pytest.mark.parametrize(
@@ -44,25 +44,25 @@ def test_python_tool_needs_no_program(host_with_programs):
 def test_interpreter_is_derived_from_the_language_or_the_image(
     host_with_programs, language, image, program
 ):
-    assert language_of(manifest(language, image), host_with_programs(program)) in Language
+    assert detect_language(manifest(language, image), host_with_programs(program)) in Language
 
 
 def test_missing_interpreter_is_named(host_with_programs):
     with pytest.raises(UsageError, match="requires the program go,") as caught:
-        language_of(manifest("", "golang"), host_with_programs())
-    assert caught.value.code == "program_missing"
+        detect_language(manifest("", "golang"), host_with_programs())
+    assert caught.value.code == "program_not_found"
 
 
 @pytest.mark.parametrize("image", ["ubuntu", "registry:5000/own/tool:1", "alpine@sha256:00"])
 def test_unknown_image_requires_a_container(host_with_programs, image):
     with pytest.raises(UsageError, match="requires the container image") as caught:
-        language_of(manifest("", image), host_with_programs("node", "go"))
-    assert caught.value.code == "container_needed"
+        detect_language(manifest("", image), host_with_programs("node", "go"))
+    assert caught.value.code == "container_required"
 
 
 def test_unknown_language_is_named(host_with_programs):
     with pytest.raises(UsageError, match="'cobol' is not one of"):
-        language_of(manifest("cobol"), host_with_programs())
+        detect_language(manifest("cobol"), host_with_programs())
 
 
 @pytest.mark.parametrize(
@@ -70,10 +70,10 @@ def test_unknown_language_is_named(host_with_programs):
 )
 def test_build_that_changes_the_operating_system_is_refused(host_with_programs, build):
     with pytest.raises(UsageError, match="installs operating system packages") as caught:
-        language_of(manifest("python", build=build), host_with_programs())
-    assert caught.value.code == "container_needed"
+        detect_language(manifest("python", build=build), host_with_programs())
+    assert caught.value.code == "container_required"
 
 
 def test_build_may_contain_files_named_like_package_managers(host_with_programs):
     build = "pip install ./apt-get-parser"
-    assert language_of(manifest("python", build=build), host_with_programs()) is Language.PYTHON
+    assert detect_language(manifest("python", build=build), host_with_programs()) is Language.PYTHON

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.bridges import Host, Naming
+from nexus_tools.bridges import BridgeHost, Naming
 from nexus_tools.bridges.mcp import McpBridge
 
 HERE = Path(__file__).parent
@@ -64,7 +64,7 @@ def plain(tmp_path):
 
 @pytest.fixture
 def host(tmp_path):
-    return Host(
+    return BridgeHost(
         python=Path(sys.executable),
         scratch=tmp_path / "scratch",
         cache=tmp_path / "cache",

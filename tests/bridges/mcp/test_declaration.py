@@ -5,8 +5,8 @@ import pytest
 from nexus_tools.bridges.mcp.declaration import (
     HttpServer,
     StdioServer,
-    declared_servers,
     parse_server,
+    read_servers,
 )
 from nexus_tools.errors import ValidationError
 
@@ -164,7 +164,7 @@ def test_file_without_servers_is_refused(tmp_path):
     file = tmp_path / "mcp.json"
     file.write_text('{"servers": {}}')
     with pytest.raises(ValidationError) as raised:
-        declared_servers(file)
+        read_servers(file)
     assert raised.value.code == "mcp_json_invalid"
 
 
@@ -172,4 +172,4 @@ def test_large_file_is_refused(tmp_path):
     file = tmp_path / "mcp.json"
     file.write_text('{"mcpServers": {}}' + " " * 2**20)
     with pytest.raises(ValidationError):
-        declared_servers(file)
+        read_servers(file)

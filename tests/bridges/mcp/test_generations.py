@@ -73,17 +73,17 @@ async def test_headers_are_sent_with_replaced_placeholders(url_file, serve_tools
 async def test_announced_change_is_noticed(url_file, serve_tools, modern_server):
     tools = await serve_tools(url_file)
     service = tools["add"].service
-    seen = asyncio.Event()
+    change_seen = asyncio.Event()
     compare = service._compare
 
     async def comparing(*arguments):
         await compare(*arguments)
-        seen.set()
+        change_seen.set()
 
     service._compare = comparing
     await modern_server[1]["bus"].has_listener.wait()
     await tools["change"].invoke({})
-    await seen.wait()
+    await change_seen.wait()
     with pytest.raises(NotReadyError, match="changed since it was discovered: the description"):
         await tools["add"].invoke({"a": 1, "b": 2})
 
@@ -100,7 +100,7 @@ async def test_tool_with_an_invalid_header_is_refused(url_file, host, modern_ser
     region = {"type": "string", "x-mcp-header": "not a header"}
     schema = {"type": "object", "properties": {"region": region}}
     modern_server[1]["more"] = [types.Tool(name="region", input_schema=schema)]
-    found = await McpBridge().discover(url_file, host, Naming())
-    [refusal] = found.refused
+    discovery = await McpBridge().discover(url_file, host, Naming())
+    [refusal] = discovery.refused
     assert refusal.source.endswith("#modern/region")
     assert refusal.reason.startswith("x-mcp-header: ")

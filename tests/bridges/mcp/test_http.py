@@ -135,8 +135,8 @@ async def test_url_without_a_listener_is_refused(plain, host):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     plain.declare(gone={"url": f"http://127.0.0.1:{port}/mcp"})
-    found = await McpBridge().discover(plain.file, host, Naming())
-    [refusal] = found.refused
+    discovery = await McpBridge().discover(plain.file, host, Naming())
+    [refusal] = discovery.refused
     assert "cannot reach the server" in refusal.reason
 
 

@@ -19,9 +19,9 @@ def interface(output=None, **more):
 class Schemas:
     """The schemas for a validator."""
 
-    def __init__(self, made):
-        self.input_schema = made.inputs.schema
-        self.output_schema = made.output_schema
+    def __init__(self, converter):
+        self.input_schema = converter.inputs.schema
+        self.output_schema = converter.output_schema
 
 
 @pytest.mark.parametrize(
@@ -38,22 +38,22 @@ class Schemas:
     ],
 )
 def test_non_object_structured_content_is_one_port(schema, content):
-    made = interface(schema)
-    output = made.output({"content": [], "structuredContent": content})
+    converter = interface(schema)
+    output = converter.output({"content": [], "structuredContent": content})
     assert output == {"ok": {"result": content}}
-    assert InterfaceValidator(Schemas(made)).check_output(output).variant == "ok"
+    assert InterfaceValidator(Schemas(converter)).check_output(output).variant == "ok"
 
 
 def test_references_in_one_port_still_resolve():
-    made = interface({"type": "array", "items": {"$ref": "#/$defs/n"}, "$defs": {"n": OBJECT}})
-    output = made.output({"content": [], "structuredContent": [1]})
+    converter = interface({"type": "array", "items": {"$ref": "#/$defs/n"}, "$defs": {"n": OBJECT}})
+    output = converter.output({"content": [], "structuredContent": [1]})
     with pytest.raises(ValidationError):
-        InterfaceValidator(Schemas(made)).check_output(output)
+        InterfaceValidator(Schemas(converter)).check_output(output)
 
 
 def test_object_with_unusable_names_is_one_port():
-    made = interface({"type": "object", "properties": {"a b": {}, "a_b": {}}})
-    output = made.output({"content": [], "structuredContent": {"a b": 1}})
+    converter = interface({"type": "object", "properties": {"a b": {}, "a_b": {}}})
+    output = converter.output({"content": [], "structuredContent": {"a b": 1}})
     assert output == {"ok": {"result": {"a b": 1}}}
 
 

@@ -46,8 +46,8 @@ def requests(serve_app):
 async def test_server_gets_only_shared_variables(plain, requests, operator):
     url, heard = await requests()
     plain.declare(thief={"url": f"{url}/?a=${{PRIVATE}}&b=${{NEXUS_TOOLS_PASSPHRASE}}"})
-    found = await McpBridge().discover(plain.file, operator, Naming())
-    [refusal] = found.refused
+    discovery = await McpBridge().discover(plain.file, operator, Naming())
+    [refusal] = discovery.refused
     assert heard == []
     assert "NEXUS_TOOLS_PASSPHRASE, PRIVATE" in refusal.reason
     assert "--share-env PRIVATE" in refusal.hint
@@ -96,8 +96,8 @@ async def test_log_and_failure_have_no_secret(plain, serve_tools, operator, per_
         outcome = await tools["end"].invoke({})
     assert outcome.is_error
     assert TOKEN not in repr((outcome.as_json(), logs))
-    printed = outcome.ports.get("log", "") if per_call else repr(logs)
-    assert "key [redacted]" in printed
+    output = outcome.ports.get("log", "") if per_call else repr(logs)
+    assert "key [redacted]" in output
 
 
 @pytest.mark.parametrize("status", [307, 401, 500])
@@ -117,11 +117,11 @@ async def test_http_refusal_has_no_url(
     url = await serve_app(gate)
     plain.declare(modern={"type": "sse", "url": f"{url}/sse?api_key=${{TOKEN}}"})
     bridge = McpBridge(per_call=True, patience=Patience(first_pause_s=0.01))
-    found = await bridge.discover(plain.file, operator, Naming())
+    discovery = await bridge.discover(plain.file, operator, Naming())
     with capture_logs() as logs:
-        async with found.running():
+        async with discovery.running():
             is_shut.append(True)
-            tool = next(tool for tool in found.tools if tool.name == "add")
+            tool = next(tool for tool in discovery.tools if tool.name == "add")
             with pytest.raises(NotReadyError) as raised:
                 await tool.invoke({"a": 1, "b": 2})
     assert f"HTTP status {status}" in raised.value.message

@@ -152,17 +152,17 @@ async def test_reverted_tool_is_called_again(plain, serve):
 async def test_announced_change_is_noticed_without_a_health_request(plain, serve):
     plain.tell("announce", "announce")
     service, tools = await serve(Patience())
-    seen = asyncio.Event()
+    change_seen = asyncio.Event()
     compare = service._compare
 
     async def comparing(*arguments):
         await compare(*arguments)
-        seen.set()
+        change_seen.set()
 
     service._compare = comparing
     plain.tell("announce", "announce", description="now it is another")
     assert (await tools["announce"].invoke({})).variant == "ok"
-    await seen.wait()
+    await change_seen.wait()
     with pytest.raises(NotReadyError, match="has changed"):
         await tools["announce"].invoke({})
 
@@ -201,8 +201,8 @@ async def test_server_output_is_logged(plain, serve):
     with structlog.testing.capture_logs() as log:
         _, tools = await serve()
         await tools["end"].invoke({})
-    [printed] = [entry for entry in log if entry["event"] == "server_printed"]
-    assert (printed["server"], printed["line"]) == ("plain", "there is no way on")
+    [entry_of_output] = [entry for entry in log if entry["event"] == "server_output"]
+    assert (entry_of_output["server"], entry_of_output["line"]) == ("plain", "there is no way on")
 
 
 async def test_slow_server_is_unhealthy_and_closed_after_the_third_time(plain, serve):

@@ -250,12 +250,12 @@ async def test_server_has_its_own_home_and_directory_and_no_secrets(plain, serve
     environment = {"PATH": host.environment["PATH"], **names}
     mine = replace(host, environment=environment, shared=frozenset({"SHARED"}))
     tools = await serve_tools(plain.file, host=mine)
-    seen = json.loads((await tools["surroundings"].invoke({})).ports["text"])
-    environment = seen["environment"]
+    surroundings = json.loads((await tools["surroundings"].invoke({})).ports["text"])
+    environment = surroundings["environment"]
     assert {"LABEL": "short", "SHARED": "short", "PLAIN": "yes"}.items() <= environment.items()
     assert "PRIVATE" not in environment
     assert environment["HOME"].startswith(str(host.scratch))
-    assert seen["directory"].startswith(str(host.scratch))
+    assert surroundings["directory"].startswith(str(host.scratch))
     assert environment.keys() <= {
         *("PATH", "LANG", "LC_CTYPE", "HOME", "TMPDIR", "LABEL", "PLAIN", "SHARED"),
         *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"),
@@ -268,8 +268,8 @@ async def test_server_runs_in_the_declared_directory(plain, serve_tools, tmp_pat
     plain.declare(plain=plain.server | {"cwd": "here"})
     plain.tell("surroundings", "surroundings")
     tools = await serve_tools(plain.file)
-    seen = json.loads((await tools["surroundings"].invoke({})).ports["text"])
-    assert seen["directory"] == str(tmp_path / "here")
+    surroundings = json.loads((await tools["surroundings"].invoke({})).ports["text"])
+    assert surroundings["directory"] == str(tmp_path / "here")
 
 
 async def test_one_process_answers_all_calls(plain, serve_tools):
@@ -313,9 +313,9 @@ async def test_hints_and_title_are_kept_in_the_input_schema(plain, serve_tools):
 
 async def test_server_without_served_tools_is_not_kept_running(plain, host):
     plain.tell("greet", TEXT)
-    found = await McpBridge().discover(plain.file, host, Naming())
-    none, all_ = found.chosen(FqnPatterns(exclude=("greet",))), found.chosen(FqnPatterns())
-    [tool] = found.tools
+    discovery = await McpBridge().discover(plain.file, host, Naming())
+    none, all_ = discovery.chosen(FqnPatterns(exclude=("greet",))), discovery.chosen(FqnPatterns())
+    [tool] = discovery.tools
     async with none.running():
         assert (await tool.check_health())["running"] is False
     async with all_.running():

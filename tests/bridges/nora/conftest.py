@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from nexus_tools.bridges import Host, Naming
+from nexus_tools.bridges import BridgeHost, Naming
 from nexus_tools.bridges.nora import NoraBridge
 from nexus_tools.bridges.sandbox import ProcessLimits
 
@@ -23,7 +23,7 @@ def parameter():
 
 @pytest.fixture
 def host(tmp_path):
-    return Host(
+    return BridgeHost(
         python=Path(sys.executable),
         scratch=tmp_path / "scratch",
         cache=tmp_path / "cache",
@@ -70,9 +70,9 @@ def tool(write, discover):
     """Return a function that creates the tool with a script and fields of a manifest."""
 
     def tool(script, options=None, **manifest):
-        found = discover(write(script, **manifest), **(options or {}))
-        assert found.refused == ()
-        return found.tools[0]
+        discovery = discover(write(script, **manifest), **(options or {}))
+        assert discovery.refused == ()
+        return discovery.tools[0]
 
     return tool
 
@@ -82,8 +82,8 @@ def call(tool):
     """Return a function that calls the tool with a script."""
 
     def call(script, ports=None, **fields):
-        given = {"path": "x"} if ports is None else ports
-        outcome = anyio.run(tool(script, **fields).invoke, given)
+        arguments = {"path": "x"} if ports is None else ports
+        outcome = anyio.run(tool(script, **fields).invoke, arguments)
         return {outcome.variant: outcome.ports}
 
     return call

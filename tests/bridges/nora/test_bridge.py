@@ -42,18 +42,18 @@ def test_description_is_the_manifests_and_truncated(tool):
 
 def test_two_tools_with_one_name_are_both_refused(write, discover):
     places = [str(write(folder=f"tools/{one}", name="same")) for one in ("first", "second")]
-    found = discover(write(folder="other").parent / "tools")
-    assert found.tools == ()
-    assert [refusal.source for refusal in found.refused] == places
-    assert places[1] in found.refused[0].reason
+    discovery = discover(write(folder="other").parent / "tools")
+    assert discovery.tools == ()
+    assert [refusal.source for refusal in discovery.refused] == places
+    assert places[1] in discovery.refused[0].reason
 
 
 def test_invalid_manifest_is_refused_with_pointers_and_others_are_found(write, discover):
     write(folder="tools/good", name="good")
     bad = write(folder="tools/bad", parameters={"properties": {"path": {"type": "string"}}})
-    found = discover(bad.parent)
-    assert [tool.fqn.name for tool in found.tools] == ["good"]
-    [refusal] = found.refused
+    discovery = discover(bad.parent)
+    assert [tool.fqn.name for tool in discovery.tools] == ["good"]
+    [refusal] = discovery.refused
     assert refusal.source == str(bad)
     assert "/parameters/properties/path: 'required' is a required property" in refusal.reason
     assert (

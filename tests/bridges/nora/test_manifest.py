@@ -51,9 +51,9 @@ def test_parameters_must_be_an_object_of_objects(write):
 
 @pytest.mark.parametrize("field", ["type", "description", "required"])
 def test_parameter_without_a_required_field_is_refused(write, parameter, field):
-    said = parameter()
-    del said[field]
-    failures = wrong(write(parameters={"properties": {"path": said}}))
+    fields = parameter()
+    del fields[field]
+    failures = wrong(write(parameters={"properties": {"path": fields}}))
     assert failures == {"/parameters/properties/path": f"'{field}' is a required property"}
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.bridges.sandbox import ProcessLimits, Scratch, run
+from nexus_tools.bridges.sandbox import ProcessLimits, ScratchDirectory, run
 
 
 @pytest.fixture
 def scratch(tmp_path):
-    with Scratch(tmp_path / "scratch") as scratch:
+    with ScratchDirectory(tmp_path / "scratch") as scratch:
         yield scratch
 
 

@@ -8,7 +8,7 @@ from asyncio.subprocess import PIPE
 
 import pytest
 
-from nexus_tools.bridges.sandbox import Confinement, ProcessLimits, launcher
+from nexus_tools.bridges.sandbox import Confinement, ProcessLimits, watched_command
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def start_program(scratch):
     """Return a function that starts Python code by the launcher's command line, with pipes."""
 
     async def start_program(code, **limits):
-        line = launcher(
+        line = watched_command(
             [sys.executable, "-I", "-S", "-c", code],
             scratch=scratch,
             limits=ProcessLimits(**limits),
@@ -72,7 +72,7 @@ async def test_exceeded_limit_is_reported(start_program, scratch, remaining_proc
 
 
 async def test_missing_program_is_reported(scratch):
-    line = launcher(
+    line = watched_command(
         ["no-such-program"],
         scratch=scratch,
         limits=ProcessLimits(),
@@ -107,7 +107,7 @@ async def test_sigterm_kills_everything(start_program, is_alive):
 
 async def test_end_of_the_parent_kills_everything(scratch):
     """A process descriptor becomes readable when its process has ended."""
-    line = launcher(
+    line = watched_command(
         [sys.executable, "-I", "-S", "-c", DAEMON],
         scratch=scratch,
         limits=ProcessLimits(),

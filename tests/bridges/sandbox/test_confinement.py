@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.bridges import Host
+from nexus_tools.bridges import BridgeHost
 from nexus_tools.bridges.sandbox import Confinement, ProcessLimits, run
 from nexus_tools.bridges.sandbox.watch import confine, landlock, seccomp
 from nexus_tools.errors import UsageError
@@ -57,13 +57,13 @@ async def test_single_file_can_be_allowed(run_python, outside_file):
 
 @pytest.mark.parametrize("how", ["writes", "workspace"])
 async def test_writes_to_a_writable_folder_persist(run_python, outside_file, how):
-    given = (
+    result = (
         {"writes": (outside_file.parent,)}
         if how == "writes"
         else {"workspace": outside_file.parent}
     )
 
-    make_result = await run_python(WRITE, str(outside_file), confinement=Confinement(**given))
+    make_result = await run_python(WRITE, str(outside_file), confinement=Confinement(**result))
 
     assert (make_result.stdout, outside_file.read_text()) == (b"done\n", "changed")
 
@@ -204,12 +204,12 @@ async def test_npm_program_may_read_neighbouring_packages(scratch, tmp_path):
 
 def test_tool_must_not_contain_the_operators_home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home" / "me"))
-    host = Host(Path(sys.executable), tmp_path, tmp_path, environment={})
+    host = BridgeHost(Path(sys.executable), tmp_path, tmp_path, environment={})
 
     with pytest.raises(UsageError) as caught:
         host.confined(tmp_path / "home")
 
-    assert caught.value.code == "place_too_wide"
+    assert caught.value.code == "path_too_broad"
 
 
 # --- The filter of system calls, interpreted like by the kernel
@@ -269,9 +269,9 @@ def test_filter_decides_alike_on_both_architectures(mark, number, arguments, exp
     machine = "aarch64" if mark == AARCH64 else "x86_64"
     program = seccomp.program_for(machine, with_tcp=False)
 
-    given = answer(program, mark, number, *arguments)
+    result = answer(program, mark, number, *arguments)
 
-    assert given == (expected if expected == ALLOWED else 0x00050000 | expected)
+    assert result == (expected if expected == ALLOWED else 0x00050000 | expected)
 
 
 @pytest.mark.parametrize(
@@ -279,9 +279,9 @@ def test_filter_decides_alike_on_both_architectures(mark, number, arguments, exp
     [((2, 1, 0), True), ((10, 1 | 0o2000000, 6), True), ((2, 2, 17), False), ((2, 1, 262), False)],
 )
 def test_sockets_are_only_tcp_when_a_port_is_allowed(arguments, is_allowed):
-    given = answer(seccomp.program_for("x86_64", with_tcp=True), X86_64, 41, *arguments)
+    result = answer(seccomp.program_for("x86_64", with_tcp=True), X86_64, 41, *arguments)
 
-    assert (given == ALLOWED) is is_allowed
+    assert (result == ALLOWED) is is_allowed
 
 
 def test_this_machine_supports_confinement():

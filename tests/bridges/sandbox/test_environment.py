@@ -53,10 +53,10 @@ async def test_tool_sees_only_allowed_names(run_python, scratch, operator):
         environment=environment_of(operator, scratch=scratch),
     )
 
-    seen = dict(line.split("=", 1) for line in make_result.stdout.decode().splitlines())
-    assert seen.keys() == PLAIN.keys() | OWN
-    assert {name: seen[name] for name in PLAIN} == PLAIN
-    assert all(seen[name].startswith(str(scratch.folder)) for name in OWN)
+    environment = dict(line.split("=", 1) for line in make_result.stdout.decode().splitlines())
+    assert environment.keys() == PLAIN.keys() | OWN
+    assert {name: environment[name] for name in PLAIN} == PLAIN
+    assert all(environment[name].startswith(str(scratch.folder)) for name in OWN)
 
 
 def test_shared_names_are_passed(scratch, operator):

@@ -2,13 +2,13 @@
 
 import pytest
 
-from nexus_tools.bridges.sandbox import Finished, Limit
+from nexus_tools.bridges.sandbox import Limit, ProcessResult
 
 
 @pytest.fixture
 def make_result():
     def make_result(stdout=b"", stderr=b"", exit_code=0, limit=None):
-        return Finished(exit_code, stdout, stderr, None, limit, 1)
+        return ProcessResult(exit_code, stdout, stderr, None, limit, 1)
 
     return make_result
 

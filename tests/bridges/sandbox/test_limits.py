@@ -99,9 +99,11 @@ async def test_output_flood_is_stopped_and_cut(run_python, descriptor):
         f"import os\n{FLOOD.format(descriptor)}", limits={"output_bytes": 10_000}, takes_reply=True
     )
 
-    kept = [make_result.stdout, make_result.stderr, make_result.reply or b""]
+    outputs = [make_result.stdout, make_result.stderr, make_result.reply or b""]
     assert make_result.limit is Limit.OUTPUT
-    assert [len(each) for each in kept] == [10_000 * (each == descriptor) for each in (1, 2, 3)]
+    assert [len(output) for output in outputs] == [
+        10_000 * (output == descriptor) for output in (1, 2, 3)
+    ]
 
 
 async def test_output_counts_over_all_pipes(run_python):
@@ -111,9 +113,9 @@ async def test_output_counts_over_all_pipes(run_python):
         takes_reply=True,
     )
 
-    kept = [make_result.stdout, make_result.stderr, make_result.reply or b""]
+    outputs = [make_result.stdout, make_result.stderr, make_result.reply or b""]
     assert make_result.limit is Limit.OUTPUT
-    assert sum(map(len, kept)) == 1000
+    assert sum(map(len, outputs)) == 1000
 
 
 async def test_output_at_the_limit_is_allowed(run_python):

@@ -74,21 +74,21 @@ async def test_output_is_delivered_as_it_arrives(run_python, scratch):
     """The program continues only when its first line has been read."""
     fifo = scratch.work / "go"
     os.mkfifo(fifo)
-    seen = []
+    chunks = []
 
     def on_stdout(data):
-        seen.append(data)
-        if len(seen) == 1:
+        chunks.append(data)
+        if len(chunks) == 1:
             descriptor = os.open(fifo, os.O_RDWR)
             os.write(descriptor, b"go\n")
-            seen.append(descriptor)
+            chunks.append(descriptor)
 
     make_result = await run_python(
         "print('one', flush=True); open('go').readline(); print('two')", on_stdout=on_stdout
     )
 
-    os.close(seen.pop(1))
-    assert seen == [b"one\n", b"two\n"]
+    os.close(chunks.pop(1))
+    assert chunks == [b"one\n", b"two\n"]
     assert make_result.stdout == b"one\ntwo\n"
 
 
@@ -109,7 +109,7 @@ async def test_concurrent_runs_are_separate(run_python):
 
     many = await asyncio.gather(*(run_python(code, str(number)) for number in range(8)))
 
-    assert [each.stdout for each in many] == [f"{number}\n".encode() for number in range(8)]
+    assert [result.stdout for result in many] == [f"{number}\n".encode() for number in range(8)]
 
 
 async def test_no_signal_is_ignored_or_blocked(run_python):
@@ -128,7 +128,7 @@ async def test_missing_program_is_named(scratch):
     with pytest.raises(NotFoundError, match="no-such-program") as caught:
         await run(["no-such-program"], scratch=scratch, environment={}, limits=ProcessLimits())
 
-    assert caught.value.code == "program_missing"
+    assert caught.value.code == "program_not_found"
 
 
 async def test_program_is_searched_in_its_own_path(scratch, tmp_path):
@@ -162,7 +162,7 @@ async def test_missing_directory_is_named(run_python, tmp_path):
     with pytest.raises(NotFoundError, match="nowhere") as caught:
         await run_python("", directory=tmp_path / "nowhere")
 
-    assert caught.value.code == "directory_missing"
+    assert caught.value.code == "directory_not_found"
 
 
 async def test_environment_is_exactly_the_given_one(scratch, monkeypatch):
@@ -219,13 +219,13 @@ async def test_runs_leave_no_open_descriptors(run_python, scratch):
 async def test_cancelled_run_has_ended_when_the_cancellation_is_raised(
     run_python, scratch, remaining_processes
 ):
-    printed = asyncio.Event()
+    output_seen = asyncio.Event()
     # The first process leads a group, so it cannot start a session.
     leave = "os.getpid() == first or os.setsid()"
     code = f"import os; first = os.getpid(); os.fork(); os.fork(); {leave}; print(1, flush=True)"
-    running = run_python(f"{code}; {WAIT}", on_stdout=lambda _: printed.set())
+    running = run_python(f"{code}; {WAIT}", on_stdout=lambda _: output_seen.set())
     task = asyncio.create_task(running)
-    await printed.wait()
+    await output_seen.wait()
 
     task.cancel()
 
@@ -235,11 +235,11 @@ async def test_cancelled_run_has_ended_when_the_cancellation_is_raised(
 
 
 async def test_run_cancelled_twice_has_ended(run_python, scratch, remaining_processes):
-    printed = asyncio.Event()
+    output_seen = asyncio.Event()
     task = asyncio.create_task(
-        run_python(f"print(1, flush=True); {WAIT}", on_stdout=lambda _: printed.set())
+        run_python(f"print(1, flush=True); {WAIT}", on_stdout=lambda _: output_seen.set())
     )
-    await printed.wait()
+    await output_seen.wait()
 
     task.cancel()
     asyncio.get_running_loop().call_soon(task.cancel)
@@ -260,7 +260,7 @@ async def test_end_of_the_server_kills_everything(tmp_path):
 import asyncio, os, sys
 from pathlib import Path
 from nexus_tools.bridges.sandbox import *
-with Scratch(Path({str(tmp_path)!r})) as scratch:
+with ScratchDirectory(Path({str(tmp_path)!r})) as scratch:
     asyncio.run(run([sys.executable, "-I", "-S", "-c", {tool!r}], scratch=scratch,
         environment={{}}, limits=ProcessLimits(), on_stdout=lambda data: os.write(1, data)))
 """

@@ -21,5 +21,5 @@ from nexus_tools.bridges.sandbox.watch_handle import Report
 def test_partial_report_is_parsed(text, expected):
     report = Report(bytearray(text))
 
-    seen = (report.group, report.exit_code, report.limit, report.failure, report.is_complete)
-    assert seen == expected
+    fields = (report.group, report.exit_code, report.limit, report.failure, report.is_complete)
+    assert fields == expected

@@ -7,11 +7,11 @@ import stat
 
 import pytest
 
-from nexus_tools.bridges.sandbox import Confinement, Scratch
+from nexus_tools.bridges.sandbox import Confinement, ScratchDirectory
 
 
 def test_scratch_has_home_working_and_temporary_directories(tmp_path):
-    with Scratch(tmp_path) as scratch:
+    with ScratchDirectory(tmp_path) as scratch:
         places = {scratch.home, scratch.work, scratch.temporary}
 
         assert len(places) == 3
@@ -22,7 +22,7 @@ def test_scratch_has_home_working_and_temporary_directories(tmp_path):
 def test_scratch_is_accessible_only_to_its_owner(tmp_path):
     before = os.umask(0)
     try:
-        with Scratch(tmp_path) as scratch:
+        with ScratchDirectory(tmp_path) as scratch:
             places = [scratch.folder, scratch.home, scratch.work, scratch.temporary]
 
             assert {stat.S_IMODE(place.stat().st_mode) for place in places} == {0o700}
@@ -31,12 +31,12 @@ def test_scratch_is_accessible_only_to_its_owner(tmp_path):
 
 
 def test_scratches_of_two_runs_are_separate(tmp_path):
-    with Scratch(tmp_path) as one, Scratch(tmp_path) as other:
+    with ScratchDirectory(tmp_path) as one, ScratchDirectory(tmp_path) as other:
         assert one.folder != other.folder
 
 
 def test_root_is_created(tmp_path):
-    with Scratch(tmp_path / "a" / "b") as scratch:
+    with ScratchDirectory(tmp_path / "a" / "b") as scratch:
         assert scratch.work.is_dir()
 
     assert list((tmp_path / "a" / "b").iterdir()) == []
@@ -44,7 +44,7 @@ def test_root_is_created(tmp_path):
 
 def test_scratch_is_removed_when_the_run_fails(tmp_path):
     def fail():
-        with Scratch(tmp_path) as scratch:
+        with ScratchDirectory(tmp_path) as scratch:
             (scratch.work / "file").write_text("")
             raise KeyError
 
@@ -54,7 +54,7 @@ def test_scratch_is_removed_when_the_run_fails(tmp_path):
 
 
 async def test_scratch_is_removed_by_async_with(tmp_path):
-    async with Scratch(tmp_path) as scratch:
+    async with ScratchDirectory(tmp_path) as scratch:
         (scratch.work / "file").write_text("")
 
     assert list(tmp_path.iterdir()) == []
@@ -62,7 +62,7 @@ async def test_scratch_is_removed_by_async_with(tmp_path):
 
 @pytest.mark.parametrize("mode", [0o000, 0o400, 0o500])
 async def test_inaccessible_folders_are_removed(run_python, tmp_path, mode):
-    with Scratch(tmp_path / "other") as scratch:
+    with ScratchDirectory(tmp_path / "other") as scratch:
         code = f"""
 import os
 os.makedirs("a/b/c")
@@ -81,7 +81,7 @@ def test_special_files_are_removed_and_links_not_followed(tmp_path):
     outside_file.mkdir()
     (outside_file / "kept").write_text("kept")
 
-    with Scratch(tmp_path / "scratch") as scratch:
+    with ScratchDirectory(tmp_path / "scratch") as scratch:
         os.mkfifo(scratch.work / "fifo")
         (scratch.work / "to-folder").symlink_to(outside_file)
         (scratch.work / "to-nothing").symlink_to("nowhere")
@@ -96,7 +96,7 @@ def test_special_files_are_removed_and_links_not_followed(tmp_path):
 @pytest.mark.parametrize(("name", "levels"), [("d" * 200, 30), ("d", 1100)])
 def test_tree_deeper_than_a_path_is_removed(tmp_path, name, levels):
     """A path can have 4096 bytes on Linux, and Python's stack a thousand calls."""
-    with Scratch(tmp_path) as scratch:
+    with ScratchDirectory(tmp_path) as scratch:
         here = os.open(scratch.work, os.O_RDONLY)
         for _ in range(levels):
             os.mkdir(name, dir_fd=here)
@@ -109,14 +109,14 @@ def test_tree_deeper_than_a_path_is_removed(tmp_path, name, levels):
 
 
 def test_non_text_names_are_removed(tmp_path):
-    with Scratch(tmp_path) as scratch:
+    with ScratchDirectory(tmp_path) as scratch:
         (scratch.work / os.fsdecode(b"\xff\xfe")).mkdir()
 
     assert list(tmp_path.iterdir()) == []
 
 
 def test_directory_removed_by_the_run_is_not_an_error(tmp_path):
-    with Scratch(tmp_path) as scratch:
+    with ScratchDirectory(tmp_path) as scratch:
         shutil.rmtree(scratch.folder)
 
     assert list(tmp_path.iterdir()) == []
@@ -126,7 +126,7 @@ def test_link_at_the_directorys_path_is_removed_not_followed(tmp_path):
     outside_file = tmp_path / "outside"
     outside_file.mkdir(mode=0o755)
 
-    with Scratch(tmp_path / "scratch") as scratch:
+    with ScratchDirectory(tmp_path / "scratch") as scratch:
         shutil.rmtree(scratch.folder)
         scratch.folder.symlink_to(outside_file)
 

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from nexus_tools.bridges import Discovery, Host, Naming
+from nexus_tools.bridges import BridgeHost, Discovery, Naming
 from nexus_tools.bridges.sos import SosBridge
 
 HEAD = """\
@@ -22,8 +22,8 @@ Discover = Callable[..., Awaitable[Discovery]]
 
 
 @pytest.fixture
-def host(tmp_path: Path) -> Host:
-    return Host(
+def host(tmp_path: Path) -> BridgeHost:
+    return BridgeHost(
         python=Path(sys.executable),
         scratch=tmp_path / "scratch",
         cache=tmp_path / "cache",
@@ -62,7 +62,7 @@ def write_system(place: Path) -> Callable[[str], Path]:
 
 
 @pytest.fixture
-def discover(place: Path, host: Host) -> Discover:
+def discover(place: Path, host: BridgeHost) -> Discover:
     async def find(where: Path | None = None, **options: object) -> Discovery:
         return await SosBridge(**options).discover(where or place, host, Naming("xyz.example"))
 
@@ -74,9 +74,9 @@ def only_tool(discover: Discover):
     """Return a function that discovers the only tool of the folder, without refusals."""
 
     async def find(**options: object):
-        found = await discover(**options)
-        assert not found.refused
-        [tool] = found.tools
+        discovery = await discover(**options)
+        assert not discovery.refused
+        [tool] = discovery.tools
         return tool
 
     return find
@@ -144,9 +144,9 @@ def chain(write, write_system, place, discover):
 
     async def find(text: str, **options: object):
         file = write_system(LOADED + dedent(text))
-        found = await discover(file, **options)
-        assert not found.refused
-        [tool] = found.tools
+        discovery = await discover(file, **options)
+        assert not discovery.refused
+        [tool] = discovery.tools
         return tool
 
     return find
@@ -156,8 +156,8 @@ def chain(write, write_system, place, discover):
 def run(chain):
     """Return a function that runs the only action of a system."""
 
-    async def run_chain(text: str, given: object = None, **options: object):
+    async def run_chain(text: str, values: object = None, **options: object):
         tool = await chain(text, **options)
-        return await tool.invoke({} if given is None else {"context": given})
+        return await tool.invoke({} if values is None else {"context": values})
 
     return run_chain

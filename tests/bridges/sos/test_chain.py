@@ -298,9 +298,11 @@ async def test_system_without_a_name_has_that_of_its_folder(chain):
 
 async def test_action_without_a_tool_is_refused(write_system, discover):
     write_system("action: {empty: {}, text: hello}")
-    found = await discover()
-    assert not found.tools
-    assert [each.reason for each in found.refused] == ["none of its actions names a tool"] * 2
+    discovery = await discover()
+    assert not discovery.tools
+    assert [refusal.reason for refusal in discovery.refused] == [
+        "none of its actions names a tool"
+    ] * 2
 
 
 async def test_action_may_refer_to_another_action(write, write_system, discover):

@@ -49,8 +49,8 @@ async def test_tool_runs_an_action_of_its_context(write, discover):
 async def test_action_of_a_tools_context_must_not_be_dangerous(write, discover):
     write("ns/t.py", tool_text('return __CTX__.run("action.bad")', CTX))
     write("cli/c.py", '@sos_tool\ndef cmd_popen():\n    """Anything."""\n    return 1')
-    found = await discover()
-    [tool] = found.tools
+    discovery = await discover()
+    [tool] = discovery.tools
     action = {"bad": {"x": {"tool": "cli.cmd_popen"}}}
     outcome = await tool.invoke({"context": {"action": action}})
     assert outcome.ports["type"] == "DeniedToolError"
@@ -76,10 +76,15 @@ async def test_context_and_result_precede_the_parameters(write, only_tool):
 
 
 async def test_parameters_keep_names_that_equal_the_special_ports(write, only_tool):
-    more = [f'{name}: Annotated[int, Field(description="N")]' for name in ("context", "result")]
-    write("ns/t.py", tool_text("return [context, result, __RESULT__.data]", CTX, RESULT, *more))
-    given = {"context": 1, "result": 2, "sos_result": {"data": {"a": 3}}, "sos_context": {}}
-    outcome = await (await only_tool()).invoke(given)
+    further_parameters = [
+        f'{name}: Annotated[int, Field(description="N")]' for name in ("context", "result")
+    ]
+    write(
+        "ns/t.py",
+        tool_text("return [context, result, __RESULT__.data]", CTX, RESULT, *further_parameters),
+    )
+    arguments = {"context": 1, "result": 2, "sos_result": {"data": {"a": 3}}, "sos_context": {}}
+    outcome = await (await only_tool()).invoke(arguments)
     assert outcome.ports["result"] == {"result": [1, 2, {"a": 3}]}
 
 

@@ -1,4 +1,4 @@
-from nexus_tools.bridges.sos.child_client import DANGEROUS
+from nexus_tools.bridges.sos.child_client import DANGEROUS_TOOLS
 
 
 def builtin(name):
@@ -6,13 +6,13 @@ def builtin(name):
 
 
 async def test_dangerous_tools_are_refused_with_the_reason(write, discover):
-    for full_name in DANGEROUS:
+    for full_name in DANGEROUS_TOOLS:
         namespace, name = full_name.split(".")
         write(f"{namespace}/{name}.py", builtin(name))
-    found = await discover()
-    assert not found.tools
-    assert {refusal.reason for refusal in found.refused} == set(DANGEROUS.values())
-    assert all("--allow-dangerous" in refusal.hint for refusal in found.refused)
+    discovery = await discover()
+    assert not discovery.tools
+    assert {refusal.reason for refusal in discovery.refused} == set(DANGEROUS_TOOLS.values())
+    assert all("--allow-dangerous" in refusal.hint for refusal in discovery.refused)
 
 
 async def test_dangerous_tools_are_served_when_allowed(write, only_tool):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.bridges import Host, Naming
+from nexus_tools.bridges import BridgeHost, Naming
 from nexus_tools.bridges.sandbox import ProcessLimits
 from nexus_tools.bridges.unstract import UnstractBridge
 
@@ -37,7 +37,7 @@ def make_host(tmp_path):
     """Return a function that creates a host with its own environment."""
 
     def make(timeout_ms=30_000, shared=(), **environment):
-        return Host(
+        return BridgeHost(
             python=Path(sys.executable),
             scratch=tmp_path / "scratch",
             cache=tmp_path / "cache",

@@ -5,9 +5,9 @@ import os
 import pytest
 
 from nexus_tools.bridges import Naming
-from nexus_tools.bridges.sandbox import ProcessLimits, Scratch
+from nexus_tools.bridges.sandbox import ProcessLimits, ScratchDirectory
 from nexus_tools.bridges.unstract import UnstractBridge
-from nexus_tools.bridges.unstract.runner import Command, DockerRunner, docker_run
+from nexus_tools.bridges.unstract.runner import Command, DockerRunner, docker_command
 from nexus_tools.bridges.unstract.storage import Storage
 from nexus_tools.errors import UnreachableError, UsageError
 
@@ -43,9 +43,9 @@ def command_with(scratch, storage=None, **how):
 
 
 def line_of(tmp_path, storage=None, *, has_network=False, **how):
-    command = command_with(Scratch(tmp_path), storage, **how)
+    command = command_with(ScratchDirectory(tmp_path), storage, **how)
     image, variables = "unstract/sorter:1", ("KEY",)
-    return docker_run(image, "the-name", command, variables, "7:8", has_network=has_network)
+    return docker_command(image, "the-name", command, variables, "7:8", has_network=has_network)
 
 
 def after(line, option):
@@ -99,7 +99,7 @@ def test_standard_input_is_open_only_with_input(tmp_path):
 
 async def test_container_has_only_its_own_variables(docker, tmp_path):
     host, _ = docker(shared=("SHARED",), SHARED="yes", PRIVATE="no")
-    async with Scratch(tmp_path) as scratch:
+    async with ScratchDirectory(tmp_path) as scratch:
         await DockerRunner(host, "image").run(command_with(scratch))
     environment = (tmp_path / "bin" / "environment").read_text().splitlines()
     assert {"KEY=secret", "SHARED=yes"} <= set(environment)
@@ -109,7 +109,7 @@ async def test_container_has_only_its_own_variables(docker, tmp_path):
 async def test_unresponsive_daemon_is_a_host_error(docker, tmp_path):
     message = "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock."
     host, _ = docker(run=f"echo '{message}' >&2; exit 125")
-    async with Scratch(tmp_path) as scratch:
+    async with ScratchDirectory(tmp_path) as scratch:
         with pytest.raises(UnreachableError) as caught:
             await DockerRunner(host, "image").run(command_with(scratch))
     assert caught.value.code == "docker_unreachable"
@@ -120,7 +120,7 @@ async def test_unresponsive_daemon_is_a_host_error(docker, tmp_path):
 async def test_cancelled_run_removes_its_container_by_name(docker, tmp_path):
     host, calls = docker(run="echo started; exec sleep 600")
     started = asyncio.Event()
-    async with Scratch(tmp_path) as scratch:
+    async with ScratchDirectory(tmp_path) as scratch:
         command = command_with(scratch, on_stdout=lambda _: started.set())
         running = asyncio.ensure_future(DockerRunner(host, "image").run(command))
         await started.wait()
@@ -133,7 +133,7 @@ async def test_cancelled_run_removes_its_container_by_name(docker, tmp_path):
 
 async def test_completed_run_removes_nothing(docker, tmp_path):
     host, calls = docker(run="exit 1")
-    async with Scratch(tmp_path) as scratch:
+    async with ScratchDirectory(tmp_path) as scratch:
         finished = await DockerRunner(host, "image").run(command_with(scratch))
     assert finished.exit_code == 1
     assert len(calls()) == 1

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from nexus_tools.bridges.redaction import Redaction
-from nexus_tools.bridges.sandbox import Finished, Limit
+from nexus_tools.bridges.sandbox import Limit, ProcessResult
 from nexus_tools.bridges.unstract.output import Ending, ToolException
 from nexus_tools.bridges.unstract.transcript import Transcript
 
@@ -24,7 +24,7 @@ def ending(*messages, exit_code=0, limit=None, stderr="", redaction=None):
     for message in messages:
         transcript.feed(json.dumps(message).encode() + b"\n")
     transcript.close()
-    finished = Finished(exit_code, b"", stderr.encode(), None, limit, 10)
+    finished = ProcessResult(exit_code, b"", stderr.encode(), None, limit, 10)
     return Ending(finished, transcript, redaction or Redaction())
 
 

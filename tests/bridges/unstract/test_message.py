@@ -12,7 +12,7 @@ from nexus_tools.bridges.unstract.message import (
     Result,
     SingleStepMessage,
     Update,
-    read_message,
+    parse_message,
 )
 from nexus_tools.errors import ValidationError
 
@@ -20,7 +20,7 @@ AT = "2024-01-01T00:00:00"
 
 
 def read(**fields):
-    return read_message(json.dumps(fields).encode())
+    return parse_message(json.dumps(fields).encode())
 
 
 @pytest.mark.parametrize("kind", ["SPEC", "PROPERTIES", "VARIABLES"])
@@ -115,7 +115,7 @@ def test_update_has_its_state():
     ],
 )
 def test_other_output_is_not_a_message(line):
-    assert read_message(line) is None
+    assert parse_message(line) is None
 
 
 @pytest.mark.parametrize(
@@ -133,4 +133,4 @@ def test_other_output_is_not_a_message(line):
 )
 def test_broken_message_is_an_error_and_not_a_crash(line):
     with pytest.raises(ValidationError):
-        read_message(line)
+        parse_message(line)

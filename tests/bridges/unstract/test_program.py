@@ -75,5 +75,5 @@ def test_given_entrypoint_takes_precedence(tmp_path):
 def test_missing_program_is_refused_with_a_hint(tmp_path, entrypoint):
     with pytest.raises(NotFoundError) as caught:
         command_of(tmp_path, entrypoint=entrypoint)
-    assert caught.value.code == "program_missing"
+    assert caught.value.code == "program_not_found"
     assert "--entrypoint" in caught.value.hint

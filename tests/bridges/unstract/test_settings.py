@@ -54,9 +54,9 @@ def test_filling_changes_neither_input_nor_schema():
 
 def test_setting_with_a_default_is_optional():
     assert not Settings.parse(SPEC).are_required
-    wanted = Settings.parse({"required": ["a", "b"], "properties": {"b": {"default": 1}}})
-    assert wanted.are_required
-    assert wanted.schema["required"] == ["a"]
+    settings = Settings.parse({"required": ["a", "b"], "properties": {"b": {"default": 1}}})
+    assert settings.are_required
+    assert settings.schema["required"] == ["a"]
 
 
 def test_adapters_are_added_as_settings():

@@ -90,12 +90,12 @@ async def test_tool_messages_are_in_the_server_log(serve):
     tool = await serve(program)
     with capture_logs() as lines:
         await ports_of(tool)
-    told = {line["event"]: line for line in lines}
+    entries = {line["event"]: line for line in lines}
     assert all(line["tool"] == str(tool.fqn) for line in lines)
-    assert (told["tool_log"]["log_level"], told["tool_log"]["log"]) == ("error", "bad")
-    assert (told["tool_cost"]["cost"], told["tool_cost"]["cost_units"]) == (2.0, "tokens")
-    assert told["tool_update"]["message"] == "shown"
-    assert told["tool_message"]["message"] == "step"
+    assert (entries["tool_log"]["log_level"], entries["tool_log"]["log"]) == ("error", "bad")
+    assert (entries["tool_cost"]["cost"], entries["tool_cost"]["cost_units"]) == (2.0, "tokens")
+    assert entries["tool_update"]["message"] == "shown"
+    assert entries["tool_message"]["message"] == "step"
     assert "private output" not in repr(lines)
 
 
@@ -121,8 +121,8 @@ async def test_data_directory_has_the_expected_layout(serve):
         "(ls; cat INFILE SOURCE; echo; cat METADATA.json) | tell",
     )
     ports = await ports_of(await serve(program), metadata={"workflow_id": "w-1", "tags": ["t"]})
-    *listed, contents, metadata = ports["output"].splitlines()
-    assert listed == ["COPY_TO_FOLDER", "INFILE", "METADATA.json", "SOURCE"]
+    *listing, contents, metadata = ports["output"].splitlines()
+    assert listing == ["COPY_TO_FOLDER", "INFILE", "METADATA.json", "SOURCE"]
     assert contents == "hellohello"
     document = json.loads(metadata)
     assert document["source_name"] == "in.txt"
@@ -448,4 +448,4 @@ async def test_endless_logs_do_not_flood_the_server_log(serve):
         ports = await ports_of(tool)
     assert len(ports["logs"]) == 100
     assert len(lines) == 1_001
-    assert lines[-1]["event"] == "tool_log_cut"
+    assert lines[-1]["event"] == "tool_log_truncated"

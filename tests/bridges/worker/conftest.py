@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.bridges import Host
-from nexus_tools.bridges.sandbox import ProcessLimits, Scratch, environment_of
+from nexus_tools.bridges import BridgeHost
+from nexus_tools.bridges.sandbox import ProcessLimits, ScratchDirectory, environment_of
 from nexus_tools.bridges.worker import ask
 
 
 @pytest.fixture
 def scratch(tmp_path):
-    with Scratch(tmp_path / "scratch") as scratch:
+    with ScratchDirectory(tmp_path / "scratch") as scratch:
         yield scratch
 
 
@@ -36,7 +36,7 @@ def call_module(interpreter, scratch, tmp_path):
     async def call_module(code, request=None, **limits):
         modules, python = interpreter
         (modules / "asked.py").write_text(code)
-        host = Host(python, tmp_path, tmp_path, environment={})
+        host = BridgeHost(python, tmp_path, tmp_path, environment={})
         return await ask(
             host,
             "asked",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nexus_tools.bridges import Host
+from nexus_tools.bridges import BridgeHost
 from nexus_tools.bridges.sandbox import Limit, ProcessLimits
 from nexus_tools.bridges.worker import WorkerError, ask
 from nexus_tools.errors import NotFoundError
@@ -119,7 +119,7 @@ async def test_module_with_a_syntax_error_is_an_error(call_module):
 
 
 async def test_missing_module_is_an_error(call_module, interpreter, scratch, tmp_path):
-    host = Host(interpreter[1], tmp_path, tmp_path, environment={})
+    host = BridgeHost(interpreter[1], tmp_path, tmp_path, environment={})
 
     reply = await ask(
         host,
@@ -308,7 +308,7 @@ async def test_large_request_and_large_reply_are_supported(call_module):
 
 
 async def test_missing_interpreter_is_reported(scratch, tmp_path):
-    host = Host(tmp_path / "python", tmp_path, tmp_path, environment={})
+    host = BridgeHost(tmp_path / "python", tmp_path, tmp_path, environment={})
 
     with pytest.raises(NotFoundError) as caught:
         await ask(
@@ -321,4 +321,4 @@ async def test_missing_interpreter_is_reported(scratch, tmp_path):
             confinement=host.confined(),
         )
 
-    assert caught.value.code == "program_missing"
+    assert caught.value.code == "program_not_found"

@@ -55,4 +55,4 @@ def test_list_shows_token_expiry(home):
 def test_sign_in_rejects_other_provider_kind(home, tmp_path):
     (tmp_path / "settings.toml").write_text('[providers.valyu]\nkind = "api_key"\n')
     arguments = ("sign-in", "valyu", "--hyperpocket", tmp_path / "settings.toml")
-    assert home.fails("bridge", "credential", *arguments) == (2, "provider_unfit")
+    assert home.fails("bridge", "credential", *arguments) == (2, "provider_incompatible")

@@ -18,7 +18,7 @@ def test_register_uses_discovered_definitions(author, nora, serve_bridge):
 def test_register_rejects_mismatched_served_tools(author, nora, serve_bridge):
     url, _ = serve_bridge(nora, "--domain", "org.example.two")
     arguments = ("bridge", "register", nora, "--domain", "org.example.other", "--url", url, "--yes")
-    assert author.fails(*arguments) == (7, "served_otherwise")
+    assert author.fails(*arguments) == (7, "served_definition_differs")
 
 
 def test_unserved_tools_need_unchecked(author, nora, free_url):
@@ -100,7 +100,7 @@ def test_register_sets_outcome_size_for_tools_with_images(author, tmp_path, serv
         for name in ("draw_chart", "greet")
     ]
     assert rooms == [65_536, 0]
-    assert "--min-outcome-bytes says otherwise" in " ".join(done.stderr.split())
+    assert "--min-outcome-bytes changes this" in " ".join(done.stderr.split())
 
 
 SERVER = """
@@ -165,7 +165,7 @@ def test_register_splits_many_tools_into_transactions(author, chain, serve_many)
     assert re.search(r"registered [0-9]+ of 130\n", result.stderr)
     again = author.run("bridge", "register", "--url", url, "--yes", "--json")
     assert {tool["registered"] for tool in again.document["tools"]} == {False}
-    assert again.stderr.count("is registered already") == 130
+    assert again.stderr.count("is already registered") == 130
 
 
 def test_register_filters_tools_by_pattern(author, serve_many):
@@ -186,4 +186,4 @@ def test_register_fails_when_no_tool_matches(author, nora, serve_bridge):
 def test_domain_option_needs_path(author, free_url):
     domain = ("--domain", "org.example")
     result = author.fails("bridge", "register", "--url", free_url, *domain, "--yes")
-    assert result == (2, "option_unfit")
+    assert result == (2, "option_not_applicable")

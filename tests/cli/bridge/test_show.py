@@ -46,11 +46,11 @@ def test_no_match_lists_available_tools(home, nora):
 
 
 def test_empty_folder_has_no_tools(home, tmp_path):
-    assert home.fails("bridge", "show", tmp_path) == (3, "system_unknown")
+    assert home.fails("bridge", "show", tmp_path) == (3, "tool_not_recognised")
 
 
 def test_system_option_limits_discovery(home, nora):
-    assert home.fails("bridge", "show", nora, "--system", "mcp") == (3, "system_unknown")
+    assert home.fails("bridge", "show", nora, "--system", "mcp") == (3, "tool_not_recognised")
 
 
 def test_duplicate_names_are_refused(home, nora):
@@ -155,7 +155,7 @@ def test_folder_with_keys_is_rejected(home, make_tool):
     tools = make_tool("reader", "def run(params): return 'yes'")
     home.data.mkdir(parents=True)
     for option in ("--read", "--write", "--workspace"):
-        assert home.fails("bridge", "show", tools, option, home.data) == (2, "keys_opened")
+        assert home.fails("bridge", "show", tools, option, home.data) == (2, "keys_exposed")
 
 
 def test_tools_are_refused_without_sandbox_support(home, make_tool, monkeypatch):
@@ -169,4 +169,4 @@ def test_tools_are_refused_without_sandbox_support(home, make_tool, monkeypatch)
 def test_wallet_variables_cannot_be_shared(home, make_tool, name):
     tools = make_tool("reader", "def run(params): return 'yes'")
     shared = ("--share-env", "HOME", "--share-env", name)
-    assert home.fails("bridge", "show", tools, *shared) == (2, "keys_opened")
+    assert home.fails("bridge", "show", tools, *shared) == (2, "keys_exposed")

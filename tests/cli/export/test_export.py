@@ -86,7 +86,7 @@ def test_repeated_option_combines_values(user, options):
 def test_duplicate_single_option_is_rejected(user, option):
     result = user.run("export", "--format", "mcp", option, "one", option, "two")
     assert result.code == 2
-    assert "more than once" in result.stderr
+    assert "at most one value" in result.stderr
 
 
 def test_all_exports_active_tools(user):
@@ -127,13 +127,13 @@ def test_unknown_tool_is_not_found(user):
 )
 def test_export_needs_a_selection(user, arguments):
     result = user.fails("export", "--format", "openai", *arguments)
-    assert result == (2, "selection_unclear")
+    assert result == (2, "selection_ambiguous")
 
 
 def test_empty_export_warns(user):
     result = user.run("export", "--format", "openai", "--only", "nonsense")
     assert (result.code, result.document) == (0, [])
-    assert "no active tool fits" in result.stderr
+    assert "no active tool matches" in result.stderr
 
 
 # --- From a file, without any network
@@ -219,8 +219,8 @@ def test_unstract_export_writes_folders(offline, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("--format", "anthropic", "--strict"), "option_unfit"),
-        (("--format", "openai", "--domain", "xyz.test"), "selection_unclear"),
+        (("--format", "anthropic", "--strict"), "option_not_applicable"),
+        (("--format", "openai", "--domain", "xyz.test"), "selection_ambiguous"),
         (("--format", "openai", "--out", "/no/such/folder/tools.json"), "file_unwritable"),
         (("--format", "unstract"), "out_missing"),
         (("--format", "toml"), "usage"),

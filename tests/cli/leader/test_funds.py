@@ -31,9 +31,9 @@ def test_funding_command_is_consistent_and_sufficient(poor):
     assert command in user.run("doctor").stdout
     daemon = user.daemon("not_ready", "leader", "run", "--allow-loopback")
     assert command_in(daemon.line) == command
-    assert command in daemon.wait_for("money_short")
+    assert command in daemon.wait_for("funds_low")
     assert user.run(*shlex.split(command)[1:]).code == 0
     daemon.wait_for('"works"')
     assert daemon.end().code == 0
     again = user.daemon('"works"', "leader", "run", "--allow-loopback")
-    assert "money_short" not in again.end().stderr
+    assert "funds_low" not in again.end().stderr

@@ -55,7 +55,7 @@ def test_run_with_wrong_key_names_worker_keys(author, leader):
 
 
 def test_run_warns_without_loopback_on_localnet(author, leader):
-    line = author.daemon("no_loopback", "leader", "run", "--log-format", "json").line
+    line = author.daemon("loopback_not_allowed", "leader", "run", "--log-format", "json").line
     assert json.loads(line)["allow"] == "--allow-loopback"
 
 
@@ -177,7 +177,7 @@ def test_register_names_the_other_leader_before_it_asks(author, leader, chain):
 def test_register_hints_at_cancel_unregister(author, leader):
     author.json("leader", "unregister", "--yes")
     result = author.run("leader", "register", "--name", "mine", "--yes", "--json")
-    assert (result.code, result.error["code"]) == (4, "leader_gone")
+    assert (result.code, result.error["code"]) == (4, "leader_unregistered")
     assert f"leader cancel-unregister --leader {leader}" in result.error["hint"]
 
 
@@ -208,7 +208,7 @@ def test_daemon_without_health_port_logs_no_health(author, leader):
 
 def test_daemon_prints_ready_message(author, leader):
     daemon = author.daemon("✓", "leader", "run", "--health-port", "0", "--log-format", "text")
-    assert f"the leader {leader} works, health at http://127.0.0.1:" in daemon.line
+    assert f"the leader {leader} is running, health at http://127.0.0.1:" in daemon.line
 
 
 def test_json_log_contains_errors_as_json(author, leader):
@@ -221,7 +221,7 @@ def test_json_log_contains_errors_as_json(author, leader):
 
 def test_public_health_host_warns(author, leader):
     options = ("--health-host", "0.0.0.0", "--health-port", "0", "--log-format", "json")
-    daemon = author.daemon("health_is_public", "leader", "run", *options)
+    daemon = author.daemon("health_endpoint_public", "leader", "run", *options)
     assert json.loads(daemon.line)["url"].startswith("http://0.0.0.0:")
 
 

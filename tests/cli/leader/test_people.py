@@ -106,7 +106,7 @@ def test_list_shows_all_and_accepted_leaders(stranger, leader, registered, carri
 
 def test_status_shows_only_own_leaders(author, stranger, leader):
     assert author.json("leader", "status", "--leader", "mine")[0]["leader"] == leader
-    assert stranger.fails("leader", "status", "--leader", "mine") == (3, "unknown_leader")
+    assert stranger.fails("leader", "status", "--leader", "mine") == (3, "leader_unknown")
 
 
 def test_list_active_hides_inactive_leaders(author, leader):

@@ -124,7 +124,7 @@ def test_revert_restores_snapshot(detached):
 def test_invalid_snapshot_is_rejected(detached):
     assert detached.fails("localnet", "revert", "yesterday", "--yes") == (2, "snapshot_invalid")
     strange = f"0-{'1' * 32}"
-    assert detached.fails("localnet", "revert", strange, "--yes") == (4, "snapshot_gone")
+    assert detached.fails("localnet", "revert", strange, "--yes") == (4, "snapshot_not_found")
 
 
 def test_advance_clock_needs_localnet(home):

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from nexus_tools.cli.framework import Output
 from nexus_tools.cli.localnet.trace import show_trace
-from nexus_tools.cli.localnet.trace_tree import View, command_tree, failure_text
+from nexus_tools.cli.localnet.trace_tree import TraceView, command_tree, failure_text
 from nexus_tools.sui.bcs import u8
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import MOVE_STDLIB, Address
@@ -19,7 +19,7 @@ from nexus_tools.sui.types.transaction import GasData, TransactionData
 OURS = f"0x{0xAB << 248:064x}"
 SHORT = "0xab00…0000"
 COUNTER = f"{OURS}::counter::Counter"
-VIEW = View(depth=9)
+VIEW = TraceView(depth=9)
 SUCCESS = {"success": True}
 ABORT = {
     "success": False,
@@ -236,7 +236,7 @@ def test_there_is_either_a_digest_or_a_file(user, unsent, tmp_path):
     assert user.fails(*both) == (2, "usage")
     assert user.fails("localnet", "trace") == (2, "usage")
     lost = tmp_path / "lost"
-    assert user.fails("localnet", "trace", "--simulate", lost) == (2, "file_unreadable")
+    assert user.fails("localnet", "trace", "--simulate", lost) == (2, "output_file_unreadable")
 
 
 def test_an_unknown_transaction_is_said_so(user):
@@ -267,5 +267,5 @@ def test_a_trace_that_is_not_faithful_is_warned_of(user, chain, capsys):
     trace = user.json("localnet", "trace", str(executed.digest))
     show_trace(Output(), trace | {"is_faithful": False, "left_out": 3, "commands": []}, VIEW)
     error = capsys.readouterr().err
-    assert "other effects than the chain knows" in error
+    assert "its effects differ from those on the chain" in error
     assert "3 calls were too many or too deep" in error

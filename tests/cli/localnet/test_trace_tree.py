@@ -2,10 +2,10 @@
 
 import pytest
 
-from nexus_tools.cli.localnet.trace_tree import View
+from nexus_tools.cli.localnet.trace_tree import TraceView
 
 OURS, FRAMEWORK = f"0x{0xAB << 240:064x}", f"0x{2:064x}"
-ALL = View(depth=9, natives=True, framework=True)
+ALL = TraceView(depth=9, natives=True, framework=True)
 
 
 def call(name, *steps, package=OURS, native=False, status="returned", left_out=0):
@@ -49,41 +49,43 @@ def test_everything_is_shown_in_its_order():
 
 def test_calls_below_the_depth_are_counted():
     trace = command(call("a", call("b", call("c")), call("d")))
-    assert shown(trace, View(depth=1)) == [["a"]]
-    assert View(depth=1).hidden(trace["steps"][0], 2) == 3
-    assert shown(trace, View(depth=2)) == [["a", ["b"], ["d"]]]
+    assert shown(trace, TraceView(depth=1)) == [["a"]]
+    assert TraceView(depth=1).hidden(trace["steps"][0], 2) == 3
+    assert shown(trace, TraceView(depth=2)) == [["a", ["b"], ["d"]]]
 
 
 def test_events_below_the_depth_are_shown_where_they_were_emitted():
     trace = command(call("a", call("b", event("one"), call("c", event("two"))), event("three")))
-    assert shown(trace, View(depth=1)) == [["a", ["one"], ["two"], ["three"]]]
+    assert shown(trace, TraceView(depth=1)) == [["a", ["one"], ["two"], ["three"]]]
 
 
 def test_a_failure_below_the_depth_is_shown():
     failing = call("b", call("c", status="failed"), call("d"), status="unwound")
     trace = command(call("a", failing, status="unwound"))
-    assert shown(trace, View(depth=1)) == [["a", ["c"]]]
-    assert View(depth=1).hidden(trace["steps"][0], 2) == 2  # b and d
+    assert shown(trace, TraceView(depth=1)) == [["a", ["c"]]]
+    assert TraceView(depth=1).hidden(trace["steps"][0], 2) == 2  # b and d
 
 
 def test_natives_are_shown_when_they_are_wanted():
     trace = command(call("a", framework("emit", native=True), event("e")))
-    assert shown(trace, View(depth=9)) == [["a", ["e"]]]
-    assert shown(trace, View(depth=9, natives=True)) == [["a", ["emit"], ["e"]]]
-    assert View(depth=9).hidden(trace["steps"][0], 2) == 0
+    assert shown(trace, TraceView(depth=9)) == [["a", ["e"]]]
+    assert shown(trace, TraceView(depth=9, natives=True)) == [["a", ["emit"], ["e"]]]
+    assert TraceView(depth=9).hidden(trace["steps"][0], 2) == 0
 
 
 def test_a_native_that_failed_is_shown():
     native = framework("borrow", native=True, status="failed")
-    assert shown(command(call("a", native, status="unwound")), View(depth=9)) == [["a", ["borrow"]]]
+    assert shown(command(call("a", native, status="unwound")), TraceView(depth=9)) == [
+        ["a", ["borrow"]]
+    ]
 
 
 def test_what_the_framework_calls_is_collapsed():
     inner = framework("split", framework("value"), event("e"))
     trace = command(call("a", inner), framework("mint", framework("new")))
-    assert shown(trace, View(depth=9)) == [["a", ["split", ["e"]]], ["mint"]]
-    assert View(depth=9).hidden(inner, 3) == 1
-    assert shown(trace, View(depth=9, framework=True)) == [
+    assert shown(trace, TraceView(depth=9)) == [["a", ["split", ["e"]]], ["mint"]]
+    assert TraceView(depth=9).hidden(inner, 3) == 1
+    assert shown(trace, TraceView(depth=9, framework=True)) == [
         ["a", ["split", ["value"], ["e"]]],
         ["mint", ["new"]],
     ]
@@ -92,7 +94,7 @@ def test_what_the_framework_calls_is_collapsed():
 def test_calls_that_were_not_kept_are_counted():
     trace = command(call("a", call("b", left_out=3)), left_out=4)
     assert ALL.hidden(trace, 1) == 4
-    assert View(depth=1).hidden(trace["steps"][0], 2) == 4  # b, and the three in it
+    assert TraceView(depth=1).hidden(trace["steps"][0], 2) == 4  # b, and the three in it
 
 
 @pytest.mark.parametrize(
@@ -105,15 +107,15 @@ def test_calls_that_were_not_kept_are_counted():
     ],
 )
 def test_addresses_are_shortened(text, short):
-    assert View(depth=1).short(text) == short
+    assert TraceView(depth=1).short(text) == short
 
 
 def test_at_full_length_addresses_of_users_stay_whole():
-    view = View(depth=1, full=True)
+    view = TraceView(depth=1, full=True)
     assert view.short(f"{OURS} {FRAMEWORK}") == f"{OURS} 0x2"
     assert view.value("x" * 500) == "x" * 500
 
 
 def test_a_long_value_is_cut_to_80_characters():
-    assert View(depth=1).value("x" * 80) == "x" * 80
-    assert View(depth=1).value("x" * 81) == "x" * 79 + "…"
+    assert TraceView(depth=1).value("x" * 80) == "x" * 80
+    assert TraceView(depth=1).value("x" * 81) == "x" * 79 + "…"

@@ -9,7 +9,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from nexus_tools.contracts import Deployment
-from nexus_tools.mcp_server import ExecutionCalls, WorkflowOffers, WorkflowTerms
+from nexus_tools.mcp_server import ExecutionCaller, WorkflowOffers, WorkflowTerms
 from nexus_tools.registry import Executions, ToolFilter, ToolRegistry
 from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.network import Network
@@ -119,7 +119,7 @@ def calls(registry):
 
     def open_calls(budget, warn=print):
         executions = Executions(registry.client, registry.deployment)
-        return ExecutionCalls(executions, budget, warn)
+        return ExecutionCaller(executions, budget, warn)
 
     return open_calls
 

@@ -9,9 +9,9 @@ from anyio import to_thread
 
 from nexus_tools.cli.framework import Output
 from nexus_tools.contracts import Deployment, ToolState
-from nexus_tools.errors import NotNowError, UnreachableError, ValidationError
-from nexus_tools.leader import Interfaces
-from nexus_tools.mcp_server import Budget, ListedPrices, Offers, OnChainCalls, RegistryCatalogue
+from nexus_tools.errors import UnreachableError, ValidationError, WrongStateError
+from nexus_tools.leader import InterfaceCache
+from nexus_tools.mcp_server import Budget, ListedPrices, OnChainCalls, RegistryCatalogue, ToolOffers
 from nexus_tools.registry import Invocations, Registration, ToolFilter, ToolRegistry
 from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.network import Network
@@ -70,7 +70,7 @@ class Echo:
 
 
 def catalogue(registry, tool_filter=ACTIVE, prices=None, **bounds):
-    return RegistryCatalogue(Offers(registry, tool_filter, **bounds), Echo(), prices)
+    return RegistryCatalogue(ToolOffers(registry, tool_filter, **bounds), Echo(), prices)
 
 
 async def pages(catalogue, limit):
@@ -118,7 +118,7 @@ async def test_a_tool_that_is_taken_out_of_use_is_neither_found_nor_called(regis
     assert await offered.call(found, {"a": 1}, quiet) == echo
     await registry.unregister(fqn)
     assert await offered.find(fqn) is None
-    with pytest.raises(NotNowError) as refused:
+    with pytest.raises(WrongStateError) as refused:
         await offered.call(found, {}, quiet)
     assert refused.value.code == "tool_not_active"
 
@@ -156,9 +156,9 @@ async def test_a_price_that_rose_since_it_was_listed_is_told_before_it_is_paid(r
     [listed] = (await paid.page(None, 9)).definitions
     assert (await free.page(None, 9)).definitions == (listed,)
     await registry.update(fqn, price_mist=150)
-    with pytest.raises(NotNowError) as raised:
+    with pytest.raises(WrongStateError) as raised:
         await paid.call(listed, {}, quiet)
-    assert raised.value.code == "price_raised"
+    assert raised.value.code == "price_increased"
     assert raised.value.details == {"price_mist": 150, "listed_mist": 100}
     for each in (paid, free):
         await each.call(listed, {}, quiet)
@@ -169,17 +169,19 @@ async def test_a_price_that_rose_since_it_was_listed_is_told_before_it_is_paid(r
 
 @pytest.mark.parametrize("error", [KeyError("a"), RecursionError()])
 async def test_a_tool_over_which_the_server_breaks_spoils_no_page(registry, monkeypatch, error):
-    original = Interfaces.of
+    original = InterfaceCache.of
 
     def of(self, found):
         if found.tool.fqn == NAMES[2]:
             raise error
         return original(self, found)
 
-    monkeypatch.setattr(Interfaces, "of", of)
+    monkeypatch.setattr(InterfaceCache, "of", of)
     with structlog.testing.capture_logs() as logged:
         assert await pages(catalogue(registry), 9) == [[*NAMES[:2], *NAMES[3:], CUT]]
-    assert [(each["event"], each["fqn"]) for each in logged] == [("left_out", NAMES[2])]
+    assert [(each["event"], each["fqn"]) for each in logged] == [
+        ("untrusted_entry_skipped", NAMES[2])
+    ]
     assert logged[0]["cause"].startswith(type(error).__name__)
 
 
@@ -187,7 +189,7 @@ async def test_that_the_node_is_away_is_no_fault_of_a_tool(registry, monkeypatch
     def of(self, found):
         raise UnreachableError("node_unreachable", "away")
 
-    monkeypatch.setattr(Interfaces, "of", of)
+    monkeypatch.setattr(InterfaceCache, "of", of)
     with pytest.raises(UnreachableError):
         await catalogue(registry).page(None, 9)
 
@@ -207,7 +209,7 @@ async def requested(registry, output, budget):
         output.warn,
         max_outcome_bytes=100,
     )
-    offer = await Offers(registry, ACTIVE).find(ToolFqn.parse(CUT))
+    offer = await ToolOffers(registry, ACTIVE).find(ToolFqn.parse(CUT))
     said = asyncio.Queue()
     running = asyncio.create_task(calls.call(offer, {}, said.put))
     place = (await said.get()).split()[2].rstrip(",")
@@ -241,7 +243,7 @@ async def test_what_no_leader_closed_in_time_costs_its_gas_only(registry, seller
     _, running, place = await requested(registry, Output(), budget)
     await to_thread.run_sync(lambda: seller.json("localnet", "advance-clock", "1h"))
     await Invocations(registry.client, registry.deployment).expire(Address.parse(place))
-    with pytest.raises(NotNowError) as expired:
+    with pytest.raises(WrongStateError) as expired:
         await running
     assert expired.value.code == "expired"
     assert budget.spent_mist < 5_000_000
@@ -251,9 +253,9 @@ async def test_what_no_leader_closed_in_time_costs_its_gas_only(registry, seller
 async def test_calls_at_the_same_time_share_a_budget(registry):
     budget = Budget(100)
     with budget.reserved(60):
-        with pytest.raises(NotNowError) as refused, budget.reserved(41):
+        with pytest.raises(WrongStateError) as refused, budget.reserved(41):
             pass
-        assert refused.value.code == "budget_spent"
+        assert refused.value.code == "budget_exhausted"
         with budget.reserved(40) as reservation:
             reservation.spent_mist += 10
     assert budget.spent_mist == 10

@@ -8,7 +8,7 @@ from anyio import to_thread
 
 from nexus_tools.contracts import ToolState
 from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionEnded
-from nexus_tools.errors import NotNowError
+from nexus_tools.errors import WrongStateError
 from nexus_tools.mcp_server import Budget, WorkflowCatalogue, WorkflowOffers, WorkflowTerms
 from nexus_tools.mcp_server.catalogue import workflow_catalogue
 from nexus_tools.registry import Executions, Registration, ToolFilter, ToolRegistry, Workflows
@@ -56,7 +56,7 @@ async def test_a_workflow_is_on_offer_as_long_as_its_tools_are_active(registry, 
     await registry.unregister(ToolFqn.parse(BRIEF))
     assert await brief.find(FLOW) is None
     assert (await brief.page(None, 8)).definitions == ()
-    with pytest.raises(NotNowError) as refused:
+    with pytest.raises(WrongStateError) as refused:
         await brief.call(found, {"a": 1}, quiet)
     assert refused.value.code == "workflow_not_offered"
 
@@ -71,12 +71,12 @@ async def test_a_workflow_that_takes_more_than_was_listed_is_told_before_it_is_b
         tools = ToolRegistry(client, registry.deployment)
         await tools.update(DIVIDE, price_mist=10_000_001)
         try:
-            with pytest.raises(NotNowError) as raised:
+            with pytest.raises(WrongStateError) as raised:
                 await catalogue.call(listed, {"dividend": 84}, quiet)
             answer = await catalogue.call(listed, {"dividend": 84}, quiet)
         finally:
             await tools.update(DIVIDE, price_mist=10_000_000)
-    assert raised.value.code == "price_raised"
+    assert raised.value.code == "price_increased"
     assert answer.ports["funds_mist"] == raised.value.details["price_mist"]
     assert answer.ports["funds_mist"] == raised.value.details["listed_mist"] + 2
 
@@ -106,7 +106,7 @@ async def test_a_workflow_over_which_the_server_breaks_spoils_no_page(
     listed = [each.fqn.name for each in page.definitions]
     assert [name for name in ("halves", "waits", "ways") if name in listed] == ["waits", "ways"]
     assert [(each["event"], each["fqn"]) for each in logged] == [
-        ("left_out", "xyz.example.halves@1")
+        ("untrusted_entry_skipped", "xyz.example.halves@1")
     ]
 
 
@@ -164,9 +164,9 @@ async def test_a_call_that_is_given_up_before_it_is_paid_costs_nothing(calls, ha
 async def test_what_one_call_reserves_is_there_for_no_other(calls, halves):
     opened = calls(Budget(int(1.5 * halves.funds_mist)))
     running, _ = await begun(opened, halves)
-    with pytest.raises(NotNowError) as refused:
+    with pytest.raises(WrongStateError) as refused:
         await opened.call(halves, {"dividend": 84}, quiet)
-    assert refused.value.code == "budget_spent"
+    assert refused.value.code == "budget_exhausted"
     assert not running.done()
     await opened.close()
 
@@ -258,7 +258,7 @@ async def test_an_execution_that_does_not_end_is_charged_whole(
     monkeypatch.setattr("nexus_tools.mcp_server.calls.executions._CLOSING_S", 0)
 
     budget = Budget(10**9)
-    with pytest.raises(NotNowError) as unknown:
+    with pytest.raises(WrongStateError) as unknown:
         await calls(budget).call(brief_halves, {"dividend": 84}, at_once(user, "2s"))
-    assert unknown.value.code == "not_followed"
+    assert unknown.value.code == "execution_not_followed"
     assert budget.spent_mist > brief_halves.funds_mist / 2

@@ -6,7 +6,7 @@ No leader's daemon runs: a test settles in the leader's name.
 import pytest
 
 from nexus_tools import OutputInvalidError
-from nexus_tools.mcp_server import Budget, Offers, OnChainCalls
+from nexus_tools.mcp_server import Budget, OnChainCalls, ToolOffers
 from nexus_tools.mcp_server.results import error_result
 from nexus_tools.registry import Executions, Invocations, ToolFilter
 from nexus_tools.sui.client import SuiClient
@@ -39,7 +39,7 @@ async def test_a_call_ends_with_an_error_and_the_refund_is_counted(registry, set
         if message.startswith("requested: invocation "):
             await settle(Address.parse(message.split()[2].rstrip(",")))
 
-    divide = await Offers(registry, ToolFilter()).find(DIVIDE)
+    divide = await ToolOffers(registry, ToolFilter()).find(DIVIDE)
     with pytest.raises(OutputInvalidError) as caught:
         await calls.call(divide, {"dividend": 84, "divisor": 2}, hear)
     assert caught.value.answer == BAD

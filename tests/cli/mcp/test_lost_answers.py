@@ -10,11 +10,11 @@ import pytest
 from nexus_tools.errors import (
     NexusError,
     NotFoundError,
-    NotNowError,
     RefusedOnChainError,
     UnreachableError,
+    WrongStateError,
 )
-from nexus_tools.mcp_server import Budget, ExecutionCalls, Offers, OnChainCalls
+from nexus_tools.mcp_server import Budget, ExecutionCaller, OnChainCalls, ToolOffers
 from nexus_tools.registry import Executions, Invocations, LeaderRegistry, ToolFilter
 from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.client.connection.connection import Connection
@@ -36,11 +36,11 @@ async def called(request, registry, halves):
     They name the list of commands that shows what they began.
     """
     client, deployment = registry.client, registry.deployment
-    divide = await Offers(registry, ToolFilter()).find(DIVIDE)
+    divide = await ToolOffers(registry, ToolFilter()).find(DIVIDE)
 
     def open_calls(budget, warn=print, hear=quiet):
         if request.param == "workflow":
-            calls = ExecutionCalls(Executions(client, deployment), budget, warn)
+            calls = ExecutionCaller(Executions(client, deployment), budget, warn)
             return calls, lambda: calls.call(halves, {"dividend": 84}, hear)
         invocations = Invocations(client, deployment)
         calls = OnChainCalls(invocations, budget, warn, max_outcome_bytes=4_096)
@@ -110,9 +110,9 @@ async def test_calls_whose_answers_are_lost_end_with_the_budget(registry, called
     for _ in range(2):
         with pytest.raises(UnreachableError):
             await one()
-    with pytest.raises(NotNowError) as refused:
+    with pytest.raises(WrongStateError) as refused:
         await one()
-    assert refused.value.code == "budget_spent"
+    assert refused.value.code == "budget_exhausted"
     assert before - await wealth(registry) <= 2.5 * first.spent_mist
 
 

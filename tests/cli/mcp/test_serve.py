@@ -86,7 +86,7 @@ async def test_serve_starts_without_a_network_and_recovers(on_stdio, user, chain
     assert (result.structured_content, result.is_error) == (QUOTIENT, False)
 
 
-def test_serve_says_on_stderr_that_the_network_is_away(home):
+def test_serve_warns_of_unreachable_network(home):
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{bound.getsockname()[1]}"
@@ -97,7 +97,7 @@ def test_serve_says_on_stderr_that_the_network_is_away(home):
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_any_number_of_tools_is_found_and_called_by_three(on_stdio, mode):
+async def test_search_mode_finds_and_calls_tools(on_stdio, mode):
     async with on_stdio("--allow-loopback", "--mode", "search", mode=mode) as client:
         listed = [tool.name for tool in (await client.list_tools()).tools]
         found = await client.call_tool("find_tools", {"query": "divide integers"})
@@ -111,20 +111,20 @@ async def test_any_number_of_tools_is_found_and_called_by_three(on_stdio, mode):
     assert (result.structured_content, result.is_error) == (QUOTIENT, False)
 
 
-async def test_only_tools_that_the_patterns_admit_are_on_offer(on_stdio):
+async def test_serve_filters_tools_by_pattern(on_stdio):
     async with on_stdio("--only", "xyz.example.*", "--exclude", "nap") as client:
         listed = (await client.list_tools()).tools
     assert sorted(tool.title for tool in listed) == FQNS[:2]
 
 
-async def test_a_page_has_as_many_tools_as_the_operator_says(on_stdio):
+async def test_page_size_limits_tools_per_page(on_stdio):
     async with on_stdio("--page-size", "2", "--domain", "xyz.example") as client:
         first = await client.list_tools()
         second = await client.list_tools(cursor=first.next_cursor)
     assert (len(first.tools), len(second.tools)) == (2, 1)
 
 
-async def test_a_tool_tells_its_price_to_who_pays_it(on_stdio):
+async def test_paid_tools_show_their_price(on_stdio):
     async with on_stdio("--on-chain", "--budget", "1", "--only", "divide") as client:
         [paid] = [tool for tool in (await client.list_tools()).tools if tool.name == DIVIDE]
     assert paid.description.endswith("A call costs 0.01 SUI, and gas.")
@@ -132,7 +132,7 @@ async def test_a_tool_tells_its_price_to_who_pays_it(on_stdio):
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_registered_tools_are_listed_and_called(on_stdio, mode):
+async def test_registered_tools_are_listed_and_called_directly(on_stdio, mode):
     async with on_stdio("--allow-loopback", "--domain", "xyz.example", mode=mode) as client:
         listed = (await client.list_tools()).tools
         result = await client.call_tool("math_divide_v1", {"dividend": 84, "divisor": 2})
@@ -141,7 +141,7 @@ async def test_registered_tools_are_listed_and_called(on_stdio, mode):
     assert json.loads(text(result)) == QUOTIENT
 
 
-async def test_an_error_variant_is_an_error_with_its_ports(on_stdio):
+async def test_error_variant_returns_error_with_ports(on_stdio):
     async with on_stdio("--allow-loopback") as client:
         result = await client.call_tool(DIVIDE, {"dividend": 1, "divisor": 0})
     reason = "1 cannot be divided by zero"
@@ -149,7 +149,7 @@ async def test_an_error_variant_is_an_error_with_its_ports(on_stdio):
     assert result.structured_content == {"err_division_by_zero": {"reason": reason}}
 
 
-async def test_a_tool_that_breaks_says_why_there_is_no_answer(on_stdio):
+async def test_failed_call_returns_reason(on_stdio):
     async with on_stdio("--allow-loopback") as client:
         result = await client.call_tool(NAP, {"ending": "crash", "duration_ms": 0})
     assert result.is_error
@@ -157,7 +157,7 @@ async def test_a_tool_that_breaks_says_why_there_is_no_answer(on_stdio):
     assert text(result).startswith("http_error")
 
 
-async def test_tools_on_this_machine_are_not_called_unless_that_is_allowed(on_stdio):
+async def test_loopback_tools_need_permission(on_stdio):
     async with on_stdio() as client:
         result = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
     assert result.is_error
@@ -173,14 +173,14 @@ def impostor(user, definition, meta_file, served):
     return "xyz_test_impostor_add_v1"
 
 
-async def test_a_url_that_serves_another_tool_is_not_called(on_stdio, impostor):
+async def test_url_of_other_tool_is_not_called(on_stdio, impostor):
     async with on_stdio("--allow-loopback") as client:
         result = await client.call_tool(impostor, {"a": 1, "b": 2})
     assert result.is_error
     assert text(result) == "definition_mismatch: its /meta names another tool"
 
 
-async def test_a_wrong_input_is_told_with_its_places(on_stdio):
+async def test_invalid_input_error_names_locations(on_stdio):
     async with on_stdio("--allow-loopback") as client:
         result = await client.call_tool(DIVIDE, {"dividend": "1", "divisor": 1})
     assert result.is_error
@@ -188,7 +188,7 @@ async def test_a_wrong_input_is_told_with_its_places(on_stdio):
     assert "/dividend" in text(result)
 
 
-async def test_only_tools_that_pass_the_filter_are_on_offer(on_stdio):
+async def test_serve_filters_tools(on_stdio):
     async with on_stdio("--allow-loopback", "--domain", "xyz.example.math") as client:
         [tool] = (await client.list_tools()).tools
         with pytest.raises(MCPError, match="unknown tool"):
@@ -196,7 +196,7 @@ async def test_only_tools_that_pass_the_filter_are_on_offer(on_stdio):
     assert tool.name == "divide_v1"
 
 
-async def test_owner_and_price_choose_among_the_tools(on_stdio, seller):
+async def test_serve_filters_by_owner_and_price(on_stdio, seller):
     owner = str(seller.wallet.signer().address)
     async with on_stdio("--owner", owner, "--max-price", "0.01") as client:
         assert len((await client.list_tools()).tools) == 3
@@ -205,12 +205,12 @@ async def test_owner_and_price_choose_among_the_tools(on_stdio, seller):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_well_and_stdout_stays_empty(user, number):
+def test_signal_stops_server_with_empty_stdout(user, number):
     result = user.daemon("serving", "mcp", "serve").end(number)
     assert (result.code, result.stdout) == (0, "")
 
 
-def test_the_end_of_stdin_ends_it_well(user):
+def test_end_of_stdin_stops_server(user):
     result = user.spawn("mcp", "serve", stdin="")
     assert (result.code, result.stdout) == (0, "")
 
@@ -230,13 +230,13 @@ def messages(*calls):
 NAPPING = {"name": NAP, "arguments": {"duration_ms": 4_000}}
 
 
-def test_the_end_of_stdin_ends_it_while_a_call_runs(user):
+def test_end_of_stdin_stops_server_during_call(user):
     result = user.spawn("mcp", "serve", "--allow-loopback", stdin=messages(NAPPING))
     assert result.code == 0, result.stderr
     assert json.loads(result.stdout.splitlines()[0])["result"]["serverInfo"]
 
 
-def test_a_signal_ends_it_while_a_call_runs(user):
+def test_signal_stops_server_during_call(user):
     server = user.daemon("serving", "mcp", "serve", "--allow-loopback")
     server.process.stdin.write(messages(NAPPING))
     server.process.stdin.flush()
@@ -244,7 +244,7 @@ def test_a_signal_ends_it_while_a_call_runs(user):
     assert server.end(signal.SIGINT).code == 0
 
 
-def test_a_client_that_dies_before_it_reads_ends_it_well(user):
+def test_disconnected_client_stops_server(user):
     server = user.daemon("serving", "mcp", "serve")
     server.process.stdout.close()
     _, err = server.process.communicate(messages(), timeout=30)
@@ -259,7 +259,7 @@ def url_of(server):
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_clients_come_by_http(user, mode):
+async def test_http_clients_can_connect(user, mode):
     server = user.daemon("serving", "mcp", "serve", "--http", "127.0.0.1:0", "--allow-loopback")
     async with Client(url_of(server), mode=mode) as client:
         result = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
@@ -268,7 +268,7 @@ async def test_clients_come_by_http(user, mode):
 
 
 @pytest.mark.parametrize(("name", "status"), [("agents.example.com", 200), ("other", 403)])
-def test_clients_come_by_allowed_names_only(user, name, status):
+def test_http_rejects_unknown_host_names(user, name, status):
     server = user.daemon(
         *("serving", "mcp", "serve", "--http", "127.0.0.1:0"),
         *("--allow-host", "agents.example.com"),
@@ -278,7 +278,7 @@ def test_clients_come_by_allowed_names_only(user, name, status):
     assert httpx.post(url_of(server), headers=headers, json=first).status_code == status
 
 
-def test_who_serves_more_than_this_machine_is_warned(user):
+def test_public_address_warns(user):
     server = user.daemon("whoever", "mcp", "serve", "--http", "0.0.0.0:0")
     assert "anyone who can reach 0.0.0.0 can call these tools" in server.line
 
@@ -286,9 +286,7 @@ def test_who_serves_more_than_this_machine_is_warned(user):
 # --- On chain
 
 
-async def test_a_call_on_chain_tells_how_far_it_is_and_is_settled(
-    on_stdio, running, carrier, seller, user
-):
+async def test_on_chain_call_reports_progress(on_stdio, running, carrier, seller, user):
     heard = []
 
     async def hear(progress, total, message):
@@ -312,39 +310,39 @@ async def test_a_call_on_chain_tells_how_far_it_is_and_is_settled(
     assert shown == (3, "invocation_unknown")
 
 
-async def test_a_failure_on_chain_has_its_reason(on_stdio, running):
+async def test_on_chain_failure_has_reason(on_stdio, running):
     async with on_stdio("--on-chain", "--yes") as client:
         result = await client.call_tool(NAP, {"ending": "crash", "duration_ms": 0})
     assert result.is_error
     assert text(result).startswith("http_error")
 
 
-async def test_calls_beyond_the_budget_are_refused_before_anything_is_paid(on_stdio, running, user):
+async def test_calls_beyond_budget_are_rejected(on_stdio, running, user):
     before = await balance(user)
     async with on_stdio("--on-chain", "--budget", "0.005") as client:
         result = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
     assert result.is_error
-    assert text(result).startswith("budget_spent")
+    assert text(result).startswith("budget_exhausted")
     assert await balance(user) == before
 
 
-async def test_what_was_spent_counts_against_the_budget(on_stdio, running):
+async def test_spent_amount_counts_against_budget(on_stdio, running):
     """A call prepays 0.045 SUI and some gas; of it, the tool and its Leader keep 0.01 and more."""
     async with on_stdio("--on-chain", "--budget", "0.06") as client:
         first = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
         second = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
     assert first.structured_content == QUOTIENT
-    assert text(second).startswith("budget_spent")
+    assert text(second).startswith("budget_exhausted")
 
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
         (("--on-chain",), "budget_missing"),
-        (("--budget", "1"), "option_unfit"),
+        (("--budget", "1"), "option_not_applicable"),
         (("--http", "nowhere"), "address_invalid"),
         (("--allow-network", "nowhere"), "config_invalid"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(user, arguments, code):
+def test_incompatible_options_are_rejected(user, arguments, code):
     assert user.fails("mcp", "serve", *arguments) == (2, code)

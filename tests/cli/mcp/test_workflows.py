@@ -8,7 +8,7 @@ import pytest
 from anyio import to_thread
 from mcp import MCPError
 
-from nexus_tools.mcp_server import Budget, ExecutionCalls
+from nexus_tools.mcp_server import Budget, ExecutionCaller
 from nexus_tools.registry import Executions
 from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.keystore import KeyPair
@@ -172,7 +172,7 @@ async def test_a_call_that_the_budget_does_not_cover_is_refused(on_stdio, user):
     async with on_stdio("--workflows", "--budget", "0.05") as client:
         result = await client.call_tool(HALVES, {"dividend": 84})
     assert result.is_error
-    assert text(result).startswith("budget_spent")
+    assert text(result).startswith("budget_exhausted")
     assert await balance(user) == before
 
 
@@ -204,7 +204,7 @@ async def test_a_wallet_without_a_coin_is_charged_with_what_it_lost(
     async with SuiClient(registry.client.network, key) as wallet:
         executions = Executions(wallet, registry.deployment)
         spent_mist, lost_mist = await charged(
-            wallet, lambda budget: ExecutionCalls(executions, budget, print), halves
+            wallet, lambda budget: ExecutionCaller(executions, budget, print), halves
         )
     assert spent_mist == lost_mist
 

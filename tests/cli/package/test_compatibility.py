@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from nexus_tools import contracts
-from nexus_tools.contracts import our_packages
+from nexus_tools.contracts import shipped_packages
 from nexus_tools.sui.bytecode import deserialize, serialize
 
 
@@ -21,11 +21,11 @@ def deployed_by_another_release(author, monkeypatch):
         names = tuple("lost" if name == "held_back_mist" else name for name in module.identifiers)
         return serialize(structs.replace(module, identifiers=names))
 
-    shipped, workflows = our_packages()
+    shipped, workflows = shipped_packages()
     other = replace(shipped, modules=tuple(map(renamed, shipped.modules)))
     assert other.modules != shipped.modules
     with monkeypatch.context() as patched:
-        patched.setattr(contracts, "our_packages", lambda: (other, workflows))
+        patched.setattr(contracts, "shipped_packages", lambda: (other, workflows))
         return author.json("package", "publish", "--again", "--free", "--yes")
 
 

@@ -77,7 +77,7 @@ def test_a_free_package_is_shown_as_such_and_locked_later(home, chain):
     assert (rehearsed["dry_run"], rehearsed["upgrade_cap"]) == (True, cap)
     assert home.json("package", "lock", "--yes")["events"] == ["PackageLocked"]
     assert home.json("package", "show")["upgrades"] == "locked"
-    assert home.fails("package", "lock", "--yes") == (4, "not_free")
+    assert home.fails("package", "lock", "--yes") == (4, "package_locked")
 
 
 def test_an_upgrade_is_proposed_waited_for_and_executed_by_anybody(
@@ -247,7 +247,7 @@ def test_anybodys_package_is_locked_and_upgraded(admin, colleague, chain, own, p
     shown = colleague.json(*show, "--folder", second)
     assert (shown["folder_is_proposed"], shown["compatible"]) == (True, True)
     assert (shown["modules_changed"], shown["modules_added"]) == (["own"], [])
-    assert colleague.fails(*show, "--folder", third) == (7, "sources_differ")
+    assert colleague.fails(*show, "--folder", third) == (7, "sources_mismatch")
     chain.advance_clock(14 * DAY_MS)
     assert colleague.fails(*EXECUTE, package, "--folder", third, "--yes") == (7, "not_proposed")
     done = colleague.json(*EXECUTE, package, "--folder", second, "--yes")

@@ -257,12 +257,12 @@ def test_extend_prolongs_a_cron_schedule_as_far_as_there_is_room(author, chain, 
     created = author.json("schedule", "create", flow, *VALUES, *cron)
     schedule = created["schedule"]
     extend = ("schedule", "extend", schedule, "--cron", "@daily", "--yes")
-    assert author.fails(*extend) == (4, "no_room")
+    assert author.fails(*extend) == (4, "planned_times_full")
     chain.advance_clock(300 * 24 * HOUR_MS)
     before = author.json("schedule", "show", schedule)
     assert before["missed"] == 255
     # The last time is still due; nobody has begun it.
-    assert author.fails(*extend) == (4, "no_room")
+    assert author.fails(*extend) == (4, "planned_times_full")
     author.json("schedule", "pause", schedule, "--yes")
     author.json("schedule", "resume", schedule, "--yes")
     assert author.json("schedule", "show", schedule)["state"] == "finished"
@@ -290,13 +290,13 @@ def test_extend_moves_the_end_and_the_limit(author, chain, flow):
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        ((), "extension_missing"),
+        ((), "extension_empty"),
         (("--cron", "@daily", "--at", "2190-01-01T00:00Z"), "timing_missing"),
         (("--time-zone", "UTC", "--times", "1"), "timing_missing"),
         (("--at", "2020-01-01T00:00Z"), "time_passed"),
         (("--at", "2190-01-01T00:00Z"), "not_by_times"),
         (("--until", "2190-01-01T00:00Z"), "invalid_end"),
-        (("--times", "1"), "no_limit"),
+        (("--times", "1"), "executions_unlimited"),
     ],
 )
 def test_extend_refuses_what_does_not_fit(author, schedule, options, code):
@@ -338,7 +338,7 @@ def test_a_dry_run_creates_nothing(author, flow):
         (("--at", "soon", "--funds", "1"), "time_invalid"),
         (("--every", "59s", "--funds", "1"), "invalid_interval"),
         (("--every", "0s", "--funds", "1"), "invalid_interval"),
-        (("--every", "1h", "--until", "2020-01-01T00:00Z", "--funds", "1"), "times_over"),
+        (("--every", "1h", "--until", "2020-01-01T00:00Z", "--funds", "1"), "no_future_time"),
         (("--at", "2020-01-01T00:00Z", "--funds", "1"), "time_passed"),
         (("--every", "1h", "--first", "2020-01-01T00:00Z", "--funds", "1"), "time_passed"),
         (("--every", "1h", "--first", "1969-01-01T00:00Z", "--funds", "1"), "time_invalid"),

@@ -83,7 +83,7 @@ def test_register_with_check_invokes_nothing_in_a_dry_run(author, payer, calls):
     arguments = ("tool", "register", "--url", payer, "--check", "--dry-run")
     done = author.run(*arguments)
     assert done.code == 0, done.stderr
-    assert "a dry run invokes no tool" in done.stderr
+    assert "the tool is not invoked" in done.stderr
     assert calls() == []
 
 
@@ -97,13 +97,13 @@ def test_update_does_not_invoke_the_tool_unless_check_is_given(author, payer, de
 
 
 def test_validate_help_says_that_it_invokes_the_tool(home):
-    assert "This invokes the tool twice" in home.run("tool", "validate", "--help").stdout
+    assert "The tool is invoked twice" in home.run("tool", "validate", "--help").stdout
 
 
 @pytest.mark.parametrize("verb", [("register", "--check", "--yes", "--url"), ("validate",)])
 def test_a_failing_check_names_input_status_and_cause(author, server, verb):
     done = author.run("tool", *verb, f"{server}/broken", "--json")
-    assert (done.code, done.error["code"]) == (7, "tool_nonconforming")
+    assert (done.code, done.error["code"]) == (7, "tool_validation_failed")
     assert (
         'invoke with a valid input: POST /invoke with {"to": "example"} responds with 500:'
         " the tool raised an exception; the cause is in the log of its operator"

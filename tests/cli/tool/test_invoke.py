@@ -168,7 +168,7 @@ def test_inputs_are_given_by_name_as_those_of_a_workflow(requester, tmp_path):
     document = requester.json("tool", "invoke", DIVIDE, *inputs, "--yes")
     assert document["ports"] == {"quotient": 2, "remainder": 1}
     mixed = ("--input", "dividend=9", "--input", '{"divisor": 4}', "--input", "divisor=5")
-    assert requester.fails("tool", "invoke", DIVIDE, *mixed, "--yes") == (2, "input_twice")
+    assert requester.fails("tool", "invoke", DIVIDE, *mixed, "--yes") == (2, "input_duplicate")
 
 
 def test_a_number_for_a_text_port_says_how_it_is_given_as_text(requester):
@@ -177,7 +177,7 @@ def test_a_number_for_a_text_port_says_how_it_is_given_as_text(requester):
     assert result.error["code"] == "input_invalid"
     assert """To pass it as a string, use --input text='"42"'""" in result.error["hint"]
     missing = requester.run("tool", "invoke", DIVIDE, "--input", "dividend=1", "--yes", "--json")
-    assert "to give it as text" not in missing.error["hint"]
+    assert "To pass it as a string" not in missing.error["hint"]
 
 
 def test_what_is_wrong_with_an_input_is_listed(requester):
@@ -208,7 +208,7 @@ def test_a_limit_that_is_too_small_is_told_with_the_option(requester):
     )
     assert result.code == 1
     assert "2 are paid for" in result.stderr
-    assert "--max-outcome-bytes pays for a larger answer" in result.stderr
+    assert "Pass a larger --max-outcome-bytes" in result.stderr
 
 
 def test_json_that_is_none_is_told_how_to_be_given(requester):
@@ -245,8 +245,8 @@ def test_a_leader_is_named_by_its_id_or_its_name(requester, carrier):
     arguments = ("tool", "invoke", NAP, "--input", "{}", "--dry-run", "--leader")
     assert requester.json(*arguments, carrier)["leaders"] == [carrier]
     assert requester.json(*arguments, "operator")["leaders"] == [carrier]
-    assert requester.fails(*arguments, "nobody") == (3, "unknown_leader")
-    assert requester.fails(*arguments, f"0x{'ab' * 32}") == (3, "unknown_leader")
+    assert requester.fails(*arguments, "nobody") == (3, "leader_unknown")
+    assert requester.fails(*arguments, f"0x{'ab' * 32}") == (3, "leader_unknown")
 
 
 def test_a_name_that_two_leaders_have_names_neither(requester, seller, chain):

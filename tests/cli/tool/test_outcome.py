@@ -106,7 +106,10 @@ def test_why_tells_of_a_leader_that_let_its_window_pass(requester, idle, left):
 
 
 def test_why_and_delete_exclude_each_other(requester):
-    assert requester.fails("tool", "outcome", "0x1", "--why", "--delete") == (2, "why_and_delete")
+    assert requester.fails("tool", "outcome", "0x1", "--why", "--delete") == (
+        2,
+        "explain_and_delete",
+    )
 
 
 def test_why_of_what_was_never_requested_is_not_found(requester):

@@ -21,7 +21,7 @@ def show(user, fqn):
     return user.json("tool", "show", fqn)
 
 
-def test_leaders_are_added_listed_with_their_records_and_removed(author, registered, carrier):
+def test_leader_add_list_and_remove(author, registered, carrier):
     second = author.json("leader", "register", "--name", "second", "--yes")["leader"]
     author.json("tool", "leaders", "add", registered, "second", "--yes")
     assert show(author, registered)["leaders"] == [carrier, second]
@@ -38,9 +38,7 @@ def test_leaders_are_added_listed_with_their_records_and_removed(author, registe
     assert author.fails("tool", "leaders", "open", registered, "--yes")[1] == "open_to_all"
 
 
-def test_an_operator_takes_a_leader_off_the_list_and_adds_none(
-    author, stranger, registered, carrier, second
-):
+def test_operator_may_only_remove_leaders(author, stranger, registered, carrier, second):
     author.json("tool", "operators", "add", registered, stranger.wallet.signer().address, "--yes")
     verbs = ("tool", "leaders")
     assert stranger.fails(*verbs, "add", registered, second, "--yes") == (8, "not_owner")
@@ -49,7 +47,7 @@ def test_an_operator_takes_a_leader_off_the_list_and_adds_none(
     assert show(author, registered)["leaders"] == [second]
 
 
-def test_a_tool_without_a_price_may_be_open_to_all(author, registered, carrier):
+def test_free_tool_may_accept_all_leaders(author, registered, carrier):
     author.json("tool", "update", registered, "--price", "0", "--yes")
     author.json("tool", "leaders", "open", registered, "--yes")
     assert show(author, registered)["open"] is True
@@ -58,9 +56,7 @@ def test_a_tool_without_a_price_may_be_open_to_all(author, registered, carrier):
     assert "any" in author.run("tool", "show", registered).stdout
 
 
-def test_an_operator_may_change_the_price_until_the_owner_takes_that_back(
-    author, stranger, registered
-):
+def test_operator_may_change_price_until_removed(author, stranger, registered):
     address = stranger.wallet.signer().address
     price = ("tool", "update", registered, "--price", "0.002", "--yes")
     assert stranger.fails(*price) == (8, "not_operator")
@@ -73,7 +69,7 @@ def test_an_operator_may_change_the_price_until_the_owner_takes_that_back(
     assert author.json("tool", "operators", "list", registered) == []
 
 
-def test_keys_are_added_listed_and_removed(author, registered, key):
+def test_key_add_list_and_remove(author, registered, key):
     public_key = author.json("tool", "key", "show", key)["public_key"]
     author.json("tool", "key", "add", registered, key, "--yes")
     assert author.json("tool", "key", "list", registered) == [{"public_key": public_key}]
@@ -82,7 +78,7 @@ def test_keys_are_added_listed_and_removed(author, registered, key):
     assert author.json("tool", "key", "list", registered) == []
 
 
-def test_answers_have_to_be_signed_once_there_is_a_key(author, registered, key):
+def test_signed_outcome_requires_key(author, registered, key):
     update = ("tool", "update", registered, "--yes")
     assert author.fails(*update, "--require-signed-outcome") == (7, "key_needed")
     author.json("tool", "key", "add", registered, key, "--yes")
@@ -96,7 +92,7 @@ def test_answers_have_to_be_signed_once_there_is_a_key(author, registered, key):
     assert show(author, registered)["requires_signed_outcome"] is False
 
 
-def test_a_name_is_taken_over_with_payouts_and_without_operators_and_keys_of_before(
+def test_accept_transfers_name_and_resets_operators_and_keys(
     author, stranger, registered, key, carrier
 ):
     name = registered.partition("@")[0]
@@ -119,7 +115,7 @@ def test_a_name_is_taken_over_with_payouts_and_without_operators_and_keys_of_bef
     assert author.fails("tool", "unregister", registered, "--yes") == (8, "not_owner")
 
 
-def test_a_name_that_was_not_offered_is_not_taken(author, stranger, registered):
+def test_accept_rejects_name_without_offer(author, stranger, registered):
     name = registered.partition("@")[0]
     assert stranger.fails("tool", "accept", name, "--yes") == (8, "not_offered")
     assert stranger.fails("tool", "offer", name, f"0x{0xABC:064x}", "--yes") == (8, "not_owner")

@@ -13,7 +13,7 @@ PATH = "/.well-known/nexus-tools.json"
 @pytest.fixture
 def internet(internet, monkeypatch):
     """The hosts that commands ask."""
-    monkeypatch.setattr(domain_proof, "asking_domains", internet.asking)
+    monkeypatch.setattr(domain_proof, "open_domain_prover", internet.asking)
     return internet
 
 
@@ -125,7 +125,7 @@ def test_a_name_that_nobody_can_prove_is_warned_of_before_it_is_taken(
 def test_on_a_network_of_others_registering_says_what_to_publish_where(
     author, definition, meta_file, monkeypatch
 ):
-    monkeypatch.setattr("nexus_tools.cli.tool.register.ask_domains", lambda _: True)
+    monkeypatch.setattr("nexus_tools.cli.tool.register.should_check_domains", lambda _: True)
     result = author.run("tool", "register", "--from-meta", meta_file(definition), "--yes")
     assert result.code == 0, result.stderr
     assert f"https://test.xyz{PATH}" in result.stderr

@@ -51,7 +51,7 @@ def test_register_all_uses_one_transaction(author, served):
 def test_register_existing_tool_succeeds(author, registered, definition, meta_file):
     result = author.run("tool", "register", "--from-meta", meta_file(definition))
     assert result.code == 0  # and nobody is asked, because nothing is to be done
-    assert f"{registered} is registered already" in result.stderr
+    assert f"{registered} is already registered" in result.stderr
 
 
 def test_register_warns_of_unchanged_price(author, registered, definition, meta_file):
@@ -96,7 +96,7 @@ def test_register_needs_yes_without_terminal(author, definition, meta_file):
     result = author.run("tool", "register", "--from-meta", meta_file(definition))
     assert result.code == 2
     assert "lock 1 SUI, claimable 7 d after unregistering" in result.stderr
-    assert "pass --yes" in result.stderr
+    assert "Pass --yes" in result.stderr
     assert balance(author) == before
 
 
@@ -142,7 +142,7 @@ def test_register_rejects_file_without_definitions(author, tmp_path, text):
 
 def test_unreadable_file_is_named(author, tmp_path):
     result = author.run("tool", "register", "--from-meta", tmp_path / "none.json", "--json")
-    assert (result.code, result.error["code"]) == (2, "file_unreadable")
+    assert (result.code, result.error["code"]) == (2, "output_file_unreadable")
     assert "none.json" in result.error["message"]
 
 

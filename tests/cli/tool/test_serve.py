@@ -26,7 +26,7 @@ def test_an_option_overrules_the_environment(home):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         result = home.spawn("tool", "serve", TOOLS, "--json", BIND_ADDR=address)
-        assert (result.code, result.error["code"]) == (2, "address_unusable")
+        assert (result.code, result.error["code"]) == (2, "address_unavailable")
         assert result.error["hint"] == "Pass `--bind 127.0.0.1:0` to use a free port."
         options = ("--bind", "127.0.0.1:0")
         assert home.daemon("divide@1", "tool", "serve", TOOLS, *options, BIND_ADDR=address)
@@ -82,7 +82,7 @@ def test_a_target_that_cannot_be_imported_is_shown_in_the_authors_file(
     mine.write_text(text)
     result = home.spawn("tool", "serve", mine, "--json")
     error = result.error
-    assert (result.code, error["code"]) == (2, "target_broken")
+    assert (result.code, error["code"]) == (2, "target_import_failed")
     assert word in error["message"]
     assert error["hint"].startswith(f"see {mine}, {place}")
     assert "Traceback" not in result.stderr

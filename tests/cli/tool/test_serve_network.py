@@ -14,7 +14,7 @@ from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.network import Network
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Identity, SigningKey, sign_request
-from nexus_tools.tool_server import TakenAnswers, load
+from nexus_tools.tool_server import UnsettledAnswers, load
 
 DIVIDE = "xyz.example.math.divide@1"
 TOOLS = f"{Path(__file__).parents[3] / 'examples' / 'tools.py'}:divide"
@@ -90,7 +90,7 @@ def test_the_network_has_to_have_the_package(operator):
 
 @pytest.mark.parametrize("by", ["id", "name"])
 def test_an_operator_forgives_a_leader(operator, leader, tmp_path, by):
-    answers = TakenAnswers(tmp_path / "state")
+    answers = UnsettledAnswers(tmp_path / "state")
     for invocation in ("one", "two"):
         answers.begin(leader, invocation, "digest", time())
         answers.end(leader, invocation, has_answer=True)
@@ -112,4 +112,4 @@ def test_who_took_nothing_is_not_forgiven(operator, leader):
 def test_nobody_is_forgiven_under_a_name_that_no_leader_has(operator, leader):
     options = ("--bind", "127.0.0.1:0", "--network", "test", "--forgive", "lea", "--json")
     result = operator.spawn("tool", "serve", TOOLS, *options)
-    assert (result.code, result.error["code"]) == (3, "unknown_leader")
+    assert (result.code, result.error["code"]) == (3, "leader_unknown")

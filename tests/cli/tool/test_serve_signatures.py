@@ -5,7 +5,7 @@ import httpx
 import pytest
 
 from nexus_tools.sui.types.address import Address
-from nexus_tools.tool import SigningKey, public_key_text
+from nexus_tools.tool import SigningKey, format_public_key
 
 TOOLS = f"{Path(__file__).parents[3] / 'examples' / 'tools.py'}:divide"
 LEADER = str(Address.of(0x1EAD))
@@ -14,7 +14,7 @@ LEADER = str(Address.of(0x1EAD))
 @pytest.fixture
 def leaders(tmp_path):
     file = tmp_path / "leaders.keys"
-    file.write_text(f"# who may call\n{LEADER} {public_key_text(SigningKey.new().public_key)}\n")
+    file.write_text(f"# who may call\n{LEADER} {format_public_key(SigningKey.new().public_key)}\n")
     return file
 
 
@@ -25,7 +25,7 @@ def test_a_key_is_made_once_for_its_owner_alone_and_its_secret_is_not_shown(home
     assert made.code == 0
     key = SigningKey.load(file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert public_key_text(key.public_key) in made.stdout
+    assert format_public_key(key.public_key) in made.stdout
     assert key.private.private_bytes_raw().hex() not in made.stdout + made.stderr
     assert file.read_text().splitlines()[1] not in made.stdout + made.stderr
     assert home.fails(group, "key", "new", file) == (2, "signing_key_exists")
@@ -73,7 +73,7 @@ def test_with_leaders_calls_have_to_be_signed(home, leaders, tmp_path):
         (("--leaders", "LEADERS", "--state", "/nowhere/x"), (2, "state_unusable")),
         (("--leaders", "LEADERS", "--signatures", "off"), (2, "signatures_off")),
         (("--signing-key", "LEADERS", "--signatures", "off"), (2, "signatures_off")),
-        (("--leaders", "LEADERS", "--network", "localnet"), (2, "leaders_twice")),
+        (("--leaders", "LEADERS", "--network", "localnet"), (2, "leaders_conflict")),
         (("--forgive", LEADER), (2, "leaders_missing")),
         (("--leaders", "LEADERS", "--forgive", "lee"), (2, "id_expected")),
     ],

@@ -37,16 +37,14 @@ def raised(publisher, whose):
     publisher.json(*configure, *settings, "--yes")
 
 
-def test_a_price_without_leaders_says_which_option_names_them(author, arguments):
+def test_priced_tool_without_leaders_hints_at_option(author, arguments):
     result = author.run(*arguments, "--yes", "--json")
     assert (result.code, result.error["code"]) == (7, "open_to_all")
     assert "--leader" in result.error["hint"]
     assert "leader list" in result.error["hint"]
 
 
-def test_at_a_terminal_the_leaders_are_shown_and_asked_for(
-    author, arguments, definition, operator, carrier
-):
+def test_terminal_prompts_for_leaders(author, arguments, definition, operator, carrier):
     result = author.run(*arguments, stdin=Typist("operator", "y"))
     assert result.code == 0, result.stderr
     assert "Settled" in result.stderr  # what each did
@@ -55,17 +53,17 @@ def test_at_a_terminal_the_leaders_are_shown_and_asked_for(
     assert author.json("tool", "show", definition["fqn"])["leaders"] == [carrier]
 
 
-def test_several_leaders_are_named_by_id_and_name(author, arguments, definition, carrier):
+def test_leaders_are_named_by_id_and_name(author, arguments, definition, carrier):
     second = author.json("leader", "register", "--name", "other", "--yes")["leader"]
     author.json(*arguments, "--leader", carrier, "--leader", "other", "--yes")
     assert author.json("tool", "show", definition["fqn"])["leaders"] == [carrier, second]
 
 
-def test_a_leader_that_nobody_knows_is_not_accepted(author, arguments):
-    assert author.fails(*arguments, "--leader", "nobody", "--yes") == (3, "unknown_leader")
+def test_unknown_leader_is_rejected(author, arguments):
+    assert author.fails(*arguments, "--leader", "nobody", "--yes") == (3, "leader_unknown")
 
 
-def test_a_key_goes_into_the_same_transaction(author, arguments, definition, carrier, tmp_path):
+def test_key_is_registered_in_same_transaction(author, arguments, definition, carrier, tmp_path):
     made = author.json("tool", "key", "new", tmp_path / "key.pem")["public_key"]
     document = author.json(
         *(*arguments, "--leader", carrier, "--key", tmp_path / "key.pem"),
@@ -78,14 +76,14 @@ def test_a_key_goes_into_the_same_transaction(author, arguments, definition, car
     assert tool["min_outcome_bytes"] == 64
 
 
-def test_answers_cannot_be_signed_without_a_key(author, arguments, carrier):
+def test_signed_outcome_needs_key(author, arguments, carrier):
     options = ("--leader", carrier, "--require-signed-outcome", "--yes")
     result = author.run(*arguments, *options, "--json")
     assert (result.code, result.error["code"]) == (7, "key_needed")
     assert "--key FILE" in result.error["hint"]
 
 
-def test_at_a_terminal_a_key_is_made_and_added(author, arguments, definition, carrier):
+def test_terminal_offers_to_create_key(author, arguments, definition, carrier):
     options = ("--leader", carrier, "--require-signed-outcome")
     result = author.run(*arguments, *options, stdin=Typist("y", "y"))
     assert result.code == 0, result.stderr
@@ -95,7 +93,7 @@ def test_at_a_terminal_a_key_is_made_and_added(author, arguments, definition, ca
     assert author.json("tool", "show", definition["fqn"])["keys"] == [made]
 
 
-def test_a_key_that_was_declined_is_not_made(author, arguments, definition, carrier):
+def test_declined_key_is_not_created(author, arguments, definition, carrier):
     options = ("--leader", carrier, "--require-signed-outcome")
     assert author.run(*arguments, *options, stdin=Typist("n")).code == 1
     assert not (author.data / "signing_keys").exists()
@@ -109,7 +107,7 @@ def test_a_key_that_was_declined_is_not_made(author, arguments, definition, carr
         ("unregister_delay_ms", 5 * 86_400_000, "would be 5 d"),
     ],
 )
-def test_whoever_agreed_is_not_held_to_what_the_admin_raised_meanwhile(
+def test_register_fails_when_terms_rise_after_prompt(
     publisher, author, arguments, definition, carrier, raised, *, setting, value, words
 ):
     publisher.json("admin", "configure", "tools", "unregister_delay_ms=86400000", "--yes")
@@ -126,9 +124,7 @@ def test_whoever_agreed_is_not_held_to_what_the_admin_raised_meanwhile(
 @pytest.mark.parametrize("whose", ["leaders"])
 @pytest.mark.parametrize("verb", ["register", "re-register"])
 @pytest.mark.parametrize("setting", ["collateral_mist", "unregister_delay_ms"])
-def test_a_leader_is_locked_up_under_the_terms_that_were_shown(
-    publisher, stranger, raised, verb, setting
-):
+def test_leader_register_uses_shown_terms(publisher, stranger, raised, verb, setting):
     publisher.json("admin", "configure", "leaders", "unregister_delay_ms=86400000", "--yes")
     options = ()
     if verb == "re-register":
@@ -146,9 +142,7 @@ def test_a_leader_is_locked_up_under_the_terms_that_were_shown(
 
 
 @pytest.mark.parametrize("setting", ["collateral_mist", "unregister_delay_ms"])
-def test_a_tool_comes_back_under_the_terms_that_were_shown(
-    publisher, author, registered, raised, setting
-):
+def test_re_register_uses_shown_terms(publisher, author, registered, raised, setting):
     publisher.json("admin", "configure", "tools", "unregister_delay_ms=86400000", "--yes")
     author.json("tool", "unregister", registered, "--yes")
     publisher.json("localnet", "advance-clock", "7d")

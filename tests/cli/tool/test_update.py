@@ -3,7 +3,7 @@ import json
 import pytest
 
 
-def test_all_changes_go_into_one_transaction(author, registered):
+def test_update_uses_one_transaction(author, registered):
     payout = f"0x{'abc':0>64}"
     document = author.json(
         *("tool", "update", registered, "--yes", "--unchecked"),
@@ -21,7 +21,7 @@ def test_all_changes_go_into_one_transaction(author, registered):
 @pytest.mark.parametrize(
     "change", [["--url", "ftp://x"], ["--timeout", "1ms"], ["--description", "x" * 5_000]]
 )
-def test_what_a_definition_cannot_have_is_refused(author, registered, change):
+def test_update_rejects_invalid_values(author, registered, change):
     before = author.json("tool", "show", registered)
     result = author.fails("tool", "update", registered, *change, "--yes")
     assert result == (7, "definition_invalid")
@@ -31,15 +31,15 @@ def test_what_a_definition_cannot_have_is_refused(author, registered, change):
 @pytest.mark.parametrize(
     ("change", "code"), [("--price", "not_operator"), ("--description", "not_owner")]
 )
-def test_only_the_owner_and_operators_may_change_it(stranger, registered, change, code):
+def test_only_owner_and_operators_may_update(stranger, registered, change, code):
     assert stranger.fails("tool", "update", registered, change, "0.1", "--yes") == (8, code)
 
 
-def test_something_has_to_be_changed(author, registered):
+def test_update_needs_a_change(author, registered):
     assert author.fails("tool", "update", registered, "--yes") == (2, "nothing_to_update")
 
 
-def test_a_dry_run_changes_nothing(author, registered):
+def test_dry_run_changes_nothing(author, registered):
     document = author.json("tool", "update", registered, "--price", "0.3", "--dry-run")
     assert document["dry_run"] is True
     assert author.json("tool", "show", registered)["price_mist"] == 1_000_000
@@ -54,22 +54,22 @@ def moved(author, examples):
     return json.loads(definitions)[0]["fqn"]
 
 
-def test_a_new_url_is_checked_as_at_the_registration(author, moved, served):
+def test_update_checks_new_url(author, moved, served):
     url = f"{served}/divide"
     update = ("tool", "update", moved, "--yes", "--url")
     assert author.fails(*update, "http://127.0.0.1:1") == (6, "tool_unreachable")
-    assert author.fails(*update, f"{served}/nap") == (7, "served_otherwise")
+    assert author.fails(*update, f"{served}/nap") == (7, "served_definition_differs")
     assert author.json("tool", "show", moved)["url"] == f"https://gone.example.com/{moved}"
     author.json(*update, url)
     assert author.json("tool", "show", moved)["url"] == url
 
 
-def test_a_new_url_may_be_taken_unchecked(author, registered):
+def test_unchecked_skips_check_of_new_url(author, registered):
     author.json("tool", "update", registered, "--url", "http://127.0.0.1:1", "--unchecked", "--yes")
     assert author.json("tool", "show", registered)["url"] == "http://127.0.0.1:1"
 
 
-def test_who_is_paid_may_be_a_key_by_its_alias(author, registered):
+def test_payout_accepts_alias(author, registered):
     account, _ = author.wallet.new("cashier")
     author.json("tool", "update", registered, "--payout", "cashier", "--yes")
     assert author.json("tool", "show", registered)["payout"] == str(account.address)

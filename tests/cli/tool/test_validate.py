@@ -83,7 +83,7 @@ def test_a_tool_that_is_not_there_is_unreachable(home):
 def test_a_definition_that_breaks_a_rule_fails_its_check(home, definition, change, check):
     with responding(definition | change) as url:
         result = home.run("tool", "validate", url, "--json")
-    assert (result.code, result.error["code"]) == (7, "tool_nonconforming")
+    assert (result.code, result.error["code"]) == (7, "tool_validation_failed")
     failed = [row for row in result.document["checks"] if row["status"] == "failed"]
     assert check in {row["name"] for row in failed}
     assert all(row["message"] for row in failed)
@@ -144,7 +144,7 @@ BAD = {
 def test_what_is_wrong_with_an_on_chain_tool_is_the_row_that_fails(home, project, name):
     file, change, words = BAD[name]
     result = home.run("tool", "validate", project(file, change), "--json")
-    assert (result.code, result.error["code"]) == (7, "tool_nonconforming")
+    assert (result.code, result.error["code"]) == (7, "tool_validation_failed")
     [failed] = result.error["details"]["checks"]
     assert failed["name"] == name
     assert words in failed["message"]

@@ -64,7 +64,7 @@ def line(chain):
     line.close()
 
 
-def test_the_events_of_a_tool_come_as_they_happen(author, registered):
+def test_watch_prints_events_of_tool(author, registered):
     watch = author.daemon("watching", "tool", "watch", registered, "--json")
     author.json("tool", "update", registered, "--price", "0.5", "--yes")
     author.json("tool", "unregister", registered, "--yes")
@@ -81,7 +81,7 @@ def test_the_events_of_a_tool_come_as_they_happen(author, registered):
     assert (ended.code, "Traceback" in ended.stderr) == (130, False)
 
 
-def test_people_see_a_line_for_each_event(author, registered):
+def test_watch_prints_one_line_per_event(author, registered):
     watch = author.daemon("watching", "tool", "watch", registered)
     author.json("tool", "update", registered, "--price", "0.5", "--yes")
     line = watch.process.stdout.readline()
@@ -90,11 +90,11 @@ def test_people_see_a_line_for_each_event(author, registered):
     assert "price 0.5 SUI" in line
 
 
-def test_a_list_is_written_without_brackets():
+def test_watch_prints_list_without_brackets():
     assert [_word(value) for value in (["0x1", "0x2"], 7)] == ["0x1 0x2", "7"]
 
 
-def test_without_a_name_all_tools_are_watched(author, definition, meta_file):
+def test_watch_defaults_to_all_tools(author, definition, meta_file):
     watch = author.daemon("watching all tools", "tool", "watch", "--json")
     path = meta_file(definition)
     author.json("tool", "register", "--from-meta", path, "--yes")
@@ -103,7 +103,7 @@ def test_without_a_name_all_tools_are_watched(author, definition, meta_file):
     assert event["url"] == definition["url"]
 
 
-def test_nothing_is_missed_while_the_connection_is_lost(author, registered, line):
+def test_watch_misses_no_event_when_connection_is_lost(author, registered, line):
     known = author.settings
     known["networks"]["line"] = {"url": line.url}
     known["deployments"]["line"] = known["deployments"]["test"]
@@ -116,7 +116,7 @@ def test_nothing_is_missed_while_the_connection_is_lost(author, registered, line
     assert prices == [100_000_000, 200_000_000, 300_000_000]
 
 
-def test_a_chain_that_was_set_back_is_gone_on_with(author, registered, chain):
+def test_watch_continues_after_rollback(author, registered, chain):
     snapshot = chain.snapshot()
     watch = author.daemon("watching", "tool", "watch", registered, "--json")
 
@@ -137,5 +137,5 @@ def test_a_chain_that_was_set_back_is_gone_on_with(author, registered, chain):
     assert "was rolled back" in watch.end(signal.SIGINT).stderr
 
 
-def test_a_tool_that_is_not_there_is_not_watched(author):
+def test_watch_rejects_unknown_tool(author):
     assert author.fails("tool", "watch", "xyz.test.nobody@1") == (3, "tool_unknown")

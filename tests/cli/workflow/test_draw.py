@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 
-def test_a_workflow_is_drawn_in_the_terminal(home, workflows):
+def test_draw_prints_diagram(home, workflows):
     result = home.run("workflow", "draw", workflows / "count.json")
     assert result.code == 0
     assert "for each" in result.stdout
@@ -17,7 +17,7 @@ def test_a_workflow_is_drawn_in_the_terminal(home, workflows):
 NAMES = ("split", "count", "sum")
 
 
-def test_a_picture_is_written_as_svg(home, workflows, tmp_path):
+def test_draw_writes_svg(home, workflows, tmp_path):
     picture = tmp_path / "count.svg"
     document = home.json("workflow", "draw", workflows / "count.json", "--svg", picture)
     assert document == {"svg": str(picture)}
@@ -30,21 +30,21 @@ DRAWN = ["count.json", "write.json", "root.py", "rates.py", "badge.py", "job.py"
 
 
 @pytest.mark.parametrize("file", DRAWN)
-def test_the_picture_of_an_example_is_the_one_that_the_guide_shows(home, workflows, tmp_path, file):
+def test_example_diagram_matches_guide(home, workflows, tmp_path, file):
     picture = tmp_path / f"{Path(file).stem}.svg"
     home.json("workflow", "draw", workflows / file, "--svg", picture)
     shown = workflows.parents[1] / "docs" / "pictures" / picture.name
     assert picture.read_bytes() == shown.read_bytes()
 
 
-def test_mermaid_is_printed(home, workflows):
+def test_draw_prints_mermaid(home, workflows):
     result = home.run("workflow", "draw", workflows / "count.json", "--mermaid")
     assert result.stdout.startswith("flowchart")
     document = home.json("workflow", "draw", workflows / "count.json")
     assert document == {"mermaid": result.stdout}
 
 
-def test_what_breaks_rules_is_drawn_with_a_warning(home, changed):
+def test_invalid_workflow_is_drawn_with_warning(home, changed):
     path = changed("count.json", lambda document: document["edges"].pop())
     result = home.run("workflow", "draw", path)
     assert result.code == 0
@@ -52,7 +52,7 @@ def test_what_breaks_rules_is_drawn_with_a_warning(home, changed):
     assert f"nexus-tools workflow validate {path}" in result.stderr
 
 
-def test_what_is_no_workflow_is_not_drawn(home, tmp_path):
+def test_draw_rejects_other_files(home, tmp_path):
     path = tmp_path / "flow.json"
     path.write_text("{}")
     assert home.fails("workflow", "draw", path) == (7, "workflow_invalid")
@@ -60,6 +60,6 @@ def test_what_is_no_workflow_is_not_drawn(home, tmp_path):
 
 
 @pytest.mark.parametrize("also", [("--mermaid",), ("--terminal",)])
-def test_it_is_drawn_in_one_way_at_a_time(home, workflows, tmp_path, also):
+def test_draw_rejects_combined_formats(home, workflows, tmp_path, also):
     arguments = ("workflow", "draw", workflows / "count.json", "--svg", tmp_path / "x.svg", *also)
-    assert home.fails(*arguments) == (2, "option_unfit")
+    assert home.fails(*arguments) == (2, "option_not_applicable")

@@ -5,7 +5,7 @@ import pytest
 from nexus_tools.workflow import lint, read_document
 
 
-def test_a_project_has_a_workflow_its_tools_and_stubs(home, tmp_path):
+def test_new_project_has_workflow_tools_and_stubs(home, tmp_path):
     folder = tmp_path / "greetings"
     document = home.json("workflow", "new", folder)
     assert document["workflow"] == str(folder / "workflow.json")
@@ -18,14 +18,14 @@ def test_a_project_has_a_workflow_its_tools_and_stubs(home, tmp_path):
     assert document["files"] == [str(path) for path in sorted(folder.iterdir())]
 
 
-def test_a_file_is_a_document_that_breaks_no_rule(home, tmp_path):
+def test_new_json_file_is_valid(home, tmp_path):
     path = tmp_path / "there" / "flow.json"
     home.json("workflow", "new", path)
     document, warnings = read_document(path.read_bytes())
     assert [*warnings, *lint(document, strict=True)] == []
 
 
-def test_a_program_makes_the_same_workflow(home, tmp_path):
+def test_new_python_file_builds_same_workflow(home, tmp_path):
     path = tmp_path / "greetings.py"
     home.json("workflow", "new", path)
     assert home.run("workflow", "validate", path, "--strict").code == 0
@@ -37,7 +37,7 @@ def test_a_program_makes_the_same_workflow(home, tmp_path):
         assert [each["value"] for each in document["results"]] == ["ONE TWO"]
 
 
-def test_the_stubs_of_a_project_are_for_its_workflow(home, tmp_path):
+def test_project_stubs_match_workflow(home, tmp_path):
     folder = tmp_path / "greetings"
     home.json("workflow", "new", folder)
     given = ("--input", "text=x", "--stubs", folder / "stubs.json")
@@ -46,7 +46,7 @@ def test_the_stubs_of_a_project_are_for_its_workflow(home, tmp_path):
     assert document["made_up"] == []
 
 
-def test_the_next_command_is_named(home, tmp_path):
+def test_new_prints_next_command(home, tmp_path):
     result = home.run("workflow", "new", tmp_path / "flow.json")
     expected = f"nexus-tools workflow simulate {tmp_path / 'flow.json'} --input text=one,two"
     assert result.stderr.splitlines()[-1] == f"next: {expected}"
@@ -55,7 +55,7 @@ def test_the_next_command_is_named(home, tmp_path):
 @pytest.mark.parametrize(
     ("name", "code"), [("flow.json", "file_exists"), ("f", "folder_not_empty")]
 )
-def test_what_is_there_is_left_alone(home, tmp_path, name, code):
+def test_new_keeps_existing_files(home, tmp_path, name, code):
     (tmp_path / "f").mkdir()
     (tmp_path / "f" / "mine.txt").write_text("mine")
     (tmp_path / "flow.json").write_text("mine")
@@ -75,7 +75,7 @@ def test_what_is_there_is_left_alone(home, tmp_path, name, code):
         ("w", "example"),
     ],
 )
-def test_a_new_workflow_has_the_name_that_was_given(home, tmp_path, place, label):
+def test_new_workflow_has_given_name(home, tmp_path, place, label):
     document = home.json("workflow", "new", tmp_path / place)
     written = [Path(each).read_text() for each in document["files"]]
     assert not [text for text in written if "greet" in text.lower()]

@@ -121,7 +121,7 @@ def test_who_answers_sees_what_is_asked_what_is_said_and_what_it_brings(begun, e
     words = ("ask", "answer", question, "--reject", "--note", "Not today.")
     told = examiner.run(*words, stdin=Typist("y")).stderr
     assert f"{BADGE} asks: Ada has 4 of 4 points: shall the badge be minted?" in told
-    assert "you say no, with the note: Not today." in told
+    assert "your answer: reject, with the note: Not today." in told
     assert "with a fee of 0." in told
     assert examiner.json("ask", "list") == []
 

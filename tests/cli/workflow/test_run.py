@@ -41,7 +41,7 @@ def test_run_validates_inputs_before_payment(customer):
     assert customer.fails(*poor, "--max-price", "first=0.001")[1] == "price_too_high"
     assert customer.fails(*poor, "--max-price", "third=0.001")[1] == "tool_unknown"
     assert customer.fails(*poor, "--max-price", "first")[1] == "price_malformed"
-    assert customer.fails(*poor, "--lasts", "0s")[1] == "lasts_too_short"
+    assert customer.fails(*poor, "--lasts", "0s")[1] == "duration_too_short"
     huge = str(2**70)
     assert customer.fails(*poor, "--max-steps", huge)[1] == "argument_invalid"
     assert customer.fails(*poor, "--max-outcome-bytes", huge)[1] == "argument_invalid"

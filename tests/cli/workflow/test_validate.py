@@ -84,7 +84,8 @@ def test_what_is_no_document_is_told_all_its_problems(home, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "code"), [("{", "json_invalid"), (None, "file_unreadable"), ("7", "workflow_invalid")]
+    ("text", "code"),
+    [("{", "json_invalid"), (None, "output_file_unreadable"), ("7", "workflow_invalid")],
 )
 def test_a_file_that_holds_no_workflow_is_said_so(home, tmp_path, text, code):
     path = tmp_path / "flow.json"
@@ -99,7 +100,10 @@ def test_of_a_project_it_is_its_document(home, tmp_path):
     home.json("workflow", "new", tmp_path / "greetings")
     assert home.json("workflow", "validate", tmp_path / "greetings")["valid"] is True
     (tmp_path / "greetings" / "workflow.json").unlink()
-    assert home.fails("workflow", "validate", tmp_path / "greetings") == (2, "file_unreadable")
+    assert home.fails("workflow", "validate", tmp_path / "greetings") == (
+        2,
+        "output_file_unreadable",
+    )
 
 
 def test_a_workflow_may_come_by_stdin(home, workflows):
@@ -276,9 +280,9 @@ def test_stubs_are_held_against_the_tools_of_a_workflow_in_python(home, program,
 
 def test_of_several_workflows_in_a_file_one_is_named(home, program):
     path = program(FLOW + 'other = Workflow("xyz.example.text.other@1")\n')
-    assert home.fails("workflow", "validate", path) == (2, "workflow_unclear")
+    assert home.fails("workflow", "validate", path) == (2, "workflow_ambiguous")
     assert home.json("workflow", "validate", f"{path}:flow")["valid"] is True
-    assert home.fails("workflow", "validate", f"{path}:nobody") == (2, "workflow_unclear")
+    assert home.fails("workflow", "validate", f"{path}:nobody") == (2, "workflow_ambiguous")
 
 
 def test_a_mistake_in_python_is_told_with_its_line(home, program):

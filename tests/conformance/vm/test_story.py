@@ -52,7 +52,7 @@ async def test_register_request_settle_fail_expire_slash_and_leave(
     localnet, clients, exposed_packages
 ):
     from differential.hashing import with_known_hashes
-    from differential.story import noting, tell_again
+    from differential.story import record_calls, tell_again
 
     deployment = (await Publisher(clients["admin"]).publish()).deployment
     package = deployment.package_id
@@ -60,7 +60,7 @@ async def test_register_request_settle_fail_expire_slash_and_leave(
     leaders = LeaderRegistry(clients["leader"], deployment)
     asking = Invocations(clients["user"], deployment)
     closing = Invocations(clients["leader"], deployment)
-    with noting(package) as calls:
+    with record_calls(package) as calls:
         # The wheel has a fixed gas price, which quotes do not follow here.
         admins = LeaderRegistry(clients["admin"], deployment)
         await admins.configure(replace(await admins.settings(), fee_gas_units=0))

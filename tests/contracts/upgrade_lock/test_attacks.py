@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nexus_tools.contracts import LockDeployment, Publisher, UpgradeLocks, Upgrades
+from nexus_tools.contracts import LockDeployment, Publisher, UpgradeLocks, UpgradeMode
 from nexus_tools.contracts.upgrade_lock.deployment import load_lock_package
 from nexus_tools.contracts.upgrade_lock.move_bindings import upgrade_lock
 from nexus_tools.errors import NexusError, RefusedOnChainError
@@ -141,7 +141,7 @@ async def test_immutable_package_cannot_be_upgraded(world):
     world.pass_days(14)
     await refused(NOTHING_PROPOSED, world.locks().execute(world.package, world.vault(2)))
     await refused("immutable", world.propose(world.vault(2)))
-    assert (await world.locks().upgrades(world.package)).upgrades is Upgrades.IMMUTABLE
+    assert (await world.locks().upgrades(world.package)).upgrades is UpgradeMode.IMMUTABLE
 
 
 # --- By another account

@@ -10,7 +10,7 @@ from nexus_tools.contracts import (
     LockDeployment,
     Publisher,
     UpgradeLocks,
-    Upgrades,
+    UpgradeMode,
 )
 from nexus_tools.errors import NotFoundError, ValidationError
 from nexus_tools.sui.client import Cursor, EventRecord, follow_events
@@ -34,7 +34,7 @@ async def test_parse_rejects_incomplete_document(deployment):
 
 async def test_lock_is_found_by_its_package(world):
     state = await world.locks(world.user).upgrades(world.package)
-    assert (state.package, state.version, state.upgrades) == (world.package, 1, Upgrades.LOCKED)
+    assert (state.package, state.version, state.upgrades) == (world.package, 1, UpgradeMode.LOCKED)
     assert (state.owner, state.proposal) == (world.owner.address, None)
     assert (await world.locks().find(world.package)).cap.package == world.package
 
@@ -73,9 +73,9 @@ async def test_upgrades_can_be_repeated(world):
 async def test_unlocked_package_can_be_locked_later(owner, deployment, free):
     package, cap = free
     locks = UpgradeLocks(owner, deployment)
-    assert (await locks.upgrades(package)).upgrades is Upgrades.FREE
+    assert (await locks.upgrades(package)).upgrades is UpgradeMode.FREE
     await locks.lock(cap)
-    assert (await locks.upgrades(package)).upgrades is Upgrades.LOCKED
+    assert (await locks.upgrades(package)).upgrades is UpgradeMode.LOCKED
 
 
 async def test_propose_fails_for_unlocked_package(owner, deployment, free, vault):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nexus_tools.export import write_unstract_tool
-from nexus_tools.http.embedded_server import embedded, listening_socket, url_of
+from nexus_tools.http.embedded_server import listening_socket, serve_embedded, url_of
 from nexus_tools.tool_server import Call, ToolServer, Variant, tool
 
 
@@ -46,7 +46,7 @@ class Served:
         listener = listening_socket("127.0.0.1", 0)
         self.url = url_of(listener)
         self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
-        async with embedded(self._app, listener):
+        async with serve_embedded(self._app, listener):
             self._ready.set()
             await self._ended.wait()
 

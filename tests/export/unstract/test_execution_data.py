@@ -122,10 +122,10 @@ async def test_key_with_odd_characters_is_signed_as_s3_requires(exported_tool, d
 
 async def test_wrong_keys_end_the_run_and_are_not_repeated(exported_tool, data, tmp_path):
     async with storage_at(tmp_path / "root") as store:
-        code, messages, printed = await run(exported_tool, in_storage(store, key="not-the-key"))
+        code, messages, output = await run(exported_tool, in_storage(store, key="not-the-key"))
     assert code == 1
     assert "HTTP 403" in messages[0]["log"]
-    assert "the-secret" not in json.dumps(messages) + printed
+    assert "the-secret" not in json.dumps(messages) + output
 
 
 def test_unreadable_credentials_end_the_run_and_are_not_repeated(exported_tool):
@@ -133,10 +133,10 @@ def test_unreadable_credentials_end_the_run_and_are_not_repeated(exported_tool):
         "EXECUTION_DATA_DIR": "bucket/run",
         "WORKFLOW_EXECUTION_FILE_STORAGE_CREDENTIALS": '{"provider": "minio", "secret"',
     }
-    code, messages, printed = exported_tool("RUN", {"a": 1, "b": 2}, environment=environment)
+    code, messages, output = exported_tool("RUN", {"a": 1, "b": 2}, environment=environment)
     assert code == 1
     assert "WORKFLOW_EXECUTION_FILE_STORAGE_CREDENTIALS" in messages[0]["log"]
-    assert '"secret"' not in messages[0]["log"] + printed
+    assert '"secret"' not in messages[0]["log"] + output
 
 
 def test_local_storage_is_a_directory(exported_tool, data):

@@ -32,8 +32,8 @@ FILES = [
 
 def test_folder_has_the_expected_files(exported_tool):
     assert [str(path.relative_to(exported_tool.folder)) for path in exported_tool.files] == FILES
-    found = [path for path in exported_tool.folder.rglob("*") if path.is_file()]
-    assert sorted(found) == exported_tool.files
+    paths = [path for path in exported_tool.folder.rglob("*") if path.is_file()]
+    assert sorted(paths) == exported_tool.files
 
 
 def test_programs_support_python_3_9(exported_tool):
@@ -43,14 +43,16 @@ def test_programs_support_python_3_9(exported_tool):
 
 
 def test_programs_import_only_the_standard_library_and_each_other(exported_tool):
-    own = {path.stem for path in exported_tool.files}
+    own_modules = {path.stem for path in exported_tool.files}
     for path in exported_tool.files:
         if path.suffix == ".py":
             tree = ast.parse(path.read_text(encoding="utf-8"))
-            named = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+            imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
             plain = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
-            named |= {alias.name for node in plain for alias in node.names}
-            assert {name.partition(".")[0] for name in named} <= sys.stdlib_module_names | own
+            imported |= {alias.name for node in plain for alias in node.names}
+            assert {
+                name.partition(".")[0] for name in imported
+            } <= sys.stdlib_module_names | own_modules
 
 
 def test_non_empty_folder_is_not_changed(definition, tmp_path):
@@ -106,8 +108,8 @@ def test_name_with_dashes_becomes_a_python_name(definition, tmp_path, export):
 def test_description_with_a_dollar_sign_is_unchanged(definition, export):
     document = definition.as_json() | {"description": "Costs $5, or ${more}"}
     tool = export(ToolDefinition.parse(document))
-    written = (tool.folder / "README.md").read_text()
-    assert "Costs &#36;5, or &#36;{more}" in written
+    readme = (tool.folder / "README.md").read_text()
+    assert "Costs &#36;5, or &#36;{more}" in readme
 
 
 def test_call_timeout_is_five_seconds_longer_than_the_tools(exported_tool, definition):
@@ -132,5 +134,5 @@ def test_folder_is_not_written_for_a_tool_with_invisible_values(definition, tmp_
     document["input_schema"]["properties"]["hidden"] = {"const": "a\u200b"}
     with pytest.raises(ValidationError) as caught:
         write_unstract_tool(ToolDefinition.parse(document), tmp_path / "exported")
-    assert caught.value.code == "text_invisible"
+    assert caught.value.code == "invisible_characters"
     assert not (tmp_path / "exported").exists()

@@ -69,7 +69,7 @@ def test_properties_have_the_spelling_of_the_specification(exported_tool):
     properties = exported_tool.config("properties.json")
     assert properties["display_name"] == "Add"
     assert properties["function_name"] == "xyz_example_math_add_v2"
-    assert properties["description"] == "Adds two integers."
+    assert properties["description"] == "Add two integers."
     assert (properties["parameters"], properties["versions"]) == ([], ["2.0.0"])
     assert properties["is_cacheable"] is False
     assert (properties["input_type"], properties["output_type"]) == ("file", "file")
@@ -97,7 +97,7 @@ def test_settings_are_the_tools_input(exported_tool, definition):
     spec = exported_tool.config("spec.json")
     assert spec["required"] == ["a", "b"]
     assert set(spec["properties"]) == {"a", "b"}
-    assert (spec["type"], spec["description"]) == ("object", "Adds two integers.")
+    assert (spec["type"], spec["description"]) == ("object", "Add two integers.")
     assert spec["title"]
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from nexus_tools.bridges import Confinement, Host, Naming
+from nexus_tools.bridges import BridgeHost, Confinement, Naming
 from nexus_tools.bridges.unstract import UnstractBridge
 
 
@@ -16,7 +16,7 @@ def host(tmp_path, definition):
     """Return a host on which tools may connect to the server of the exported tool."""
     for name in ("scratch", "cache"):
         (tmp_path / name).mkdir()
-    return Host(
+    return BridgeHost(
         python=Path(sys.executable),
         scratch=tmp_path / "scratch",
         cache=tmp_path / "cache",

@@ -63,10 +63,10 @@ def test_tool_receives_the_authorization(exported_tool, recording_tool, given, s
 
 def test_invalid_authorization_is_not_repeated(exported_tool):
     variables = {"NEXUS_TOOL_AUTHORIZATION": "secret\nX: y"}
-    code, messages, printed = exported_tool("RUN", {"a": 1, "b": 2}, environment=variables)
+    code, messages, output = exported_tool("RUN", {"a": 1, "b": 2}, environment=variables)
     assert code == 1
     assert "NEXUS_TOOL_AUTHORIZATION" in errors(messages)[0]
-    assert "secret" not in json.dumps(messages) + printed
+    assert "secret" not in json.dumps(messages) + output
 
 
 def test_variables_are_read_from_a_file_if_unset(exported_tool, recording_tool, tmp_path):
@@ -123,18 +123,18 @@ def test_integer_may_be_written_as_a_fraction(exported_tool):
 def test_each_invalid_location_from_the_tool_is_reported(export, definition):
     loose = replace(definition, input_schema={"type": "object"})
     code, messages, _ = export(loose)("RUN", {"a": "x"})
-    said = errors(messages)
+    lines = errors(messages)
     assert code == 1
-    assert said[0].startswith("The tool responded HTTP 422: ")
-    assert {line.partition(":")[0] for line in said[1:]} == {"#", "#/a"}
+    assert lines[0].startswith("The tool responded HTTP 422: ")
+    assert {line.partition(":")[0] for line in lines[1:]} == {"#", "#/a"}
 
 
 def test_tool_failure_ends_the_run_without_its_secrets(exported_tool):
     code, messages, _ = exported_tool("RUN", {"a": 1, "b": -1})
-    [said] = errors(messages)
+    [lines] = errors(messages)
     assert code == 1
-    assert said.startswith("The tool responded HTTP 500: ")
-    assert "secret" not in said
+    assert lines.startswith("The tool responded HTTP 500: ")
+    assert "secret" not in lines
 
 
 def test_another_tool_at_the_url_refuses_the_call(export, definition):

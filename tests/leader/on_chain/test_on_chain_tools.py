@@ -104,7 +104,7 @@ async def test_function_cannot_act_as_the_leader_that_calls_it(
     definition = counter.definition("in_the_name_of_another", list(map(str, objects)))
     with pytest.raises(ValidationError, match="act as the caller") as error:
         await world.register_tool(definition)
-    assert error.value.code == "function_unfit"
+    assert error.value.code == "function_incompatible"
     tool = await world.register_tool(definition, declaration=await counter.declaration())
     [invocation] = await world.request(tool, {"n": 1})
     async with world.running(leader):
@@ -143,7 +143,7 @@ async def test_another_account_cannot_register_a_tool_for_a_function(world, coun
             await tools.register(
                 replace(counter.definition(), fqn=ToolFqn.parse("xyz.stolen.count@1"))
             )
-    assert error.value.code == "publisher_missing"
+    assert error.value.code == "publisher_missing_error"
 
 
 @pytest.fixture
@@ -220,7 +220,7 @@ async def test_update_may_change_function_parameters_but_not_the_witness(world, 
     for other, code in [
         (replace(after.function, witness=f"{counter.package}::counter::Other"), "other_function"),
         (replace(after.function, for_anyone=True), "other_function"),
-        (replace(after.function, objects=()), "function_unfit"),
+        (replace(after.function, objects=()), "function_incompatible"),
     ]:
         with pytest.raises(NexusError) as caught:
             await world.tools.update(before.fqn, function=other)

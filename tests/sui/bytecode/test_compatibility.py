@@ -8,8 +8,8 @@ from nexus_tools.sui.bytecode import (
     ModuleHandle,
     UpgradePolicy,
     Visibility,
-    check_compatible,
     deserialize,
+    incompatibility_reason,
 )
 from nexus_tools.sui.localnet.framework import load_framework
 from nexus_tools.sui.types.address import SUI_FRAMEWORK
@@ -28,7 +28,7 @@ def registry():
 def allowing(current, new):
     """Return the policies that allow the upgrade."""
     before, after = {"m": current}, {"m": new}
-    return tuple(policy for policy in ALL if not check_compatible(before, after, policy))
+    return tuple(policy for policy in ALL if not incompatibility_reason(before, after, policy))
 
 
 def with_function(module, name, **changes):
@@ -112,5 +112,5 @@ def test_file_format_version_cannot_decrease(registry):
 
 def test_policy_controls_added_and_removed_modules(registry):
     one, two = {"m": registry}, {"m": registry, "n": registry}
-    assert [not check_compatible(one, two, policy) for policy in ALL] == [True, True, False]
-    assert not any(not check_compatible(two, one, policy) for policy in ALL)
+    assert [not incompatibility_reason(one, two, policy) for policy in ALL] == [True, True, False]
+    assert not any(not incompatibility_reason(two, one, policy) for policy in ALL)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nexus_tools.errors import NotNowError
+from nexus_tools.errors import WrongStateError
 from nexus_tools.sui.client import Coin, SuiClient
 from nexus_tools.sui.client.transactions.coin_merging import coins_to_merge
 from nexus_tools.sui.keystore import KeyPair
@@ -99,7 +99,7 @@ async def test_simulation_shows_the_payment_without_merging(client, scatter, mer
 
 async def test_build_hints_at_merging_when_coins_do_not_fit(client, scatter, merges):
     scatter(client.address, 300, 3_000_000)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await client.build(pay(800_000_000))
     assert "255 coins" in caught.value.message
     assert "wallet merge" in caught.value.hint
@@ -108,7 +108,7 @@ async def test_build_hints_at_merging_when_coins_do_not_fit(client, scatter, mer
 
 async def test_payment_merges_nothing_when_all_coins_are_too_small(client, scatter, merges):
     scatter(client.address, 300, 2_000_000)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await client.execute(pay(600_000_000))
     assert caught.value.code == "not_enough_sui"
     assert caught.value.details["available_mist"] == 600_000_000

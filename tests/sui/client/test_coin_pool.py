@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nexus_tools.errors import NotNowError
+from nexus_tools.errors import WrongStateError
 from nexus_tools.sui.client import Balance, Coin, GasSource
 from nexus_tools.sui.client.coins.coin_pool import EVERYTHING, Payment, Purse
 from nexus_tools.sui.types.address import Address
@@ -58,7 +58,7 @@ async def test_coin_that_is_an_input_does_not_pay():
 
 async def test_shortage_is_reported_in_sui():
     purse, _ = pool(coin(1, 1_500_000_000))
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await purse.take(2_000_000_000)
     assert caught.value.code == "not_enough_sui"
     assert "has 1.5 SUI" in caught.value.message
@@ -77,7 +77,7 @@ async def test_lagging_node_does_not_restore_an_old_version():
     purse, _ = pool(coin(1, 100, version=1))
     taken = await purse.take(5)
     await purse.give_back(taken, Payment((coin(1, 90, version=2),)))
-    with pytest.raises(NotNowError):
+    with pytest.raises(WrongStateError):
         await purse.take(95)  # reads the chain again, which still has the first version
     [left] = (await purse.take(5)).coins
     assert left.reference.version == 2
@@ -140,11 +140,11 @@ async def test_pending_payments_never_exceed_the_address_balance():
 async def test_address_balance_source_does_not_wait_for_coins():
     purse, _ = pool(coin(1, 500), balance=100)
     await purse.take(5)
-    with pytest.raises(NotNowError):
+    with pytest.raises(WrongStateError):
         await purse.take(101, source=GasSource.ADDRESS_BALANCE)
 
 
-async def test_unneeded_reservation_is_released_at_once():
+async def test_unneeded_reservation_is_freed_at_once():
     purse, _ = pool(coin(1, 10), balance=100)
     taken = await purse.take(20, wanted=1_000)
     assert parts(taken) == ([10], 100)
@@ -172,7 +172,7 @@ async def test_request_for_everything_gets_both_kinds():
 
 async def test_shortage_counts_both_kinds():
     purse, _ = pool(coin(1, 1_500_000_000), balance=250_000_000)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await purse.take(2_000_000_000)
     assert caught.value.code == "not_enough_sui"
     assert "the wallet has 1.75 SUI" in caught.value.message
@@ -181,13 +181,13 @@ async def test_shortage_counts_both_kinds():
 
 async def test_shortage_names_only_the_address_balance():
     purse, _ = pool(coin(1, 5_000_000_000), balance=250_000_000)
-    with pytest.raises(NotNowError, match=r"address balance has 0\.25 SUI"):
+    with pytest.raises(WrongStateError, match=r"address balance has 0\.25 SUI"):
         await purse.take(1_000_000_000, source=GasSource.ADDRESS_BALANCE)
 
 
 async def test_new_funds_in_the_address_balance_are_found():
     purse, on_chain = pool(coin(1, 10))
-    with pytest.raises(NotNowError):
+    with pytest.raises(WrongStateError):
         await purse.take(60)
     on_chain.balance = 50
     assert parts(await purse.take(60)) == ([10], 50)

@@ -16,7 +16,7 @@ from nexus_tools.errors import (
     UnreachableError,
     UsageError,
 )
-from nexus_tools.sui.client import Patience, SuiClient, UnboundClient, UnsupportedByNodeError
+from nexus_tools.sui.client import AnyLoopClient, Patience, SuiClient, UnsupportedByNodeError
 from nexus_tools.sui.network import Network
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 
@@ -254,7 +254,7 @@ async def test_other_pending_calls_survive_a_timeout(gateway, chain):
 def test_unbound_client_reconnects(chain):
     async def break_and_call():
         async with Proxy(int(chain.net.url.rpartition(":")[2])).running() as proxy:
-            client = UnboundClient(
+            client = AnyLoopClient(
                 Network("localnet", proxy.url), patience=Patience(call_timeout_s=0.5)
             )
             assert await client.gas_price() > 0

@@ -11,7 +11,7 @@ from nexus_tools.contracts.move_bindings.tool_registry import ToolSettingsChange
 from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.registry import ToolRegistry
 from nexus_tools.sui.client import (
-    WENT_BACK,
+    CHAIN_ROLLED_BACK,
     Cursor,
     EventFilter,
     EventRecord,
@@ -20,7 +20,7 @@ from nexus_tools.sui.client import (
     SuiClient,
     follow_events,
 )
-from nexus_tools.sui.client.events.event_sources import CheckpointSource
+from nexus_tools.sui.client.events.event_sources import CheckpointEventSource
 from nexus_tools.sui.network import Network
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 
@@ -216,7 +216,7 @@ async def marking(request, chain, monkeypatch):
     """Open a client that marks each checkpoint, at a node with or without an event index."""
     if request.param == "checkpoints":
         monkeypatch.setattr(
-            "nexus_tools.sui.client.events.event_following.IndexSource", CheckpointSource
+            "nexus_tools.sui.client.events.event_following.IndexEventSource", CheckpointEventSource
         )
     async with SuiClient(chain.network, patience=OFTEN) as client:
         yield client
@@ -238,7 +238,7 @@ async def pass_time(chain, checkpoints):
 async def assert_went_back(chain, items):
     with pytest.raises(NotFoundError, match="rolled back") as caught:
         await take(chain, items, 1_000)
-    assert caught.value.code == WENT_BACK
+    assert caught.value.code == CHAIN_ROLLED_BACK
 
 
 async def test_missing_mark_reveals_a_rollback_after_the_chain_regrew(
@@ -338,7 +338,7 @@ async def test_stored_cursor_reveals_a_rollback_after_the_chain_regrew(
     async with aclosing(follow_events(keeping, everything, again)) as items:
         with pytest.raises(NotFoundError, match="rolled back") as caught:
             await anext(items)
-    assert caught.value.code == WENT_BACK
+    assert caught.value.code == CHAIN_ROLLED_BACK
     assert caught.value.details["common"] <= snapshot.checkpoint
 
 
@@ -411,7 +411,7 @@ async def test_index_and_checkpoints_yield_equal_records(bob, emit, everything, 
 
     indexed = await records()
     monkeypatch.setattr(
-        "nexus_tools.sui.client.events.event_following.IndexSource", CheckpointSource
+        "nexus_tools.sui.client.events.event_following.IndexEventSource", CheckpointEventSource
     )
     assert await records() == indexed
 

@@ -8,7 +8,7 @@ from grpc import StatusCode
 
 from benchmarks.gateway import Gateway
 from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
-from nexus_tools.sui.client import GasSource, Patience, SuiClient, gas_taken_mist
+from nexus_tools.sui.client import GasSource, Patience, SuiClient, failure_gas_mist
 from nexus_tools.sui.client.connection.connection import Connection
 from nexus_tools.sui.client.transactions.sent_transactions import SentTransaction, require_excluded
 from nexus_tools.sui.keystore import KeyPair
@@ -183,7 +183,7 @@ async def test_payment_denied_by_the_node_is_uncertain(lying, localnet, answers,
     client = await lying(ExecuteTransaction=answers, GetTransaction=NEVER)
     with pytest.raises(NexusError) as caught:
         await client.execute(pay(7), budget=budget)
-    assert gas_taken_mist(caught.value) is None
+    assert failure_gas_mist(caught.value) is None
     assert caught.value.details["digest"] in caught.value.hint
     async with SuiClient(localnet.network) as honest:
         digest = Digest.parse(caught.value.details["digest"])
@@ -212,7 +212,7 @@ async def test_denied_payment_from_the_address_balance_is_uncertain(lying, local
     client = await lying(ExecuteTransaction=[DENIED] * 20, GetTransaction=NEVER)
     with pytest.raises(NexusError) as caught:
         await client.execute(builder, gas=GasSource.ADDRESS_BALANCE)
-    assert gas_taken_mist(caught.value) is None
+    assert failure_gas_mist(caught.value) is None
     assert await received(localnet) == 7
 
 
@@ -230,7 +230,7 @@ async def test_signed_bytes_are_named_when_their_outcome_is_unknown(lying, answe
     with pytest.raises(UnreachableError) as caught:
         await client.execute_transaction(data)
     assert caught.value.details["digest"] == str(TRANSACTION_DATA.decode(data).digest())
-    assert gas_taken_mist(caught.value) is None
+    assert failure_gas_mist(caught.value) is None
 
 
 async def test_cancelled_call_names_the_denied_payment(lying, localnet):

@@ -4,7 +4,7 @@ from threading import Thread
 import pytest
 
 from nexus_tools.errors import UnreachableError
-from nexus_tools.sui.client.any_loop_client import UnboundClient
+from nexus_tools.sui.client.any_loop_client import AnyLoopClient
 from nexus_tools.sui.network import Network
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
@@ -14,7 +14,7 @@ BOB = Address.of(0xB0B)
 
 @pytest.fixture
 def client(chain):
-    return UnboundClient(chain.network, chain.alice)
+    return AnyLoopClient(chain.network, chain.alice)
 
 
 def transfer(amount):
@@ -54,7 +54,7 @@ def test_event_loops_share_one_connection(chain, relay_before):
     async def read_through_relay():
         async with relay_before(chain) as relay:
             network = Network("localnet", f"http://127.0.0.1:{relay.port}")
-            client = UnboundClient(network)
+            client = AnyLoopClient(network)
             await asyncio.gather(*(client.chain_id() for _ in range(5)))
             await asyncio.to_thread(lambda: asyncio.run(client.chain_id()))
             return relay.connections
@@ -72,7 +72,7 @@ async def test_cancelled_call_ends_at_once_without_affecting_others(client):
 
 
 async def test_missing_node_is_unreachable(chain):
-    silent = UnboundClient(Network("nowhere", "http://127.0.0.1:1"))
+    silent = AnyLoopClient(Network("nowhere", "http://127.0.0.1:1"))
     with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:1"):
         await silent.chain_id()
 

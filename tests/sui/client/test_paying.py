@@ -14,8 +14,8 @@ from nexus_tools.sui.client import (
     GasSource,
     Patience,
     SuiClient,
-    explains_refusal,
-    gas_taken_mist,
+    explain_refusals,
+    failure_gas_mist,
 )
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -193,7 +193,7 @@ async def test_failed_transaction_costs_only_gas(client, give):
     assert failed.value.code == "insufficient_coin_balance"
     lost = MIST + MIST // 1000 - await client.balance(client.address)
     assert COMPUTATION <= lost < BUDGET
-    assert gas_taken_mist(failed.value) == lost
+    assert failure_gas_mist(failed.value) == lost
     await client.execute(pay(1), budget=BUDGET)
     assert await client.balance(CAROL) == 1
 
@@ -355,7 +355,7 @@ async def test_later_transactions_need_one_call(client, give, calls):
 async def test_address_balance_refuses_use_of_the_gas_coin(client, give):
     give(client.address, balance=MIST)
     source = GasSource.ADDRESS_BALANCE
-    assert await code_of(client.execute(pay(1), gas=source)) == "gas_coin_used"
+    assert await code_of(client.execute(pay(1), gas=source)) == "gas_coin_unavailable"
     await client.execute(withdraw(7), gas=source)
     assert await client.balance(CAROL) == 7
 
@@ -379,7 +379,7 @@ async def test_decreased_balance_is_reported(client, give):
     # Until its epochs end, the first transaction can be executed if the balance grows again.
     with pytest.raises(UnreachableError, match="the wallet's address balance has") as caught:
         await client.execute(read_clock(), budget=BUDGET, gas=source)
-    assert gas_taken_mist(caught.value) is None
+    assert failure_gas_mist(caught.value) is None
 
 
 # --- Lost answers
@@ -458,7 +458,7 @@ async def test_gas_from_the_address_balance_is_refused_when_unsupported(client, 
     give(client.address, MIST)
     with pytest.raises(NexusError) as caught:
         await client.execute(read_clock(), budget=BUDGET, gas=GasSource.ADDRESS_BALANCE)
-    assert caught.value.code == "address_balances_off"
+    assert caught.value.code == "address_balances_unsupported"
     assert caught.value.details == {"protocol_version": 105}
     assert "version 105" in caught.value.message
     assert caught.value.hint
@@ -467,13 +467,13 @@ async def test_gas_from_the_address_balance_is_refused_when_unsupported(client, 
 async def aborting(client, module):
     """Make a deposit fail with an abort of the framework, as `raise_for_status` reports it."""
     details = {"package": str(SUI_FRAMEWORK), "module": module, "function": "add_impl"}
-    async with explains_refusal(client.connection, ()):
+    async with explain_refusals(client.connection, ()):
         raise RefusedOnChainError("move_abort", "it aborts", details=details)
 
 
 @pytest.mark.usefixtures("without_address_balances")
 async def test_deposit_error_is_explained_when_unsupported(client):
-    assert await code_of(aborting(client, "funds_accumulator")) == "address_balances_off"
+    assert await code_of(aborting(client, "funds_accumulator")) == "address_balances_unsupported"
     assert await code_of(aborting(client, "coin")) == "move_abort"
 
 

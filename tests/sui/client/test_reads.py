@@ -87,7 +87,7 @@ async def test_faucet_sends_the_requested_amount(chain, bob):
 
 
 async def test_faucet_failure_has_its_reason(chain):
-    with pytest.raises(UnreachableError, match="amount_mist is no whole number") as caught:
+    with pytest.raises(UnreachableError, match="amount_mist must be an integer") as caught:
         await request_sui(chain.network, NOBODY, 0)
     assert caught.value.code == "faucet_failed"
 

@@ -1,4 +1,4 @@
-from nexus_tools.sui.client.transactions.resolution import KnownObjects
+from nexus_tools.sui.client.transactions.resolution import ObjectCache
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
 from nexus_tools.sui.types.object import AddressOwner, ObjectReference
@@ -12,7 +12,7 @@ def reference(version):
 
 
 def test_newer_version_replaces_an_older_one_only():
-    known = KnownObjects()
+    known = ObjectCache()
     known.learn(OWNER, reference(5))
     known.learn(OWNER, reference(4))
     assert known[ID] == (OWNER, reference(5))
@@ -21,15 +21,15 @@ def test_newer_version_replaces_an_older_one_only():
 
 
 def test_forgotten_object_is_unknown():
-    known = KnownObjects()
+    known = ObjectCache()
     known.learn(OWNER, reference(5))
     known.forget([ID, Address.of(8)])
     assert ID not in known
 
 
 def test_cache_is_bounded_and_evicts_the_oldest(monkeypatch):
-    monkeypatch.setattr("nexus_tools.sui.client.transactions.resolution.MAX_KNOWN", 2)
-    known = KnownObjects()
+    monkeypatch.setattr("nexus_tools.sui.client.transactions.resolution.MAX_CACHED_OBJECTS", 2)
+    known = ObjectCache()
     for number in (1, 2, 3):
         known.learn(OWNER, ObjectReference(Address.of(number), 1, Digest(bytes(32))))
     assert [Address.of(number) in known for number in (1, 2, 3)] == [False, True, True]

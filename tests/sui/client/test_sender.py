@@ -8,7 +8,7 @@ from nexus_tools.errors import (
     RefusedOnChainError,
     UnreachableError,
 )
-from nexus_tools.sui.client import Patience, SuiClient, gas_taken_mist
+from nexus_tools.sui.client import Patience, SuiClient, failure_gas_mist
 from nexus_tools.sui.client.connection.connection import Connection
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -56,7 +56,7 @@ async def test_gas_coins_merged_by_another_program_are_all_read_again(chain, loc
 
 async def test_transaction_may_name_more_objects_than_the_cache_holds(chain, localnet, monkeypatch):
     """A full cache evicts another object for each new one."""
-    monkeypatch.setattr("nexus_tools.sui.client.transactions.resolution.MAX_KNOWN", 2)
+    monkeypatch.setattr("nexus_tools.sui.client.transactions.resolution.MAX_CACHED_OBJECTS", 2)
     signer = KeyPair.new()
     for _ in range(6):
         localnet.fund(signer.address, SUI_MIST)
@@ -81,7 +81,7 @@ async def test_other_refusals_are_not_retried(bob, calls):
     calls.clear()
     with pytest.raises(RefusedOnChainError) as caught:
         await bob.execute(pay(1), budget=1)  # below the minimum budget
-    assert gas_taken_mist(caught.value) is None  # a node may refuse what it has executed
+    assert failure_gas_mist(caught.value) is None  # a node may refuse what it has executed
     assert caught.value.code == "refused_by_node"
     assert calls["ExecuteTransaction"] == 1
     await bob.execute(pay(1))
@@ -138,7 +138,7 @@ async def test_transaction_of_unknown_outcome_is_named(gateway, distant_bob):
     digest = caught.value.details["digest"]
     assert await distant_bob.transaction(Digest.parse(digest)) is not None
     assert digest in caught.value.hint
-    assert gas_taken_mist(caught.value) is None
+    assert failure_gas_mist(caught.value) is None
 
 
 async def test_refusal_is_named_when_the_node_cannot_be_queried(gateway, distant_bob):
@@ -146,7 +146,7 @@ async def test_refusal_is_named_when_the_node_cannot_be_queried(gateway, distant
     gateway.fail("GetTransaction", StatusCode.UNAVAILABLE)
     with pytest.raises(UnreachableError) as caught:
         await distant_bob.execute(pay(7))
-    assert gas_taken_mist(caught.value) is None
+    assert failure_gas_mist(caught.value) is None
 
 
 @pytest.mark.parametrize("fails", ["GetEpoch", "SimulateTransaction"])
@@ -154,7 +154,7 @@ async def test_unsent_transaction_is_not_uncertain(gateway, distant_bob, fails):
     gateway.fail(fails, StatusCode.UNAVAILABLE)
     with pytest.raises(UnreachableError) as caught:
         await distant_bob.execute(pay(7))
-    assert gas_taken_mist(caught.value) == 0
+    assert failure_gas_mist(caught.value) == 0
 
 
 # --- Many at once

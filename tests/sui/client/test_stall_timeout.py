@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from benchmarks.proxy import Proxy
 from nexus_tools.errors import UnreachableError
 from nexus_tools.sui.client import Cursor, EventFilter, Patience, SuiClient, follow_events
-from nexus_tools.sui.client.connection.stall_timeout import Silence
+from nexus_tools.sui.client.connection.stall_timeout import StallTimeout
 from nexus_tools.sui.network import Network
 
 TIMEOUT_S = 20
@@ -27,7 +27,7 @@ async def client(proxy):
     async with SuiClient(Network("localnet", proxy.url)) as client:
         await client.chain_id()
         client.connection.patience = HASTY
-        client.connection.silence = Silence(HASTY.absence_s)
+        client.connection.silence = StallTimeout(HASTY.absence_s)
         yield client
 
 
@@ -86,7 +86,7 @@ async def test_event_follower_fails_when_the_node_stays_silent(chain, proxy, cli
 
 async def test_failed_call_is_ignored_when_the_node_responded_since():
     now = asyncio.get_running_loop().time()
-    silence = Silence(10.0)
+    silence = StallTimeout(10.0)
     silence.hear()
     silence.fail(now - 5)
     assert silence.bound(now + 99) == now + 99
@@ -94,12 +94,12 @@ async def test_failed_call_is_ignored_when_the_node_responded_since():
 
 async def test_silence_starts_with_the_first_call_and_ends_with_a_response():
     now = asyncio.get_running_loop().time()
-    silence = Silence(10.0)
+    silence = StallTimeout(10.0)
     silence.fail(now - 9)
     silence.fail(now - 2, "UNAVAILABLE")
     assert (silence.bound(now + 99), silence.is_over_long) == (now + 1, False)
     silence.fail(now, "NOT_FOUND")
     assert silence.bound(now + 99) == now + 99
-    silence = Silence(10.0)
+    silence = StallTimeout(10.0)
     silence.fail(now - 10)
     assert silence.is_over_long

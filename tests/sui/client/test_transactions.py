@@ -9,12 +9,12 @@ from nexus_tools.contracts.move_bindings.tool_registry import ToolSettingsChange
 from nexus_tools.errors import (
     NotAllowedError,
     NotFoundError,
-    NotNowError,
     RefusedOnChainError,
+    WrongStateError,
 )
 from nexus_tools.sui.bcs import u64
 from nexus_tools.sui.client import SuiClient
-from nexus_tools.sui.client.transactions.resolution import KnownObjects, resolve
+from nexus_tools.sui.client.transactions.resolution import ObjectCache, resolve
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import CLOCK, MOVE_STDLIB, SUI_FRAMEWORK, Address
@@ -162,7 +162,7 @@ async def test_frozen_object_is_read_by_anyone(alice, bob):
 
 async def test_object_sent_to_another_input_is_received():
     parent, child = Address.of(1), Address.of(2)
-    known = KnownObjects()
+    known = ObjectCache()
     sender = Address.of(9)
     references = {
         object_id: ObjectReference(object_id, 3, Digest(bytes(32))) for object_id in (parent, child)
@@ -308,7 +308,7 @@ async def test_execution_and_simulation_report_equal_errors(bob, language):
 
 
 async def test_shortage_is_detected_before_sending(bob, calls):
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         await bob.execute(pay(2_000 * SUI_MIST))
     assert caught.value.code == "not_enough_sui"
     assert "ExecuteTransaction" not in calls
@@ -319,7 +319,7 @@ async def test_shortage_hint_names_the_faucet_or_amount_and_address(chain, bob):
     for faucet in (chain.network.url, None):
         network = replace(chain.network, faucet_url=faucet)
         async with SuiClient(network, chain.bob) as client:
-            with pytest.raises(NotNowError) as caught:
+            with pytest.raises(WrongStateError) as caught:
                 await client.execute(lacking)
         mist = caught.value.details["lacking_mist"]
         assert mist >= 361_200_001
@@ -336,7 +336,7 @@ async def test_object_of_another_account_is_refused(bob, chain):
     builder.transfer_objects([builder.object(chain.deployment.upgrade_cap)], CAROL)
     with pytest.raises(NotAllowedError) as caught:
         await bob.execute(builder)
-    assert caught.value.code == "object_not_yours"
+    assert caught.value.code == "object_not_owned"
     assert str(chain.alice.address) in caught.value.message
 
 

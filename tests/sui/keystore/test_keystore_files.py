@@ -9,7 +9,7 @@ import pytest
 from nexus_tools.errors import NexusError
 from nexus_tools.sui.keystore import KeyPair, Wallet, encrypted_keys
 from nexus_tools.sui.keystore import wallet as module
-from nexus_tools.sui.keystore.sui_cli_config import SuiFiles
+from nexus_tools.sui.keystore.sui_cli_config import SuiCliConfig
 from nexus_tools.sui.support.private_file import create_private, write_private
 
 WORDS = "correct horse battery staple"
@@ -97,7 +97,7 @@ def test_keystore_of_the_sui_cli_may_have_any_name(tmp_path):
     theirs = tmp_path / "keys.json"
     theirs.write_text(json.dumps([key(1).to_keystore()]))
     (tmp_path / "client.yaml").write_text(f"keystore: {{File: {theirs}}}\n")
-    (account,) = SuiFiles(tmp_path).accounts
+    (account,) = SuiCliConfig(tmp_path).accounts
     assert account.address == key(1).address
 
 

@@ -9,7 +9,7 @@ from pysui import GroupProtocol, NetworkType, PysuiConfiguration
 
 from nexus_tools.errors import NexusError, UsageError, ValidationError
 from nexus_tools.sui.keystore import KeyPair, network_and_key
-from nexus_tools.sui.keystore.pysui_config import PysuiFiles
+from nexus_tools.sui.keystore.pysui_config import PysuiConfigFile
 from nexus_tools.sui.network import Network
 
 GRAPHQL = "https://graphql.testnet.sui.io/graphql"
@@ -53,7 +53,7 @@ def config(tmp_path):
 
 @pytest.fixture
 def files(config, tmp_path):
-    return PysuiFiles(tmp_path)
+    return PysuiConfigFile(tmp_path)
 
 
 # --- Its file
@@ -94,7 +94,7 @@ def test_key_signs_as_pysui_does(files, config):
 
 
 def test_missing_file_has_no_networks_and_keys(tmp_path):
-    files = PysuiFiles(tmp_path / "nothing")
+    files = PysuiConfigFile(tmp_path / "nothing")
     assert (files.networks, files.accounts) == ((), ())
 
 
@@ -102,7 +102,7 @@ def test_group_name_decides_the_protocol_in_older_files(tmp_path):
     text = """{"version": "1.0.0", "groups": [{"group_name": "sui_grpc_config", "profiles":
         [{"profile_name": "testnet", "url": "fullnode.testnet.sui.io:443"}]}]}"""
     (tmp_path / "PysuiConfig.json").write_text(text)
-    (network,) = PysuiFiles(tmp_path).networks
+    (network,) = PysuiConfigFile(tmp_path).networks
     assert network.url == "https://fullnode.testnet.sui.io:443"
 
 
@@ -110,8 +110,8 @@ def test_group_name_decides_the_protocol_in_older_files(tmp_path):
 def test_malformed_file_is_named_in_the_error(tmp_path, text):
     (tmp_path / "PysuiConfig.json").write_text(text)
     with pytest.raises(ValidationError) as caught:
-        assert PysuiFiles(tmp_path).networks
-    assert caught.value.code == "pysui_files_invalid"
+        assert PysuiConfigFile(tmp_path).networks
+    assert caught.value.code == "pysui_config_file_invalid"
     assert "PysuiConfig.json" in caught.value.message
 
 
@@ -123,8 +123,8 @@ def test_representation_hides_secrets(files):
 def test_reading_the_file_does_not_import_pysui(files, tmp_path):
     program = (
         "import sys; from pathlib import Path\n"
-        "from nexus_tools.sui.keystore.pysui_config import PysuiFiles, network_and_key\n"
-        f"assert PysuiFiles(Path({str(tmp_path)!r})).accounts\n"
+        "from nexus_tools.sui.keystore.pysui_config import PysuiConfigFile, network_and_key\n"
+        f"assert PysuiConfigFile(Path({str(tmp_path)!r})).accounts\n"
         "assert 'pysui' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

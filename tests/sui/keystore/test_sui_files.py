@@ -3,14 +3,14 @@
 import pytest
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.sui.keystore.sui_cli_config import SuiFiles
+from nexus_tools.sui.keystore.sui_cli_config import SuiCliConfig
 from nexus_tools.sui.network import Network
 
 ADDRESS = "0xa2d14fad60c56049ecf75246a481934691214ce413e6a8ae2fe6834c173a6133"
 
 
 def test_environments_are_networks_with_the_faucets_of_the_cli(tmp_path, sui_files):
-    testnet, local, private = SuiFiles(sui_files(tmp_path)).networks
+    testnet, local, private = SuiCliConfig(sui_files(tmp_path)).networks
     assert testnet == Network(
         "testnet",
         "https://fullnode.testnet.sui.io:443",
@@ -23,7 +23,7 @@ def test_environments_are_networks_with_the_faucets_of_the_cli(tmp_path, sui_fil
 
 
 def test_key_is_found_with_its_alias(tmp_path, sui_files):
-    files = SuiFiles(sui_files(tmp_path))
+    files = SuiCliConfig(sui_files(tmp_path))
     (account,) = files.accounts
     assert (account.alias, str(account.address)) == ("ruby", ADDRESS)
     assert str(files.key(account.address).address) == ADDRESS
@@ -37,20 +37,20 @@ def test_keystore_may_be_in_another_folder(tmp_path, sui_files):
     client_yaml = folder / "client.yaml"
     text = client_yaml.read_text().replace(str(folder / "sui.keystore"), str(moved))
     client_yaml.write_text(text)
-    assert [account.alias for account in SuiFiles(folder).accounts] == ["ruby"]
+    assert [account.alias for account in SuiCliConfig(folder).accounts] == ["ruby"]
 
 
 def test_reading_changes_no_files(tmp_path, sui_files):
     folder = sui_files(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    files = SuiFiles(folder)
+    files = SuiCliConfig(folder)
     files.key(files.accounts[0].address)
     assert files.networks
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
 def test_missing_folder_has_no_networks_and_keys(tmp_path):
-    files = SuiFiles(tmp_path / "sui_config")
+    files = SuiCliConfig(tmp_path / "sui_config")
     assert (files.networks, files.accounts) == ((), ())
 
 
@@ -60,6 +60,6 @@ def test_missing_folder_has_no_networks_and_keys(tmp_path):
 def test_malformed_file_is_named_in_the_error(tmp_path, text):
     (tmp_path / "client.yaml").write_text(text)
     with pytest.raises(ValidationError) as caught:
-        assert SuiFiles(tmp_path).networks
-    assert caught.value.code == "sui_files_invalid"
+        assert SuiCliConfig(tmp_path).networks
+    assert caught.value.code == "sui_config_invalid"
     assert str(tmp_path / "client.yaml") in caught.value.message

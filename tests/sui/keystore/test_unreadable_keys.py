@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
-from nexus_tools.sui.keystore import KeyPair, PysuiFiles, Wallet
+from nexus_tools.sui.keystore import KeyPair, PysuiConfigFile, Wallet
 
 BAD = ["AAAA", "not base64!", "", 7, None, {"alias": "x"}]
 
@@ -76,7 +76,7 @@ def test_unreadable_pysui_key_is_named_by_its_alias(tmp_path):
         ]
     }
     (tmp_path / "PysuiConfig.json").write_text(json.dumps(document))
-    files = PysuiFiles(tmp_path)
+    files = PysuiConfigFile(tmp_path)
     assert [account.alias for account in files.accounts] == ["good"]
     (error,) = files.unreadable
     assert f"{tmp_path}/PysuiConfig.json: the key bad of the group sui_grpc_config" in error.message
@@ -95,7 +95,7 @@ def test_known_key_keeps_its_alias_and_is_reported(tmp_path):
     wallet.add(key(1), "mine")
     with pytest.raises(UsageError) as caught:
         wallet.add(key(1), "ci")
-    assert caught.value.code == "key_known"
+    assert caught.value.code == "key_exists"
     assert "with the alias mine" in caught.value.message
     assert "wallet rename mine ci" in caught.value.hint
     assert wallet.add(key(1), "mine").alias == "mine"

@@ -7,7 +7,7 @@ import sys
 import httpx
 import pytest
 
-from nexus_tools.errors import NotNowError, RefusedOnChainError, UsageError
+from nexus_tools.errors import RefusedOnChainError, UsageError, WrongStateError
 from nexus_tools.sui.localnet import Localnet, ThreadedLocalnet
 from nexus_tools.sui.types.address import Address
 
@@ -39,14 +39,14 @@ async def test_second_stop_does_nothing_and_second_start_creates_a_new_network()
 
 
 async def test_stopped_network_raises_localnet_stopped():
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         Localnet().fund(BOB, 1)
     assert caught.value.code == "localnet_stopped"
 
 
 async def test_second_start_of_a_running_network_is_refused():
     async with Localnet() as localnet:
-        with pytest.raises(NotNowError) as caught:
+        with pytest.raises(WrongStateError) as caught:
             await localnet.start()
         assert caught.value.code == "localnet_running"
         assert (await health(localnet))["status"] == "ok"
@@ -108,7 +108,7 @@ async def test_state_outlives_the_network(tmp_path):
 
 async def test_state_is_locked_by_one_network_at_a_time(tmp_path):
     async with Localnet(state=tmp_path):
-        with pytest.raises(NotNowError) as caught:
+        with pytest.raises(WrongStateError) as caught:
             await Localnet(state=tmp_path).start()
     assert caught.value.code == "state_locked"
 
@@ -154,7 +154,7 @@ def test_threaded_localnet_serves_a_synchronous_program():
 
 
 def test_threaded_localnet_raises_the_error_of_a_failed_start(tmp_path):
-    with ThreadedLocalnet(state=tmp_path), pytest.raises(NotNowError):
+    with ThreadedLocalnet(state=tmp_path), pytest.raises(WrongStateError):
         ThreadedLocalnet(state=tmp_path).__enter__()
 
 

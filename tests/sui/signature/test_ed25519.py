@@ -5,7 +5,7 @@ Tables 6b and 6c, and table 5 for the verdicts of a ZIP 215 verifier; also RFC 8
 
 import pytest
 
-from nexus_tools.sui.signature import verifies_ed25519
+from nexus_tools.sui.signature import verify_ed25519
 
 # Every encoding of the eight points of small order, the non-canonical ones too.
 SMALL_ORDER = [
@@ -134,7 +134,7 @@ RFC_SIGNATURE = (
 
 
 def verifies(key, signature, message):
-    return verifies_ed25519(*map(bytes.fromhex, (key, signature, message)))
+    return verify_ed25519(*map(bytes.fromhex, (key, signature, message)))
 
 
 @pytest.mark.parametrize(

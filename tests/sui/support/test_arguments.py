@@ -21,7 +21,7 @@ from nexus_tools.registry import (
 )
 from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.localnet import Localnet, ThreadedLocalnet
-from nexus_tools.sui.support.arguments import checks_arguments
+from nexus_tools.sui.support.arguments import validate_arguments
 
 pytestmark = pytest.mark.anyio
 
@@ -90,7 +90,7 @@ async def test_public_functions_reject_arguments_of_wrong_type(service, name, pa
 # --- Unit tests
 
 
-@checks_arguments
+@validate_arguments
 class Service:
     """A service whose functions return their arguments."""
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 import structlog
 
-from nexus_tools.sui.support.logs import get_logger, in_short
+from nexus_tools.sui.support.logs import error_summary, get_logger
 from nexus_tools.sui.support.untrusted_text import is_displayable
 
 
@@ -75,8 +75,8 @@ except ValueError:
 def test_short_exception_has_its_kind_and_location():
     with pytest.raises(ValueError, match="invalid literal") as caught:
         int("a secret")
-    assert re.fullmatch(r"ValueError at test_logs\.py:\d+", in_short(caught.value))
-    assert in_short(KeyError("a secret")) == "KeyError"
+    assert re.fullmatch(r"ValueError at test_logs\.py:\d+", error_summary(caught.value))
+    assert error_summary(KeyError("a secret")) == "KeyError"
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from nexus_tools.bridges.mcp.declaration import declared_servers
+from nexus_tools.bridges.mcp.declaration import read_servers
 from nexus_tools.settings.passphrase import Passphrase
 from nexus_tools.settings.settings import Settings
-from nexus_tools.sui.keystore import KeyPair, PysuiFiles, SuiFiles, Wallet
+from nexus_tools.sui.keystore import KeyPair, PysuiConfigFile, SuiCliConfig, Wallet
 from nexus_tools.sui.localnet.compiler.sources import read_sources
-from nexus_tools.sui.support.text_file import read_text, without_mark
+from nexus_tools.sui.support.text_file import read_text, without_byte_order_mark
 from nexus_tools.testing.move_project import _document
 from nexus_tools.tool import SigningKey
 
@@ -21,11 +21,11 @@ def test_read_text_drops_the_byte_order_mark(tmp_path, mark):
     path = tmp_path / "text"
     path.write_bytes(mark + "a\r\nä".encode())
     assert read_text(path) == "a\nä"
-    assert without_mark(mark + b"a") == b"a"
+    assert without_byte_order_mark(mark + b"a") == b"a"
 
 
 def test_without_mark_drops_only_first_mark():
-    assert without_mark(MARK + b"a" + MARK) == b"a" + MARK
+    assert without_byte_order_mark(MARK + b"a" + MARK) == b"a" + MARK
 
 
 @pytest.fixture
@@ -54,11 +54,11 @@ def test_keystores_may_have_mark(file):
 def test_files_of_other_programs_may_have_mark(file, tmp_path):
     env = 'envs:\n  - alias: mine\n    rpc: "https://sui.example.com"\n'
     file("client.yaml", env)
-    assert [network.name for network in SuiFiles(tmp_path).networks] == ["mine"]
+    assert [network.name for network in SuiCliConfig(tmp_path).networks] == ["mine"]
     profile = {"profile_name": "mine", "url": "https://sui.example.com"}
     group = {"group_name": "sui_grpc_config", "profiles": [profile]}
     file("PysuiConfig.json", json.dumps({"groups": [group]}))
-    assert [network.name for network in PysuiFiles(tmp_path).networks] == ["mine"]
+    assert [network.name for network in PysuiConfigFile(tmp_path).networks] == ["mine"]
 
 
 def test_passphrase_and_signing_key_may_have_mark(file, tmp_path):
@@ -71,7 +71,7 @@ def test_passphrase_and_signing_key_may_have_mark(file, tmp_path):
 
 
 def test_declarations_and_definitions_may_have_mark(file):
-    assert declared_servers(file("mcp.json", '{"mcpServers": {}}')) == {}
+    assert read_servers(file("mcp.json", '{"mcpServers": {}}')) == {}
     assert _document(file("meta.json", '{"a": 1}')) == {"a": 1}
 
 

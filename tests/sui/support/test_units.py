@@ -125,7 +125,7 @@ def test_printed_duration_is_parsed_back_rounded(milliseconds):
 def test_utc_formats_time():
     # date -u -d @1764321240
     assert units.utc(1_764_321_240_000) == "2025-11-28 09:14 UTC"
-    assert units.utc_second(1_764_321_245_900) == "2025-11-28 09:14:05 UTC"
+    assert units.format_utc_seconds(1_764_321_245_900) == "2025-11-28 09:14:05 UTC"
 
 
 def test_utc_adds_remaining_time():
@@ -182,5 +182,5 @@ def test_ago_uses_whole_seconds():
     ],
 )
 def test_span_to_type_rounds_up(milliseconds, text):
-    assert units.span_to_type(milliseconds) == text
+    assert units.format_duration_argument(milliseconds) == text
     assert units.parse_duration(text) >= milliseconds

@@ -9,9 +9,9 @@ import pytest
 from nexus_tools.errors import NexusError
 from nexus_tools.tool import ToolDefinition
 from nexus_tools.workflow import Workflow, read_document
-from nexus_tools.workflow.document.structure import structure_of
+from nexus_tools.workflow.document.structure import find_structure
 from nexus_tools.workflow.linter import lint
-from nexus_tools.workflow.semantics.plan import plan_of
+from nexus_tools.workflow.semantics.plan import create_plan
 from nexus_tools.workflow.semantics.runs import (
     Begun,
     Closed,
@@ -228,7 +228,7 @@ class Executed:
 
     def __init__(self, document, deciding):
         self.defaults = {default.target: default.data for default in document.defaults}
-        self.execution = execution = Execution(plan_of(document))
+        self.execution = execution = Execution(create_plan(document))
         execution.apply(Begun(document.groups()[0].name))
         self.taken = {}
         while ready := list(execution.ready()):
@@ -262,7 +262,7 @@ def test_whatever_is_written_is_a_workflow_with_the_blocks_of_its_program(seed):
     document = program.document
     assert [each for each in lint(document) if each.is_error] == []
     assert read_document(json.dumps(document.as_json())) == (document, [])
-    structure = structure_of(document)
+    structure = find_structure(document)
     assert structure.problems == ()
     blocks = {
         name: tuple(structure.blocks[number].kind.value for number in numbers)

@@ -59,14 +59,18 @@ from tests.workflow.authoring.programs import (
             "fqn_invalid",
             "'search' is not a valid FQN: it has no version: '@' is missing",
         ),
-        ("flow.add(tell_time, name='now?')", "name_invalid", "'now?' is no name of a step"),
+        (
+            "flow.add(tell_time, name='now?')",
+            "name_invalid",
+            "'now?' is not a valid name of a step",
+        ),
         (
             "flow.add(greet, name=topic)",
-            "name_unclear",
+            "name_ambiguous",
             "the tool xyz.example.greet@1 has a port that is called name, too",
         ),
         ("flow.inputs(topic=str)", "name_in_use", "'topic' names an input already"),
-        ("flow.inputs(more=1)", "input_type_unknown", "1 is no type that JSON has"),
+        ("flow.inputs(more=1)", "input_type_unknown", "1 is not a JSON type"),
         (
             "Workflow('report@1')",
             "fqn_invalid",
@@ -109,7 +113,7 @@ from tests.workflow.authoring.programs import (
         ),
         (
             "flow.for_each(topic)",
-            "list_out_of_place",
+            "list_from_other_block",
             "the input topic is not what a step gave that is in the same block as the for_each",
         ),
     ],
@@ -195,7 +199,7 @@ def test_a_mistake_is_refused_in_its_line(program, code, message):
         ),
         (
             "for paper in flow.for_each(found.ok.papers): pass",
-            "block_misplaced",
+            "block_not_entered",
             "the for_each of line 2 is no list: its steps are written once, in a `with` block",
         ),
         (
@@ -209,7 +213,7 @@ def test_a_mistake_is_refused_in_its_line(program, code, message):
             "<value search.ok.papers> is given to no port of xyz.example.write@1",
         ),
         ("found.retry(True)", "retry_invalid", "True retries, 0 seconds apart, are not possible"),
-        ("flow.inputs(x='str')", "input_type_unknown", "'str' is no type that JSON has"),
+        ("flow.inputs(x='str')", "input_type_unknown", "'str' is not a JSON type"),
         ("f'{found.ok}'", "value_unknown_yet", "search.ok is known only when the workflow runs"),
         ("str(found)", "value_unknown_yet", "search is known only when the workflow runs"),
         (
@@ -242,17 +246,17 @@ def test_a_mistake_is_refused_in_its_line(program, code, message):
         ),
         (
             "flow.add(tell_time).after(topic)",
-            "order_unclear",
+            "ending_missing",
             "the input topic is nothing that happens",
         ),
         (
             "flow.add(tell_time).after(flow.add(greet, {'name': topic}))",
-            "order_unclear",
+            "ending_missing",
             "greet.ok has no port that is there for sure",
         ),
         (
             "flow.add(tell_time).after(flow.add('xyz.example.other@1'))",
-            "order_unclear",
+            "ending_missing",
             "how other has to end is not said",
         ),
         (
@@ -296,7 +300,7 @@ def test_a_mistake_with_a_step_is_refused_in_its_line(mistake, code, message):
     [
         (
             "flow.add(post, text=paper)",
-            "value_out_of_place",
+            "value_from_other_block",
             "the element of search.ok.papers is there only within the for_each of line 2",
         ),
         (
@@ -311,7 +315,7 @@ def test_a_mistake_with_a_step_is_refused_in_its_line(mistake, code, message):
         ),
         (
             "flow.for_each(flow.collect(summary.ok.text))",
-            "list_out_of_place",
+            "list_from_other_block",
             (
                 "the collected summarise.ok.text is not what a step gave "
                 "that is in the same block as the for_each"
@@ -329,7 +333,7 @@ def test_a_mistake_with_a_step_is_refused_in_its_line(mistake, code, message):
         ),
         (
             "    flow.for_each(found.ok.authors)",
-            "list_out_of_place",
+            "list_from_other_block",
             "search.ok.authors is not what a step gave that is in the same block as the for_each",
         ),
         ("    flow.document()", "block_open", "the for_each of line 2 has not ended"),
@@ -393,7 +397,7 @@ def test_a_mistake_in_a_loop_is_refused_in_its_line(mistake, code, message):
         ),
         (
             "flow.add(post, text=loop.text)",
-            "value_out_of_place",
+            "value_from_other_block",
             "loop.text is there only within the loop of line 1",
         ),
         (
@@ -411,7 +415,7 @@ def test_a_mistake_behind_a_loop_is_refused_in_its_line(mistake, code, message):
 
 
 def test_a_loop_that_never_goes_round_again_is_refused():
-    assert_refused(JUDGED, "loop_without_again", 1, "the loop never goes round again")
+    assert_refused(JUDGED, "loop_without_again", 1, "the loop never starts another round")
 
 
 def test_each_again_has_to_name_the_same_values():
@@ -516,7 +520,7 @@ def test_a_block_is_entered_once():
             pass
     """
     message = "the for_each is not entered where it was made, or twice"
-    assert_refused(program, "block_misplaced", 2, message)
+    assert_refused(program, "block_not_entered", 2, message)
 
 
 def test_all_that_is_left_unused_is_told_with_its_line():
@@ -667,7 +671,7 @@ def test_where_a_step_stands_in_place_of_a_value_the_hint_names_a_port_of_it():
             """,
             9,
             "state.text is there only within the loop of line 6",
-            "use it in its `with` block, or what a step made of it",
+            "Use it inside its `with` block, or pass it through a step.",
         ),
         (
             """

@@ -3,37 +3,37 @@ import sys
 
 from nexus_tools.sui.support.untrusted_text import one_line
 from nexus_tools.workflow import Document, Input, InputPort, Phase, Vertex, VertexState
-from nexus_tools.workflow.drawing.picture import picture_of
+from nexus_tools.workflow.drawing.picture import create_picture
 from tests.workflow.drawing.conftest import edge, flow, read
 
 
 def test_edges_of_a_variant_to_the_same_vertex_are_one_line():
-    (drawn,) = picture_of(flow("a.ok.sum -> b.x", "a.ok.rest -> b.rest")).edges
+    (drawn,) = create_picture(flow("a.ok.sum -> b.x", "a.ok.rest -> b.rest")).edges
     assert drawn.ports == (("sum", "x"), ("rest", "rest"))
     assert drawn.port_text(30) == "sum → x, rest"
     assert drawn.port_text(12) == "2 ports"
 
 
 def test_variants_and_kinds_have_lines_of_their_own():
-    edges = picture_of(flow("a.ok.x -> b.x", "a.no.x -> b.x", "a.ok.key static b.key")).edges
+    edges = create_picture(flow("a.ok.x -> b.x", "a.no.x -> b.x", "a.ok.key static b.key")).edges
     assert [each.label for each in edges] == ["ok", "no", "ok · static"]
 
 
 def test_the_ports_of_a_single_edge_are_cut():
-    (drawn,) = picture_of(flow("a.ok.sum -> b.x")).edges
+    (drawn,) = create_picture(flow("a.ok.sum -> b.x")).edges
     assert drawn.port_text(6) == "sum →…"
 
 
 def test_a_vertex_that_only_edges_name_is_drawn_as_such():
     document = Document((Vertex("a", "xyz.example.any@1"),), (edge("a.ok.x -> nobody.x"),))
-    assert [(each.name, each.is_declared) for each in picture_of(document).vertices] == [
+    assert [(each.name, each.is_declared) for each in create_picture(document).vertices] == [
         ("a", True),
         ("nobody", False),
     ]
 
 
 def test_blocks_have_their_vertices_and_the_blocks_inside():
-    picture = picture_of(read("nested"))
+    picture = create_picture(read("nested"))
     assert [(block.title, block.parent) for block in picture.blocks] == [
         ("for each", None),
         ("loop", 0),
@@ -50,7 +50,7 @@ def test_blocks_have_their_vertices_and_the_blocks_inside():
 
 def test_blocks_that_edges_leave_as_they_may_not_are_left_out():
     document = flow("a.ok.list for_each b.x", "b.ok.x -> c.x", "c.ok.x -> b.y")
-    assert picture_of(document).blocks == ()
+    assert create_picture(document).blocks == ()
 
 
 def test_entry_ports_have_the_names_of_inputs_that_feed_them():
@@ -59,7 +59,7 @@ def test_entry_ports_have_the_names_of_inputs_that_feed_them():
         (),
         inputs=(Input("topic", (InputPort("a", "x"),)), Input("y", (InputPort("a", "y"),))),
     )
-    assert picture_of(document).vertices[0].entries == ("x as topic", "y")
+    assert create_picture(document).vertices[0].entries == ("x as topic", "y")
 
 
 def test_what_matters_most_of_a_vertex_is_a_failure():
@@ -72,7 +72,7 @@ def test_what_matters_most_of_a_vertex_is_a_failure():
 
 def test_the_sentences_say_what_is_drawn():
     states = {"ask": VertexState(settled=1)}
-    said = list(picture_of(read("approval"), states).sentences())
+    said = list(create_picture(read("approval"), states).sentences())
     assert said[0] == "A workflow of 7 vertices"
     assert "ask xyz.example.chain.ask@1, on chain, 1 settled" in said
     assert "order to refund: _err_eval" in said

@@ -2,13 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nexus_tools.workflow.drawing.text import cells, head_of, tail_of
+from nexus_tools.workflow.drawing.text import cells, truncate_end, truncate_start
 
 
 @given(text=st.text(), width=st.integers(1, 30))
 def test_a_text_that_is_cut_is_no_wider_than_it_may_be(text, width):
-    assert cells(head_of(text, width)) <= width
-    assert cells(tail_of(text, width)) <= width
+    assert cells(truncate_end(text, width)) <= width
+    assert cells(truncate_start(text, width)) <= width
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_a_text_that_is_cut_is_no_wider_than_it_may_be(text, width):
     ],
 )
 def test_of_an_fqn_the_end_is_left(text, width, cut):
-    assert tail_of(text, width) == cut
+    assert truncate_start(text, width) == cut
 
 
 @pytest.mark.parametrize(
@@ -30,4 +30,4 @@ def test_of_an_fqn_the_end_is_left(text, width, cut):
     [("summarise", 9, "summarise"), ("summarise", 5, "summ…"), ("中文字符", 6, "中文…")],
 )
 def test_of_other_texts_the_beginning_is_left(text, width, cut):
-    assert head_of(text, width) == cut
+    assert truncate_end(text, width) == cut

@@ -1,11 +1,11 @@
 import pytest
 
 from nexus_tools.tool import SchemaDocument
-from nexus_tools.workflow.interfaces import ANY, TEXT, Shape
+from nexus_tools.workflow.interfaces import ANY, TEXT, JsonTypes
 
 
 def shape(schema):
-    return Shape.of(SchemaDocument.parse(schema))
+    return JsonTypes.of(SchemaDocument.parse(schema))
 
 
 @pytest.mark.parametrize(
@@ -63,12 +63,12 @@ def test_the_elements_of_a_list_have_a_shape(schema, types):
 
 
 def test_a_list_of_a_shape_has_it_as_its_element():
-    assert str(Shape.list_of(TEXT)) == "array"
-    assert Shape.list_of(TEXT).element is TEXT
+    assert str(JsonTypes.list_of(TEXT)) == "array"
+    assert JsonTypes.list_of(TEXT).element is TEXT
 
 
 def test_one_of_two_shapes_has_the_types_of_both():
-    either = TEXT | Shape.list_of(TEXT)
+    either = TEXT | JsonTypes.list_of(TEXT)
     assert str(either) == "array | string"
     assert not either.may_be(shape({"type": "object"}))
     assert str(ANY | TEXT) == "any"

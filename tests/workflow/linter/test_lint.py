@@ -100,5 +100,5 @@ def test_what_is_linted_is_what_is_read(document):
 def test_entry_groups_are_bounded(dialect):
     lines = ["> a.x", "a.ok.p -> b.x", *(f"group g{number}: a" for number in range(65))]
     assert errors(flow(*lines[:-1], **dialect)) == []
-    message = "A workflow has 64 entry groups at most."
+    message = "A workflow has at most 64 entry groups."
     assert errors(flow(*lines, **dialect)) == [("too_large", message, "/entry_groups/64")]

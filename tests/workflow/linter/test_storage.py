@@ -66,5 +66,5 @@ async def test_a_value_on_walrus_is_not_simulated_as_if_it_were_inline(remote):
     document, _ = read_document(json.dumps(remote))
     with pytest.raises(ValidationError) as caught:
         await simulate(document, {"x": 1})
-    assert caught.value.code == "value_remote"
+    assert caught.value.code == "remote_value_unavailable"
     assert caught.value.message == "the value of b.y is in walrus, and a simulation fetches nothing"

@@ -17,8 +17,8 @@ from nexus_tools.workflow import (
     Requested,
     Settled,
     Status,
-    plan_of,
-    structure_of,
+    create_plan,
+    find_structure,
 )
 from nexus_tools.workflow.document.document import ERR_EVAL
 from nexus_tools.workflow.linter.graph import Graph
@@ -33,7 +33,7 @@ class Executed:
 
     def __init__(self, document):
         self._document = document
-        self._plan = plan_of(document)
+        self._plan = create_plan(document)
         self._lists = {edge.source for edge in document.edges if edge.kind is EdgeKind.FOR_EACH}
         self._again = {
             (edge.source.vertex, edge.source.variant)
@@ -88,7 +88,7 @@ class Executed:
 def test_vertices_that_never_run_do_not_and_ports_that_race_do(start):
     for seed in range(start, start + 30):
         document = Grown(seed).document()
-        structure = structure_of(document)
+        structure = find_structure(document)
         if structure.problems:
             continue
         executed = Executed(document).all()

@@ -2,7 +2,7 @@ import pytest
 
 from nexus_tools.errors import UsageError
 from nexus_tools.workflow import Document, EntryGroup, Input, InputPort, Vertex
-from nexus_tools.workflow.simulation.entries import chosen_group, entry_names, entry_values
+from nexus_tools.workflow.simulation.entries import entry_names, entry_values, select_entry_group
 
 VERTICES = (
     Vertex("add", "xyz.example.math.add@1", entry_ports=("a", "b")),
@@ -20,7 +20,7 @@ def document(groups=(), inputs=()):
 
 def values(given, **parts):
     found = document(**parts)
-    return entry_values(found, chosen_group(found), given)
+    return entry_values(found, select_entry_group(found), given)
 
 
 def refused(code, function, *arguments):
@@ -31,13 +31,16 @@ def refused(code, function, *arguments):
 
 
 def test_without_groups_there_is_one_of_all_that_have_entry_ports():
-    assert chosen_group(document()).vertices == ("add", "mul")
+    assert select_entry_group(document()).vertices == ("add", "mul")
 
 
 def test_of_several_groups_one_is_named():
-    assert chosen_group(document(TWO), "both") == TWO[1]
-    assert "sums, both" in refused("group_missing", chosen_group, document(TWO)).message
-    assert refused("group_unknown", chosen_group, document(TWO), "bot").hint == "did you mean both?"
+    assert select_entry_group(document(TWO), "both") == TWO[1]
+    assert "sums, both" in refused("group_missing", select_entry_group, document(TWO)).message
+    assert (
+        refused("group_unknown", select_entry_group, document(TWO), "bot").hint
+        == "did you mean both?"
+    )
 
 
 def test_an_input_is_named_by_its_port_where_no_other_has_that_name():
@@ -64,14 +67,14 @@ def test_a_name_that_several_ports_have_names_none():
 
 def test_what_is_missing_is_named_by_the_shortest_names():
     found = document(inputs=(Input("x", (ADD_A, MUL_A)),))
-    error = refused("input_missing", entry_values, found, chosen_group(found), {"c": 1})
+    error = refused("input_missing", entry_values, found, select_entry_group(found), {"c": 1})
     assert error.details == {"inputs": ["x", "b"]}
 
 
 def test_a_port_has_one_value():
     found = document(inputs=(Input("x", (ADD_A, MUL_A)),))
     given = {"x": 1, "add.a": 1}
-    error = refused("input_twice", entry_values, found, chosen_group(found), given)
+    error = refused("input_duplicate", entry_values, found, select_entry_group(found), given)
     assert "add.a" in error.message
 
 

@@ -29,11 +29,11 @@ from nexus_tools.workflow import (
     StubbedOutcome,
     StubFunction,
     Vertex,
+    find_structure,
     lint,
     read_document,
     read_stubs,
     simulate,
-    structure_of,
 )
 from nexus_tools.workflow.simulation import tool_calls
 from tests.workflow.random_documents import Grown
@@ -375,7 +375,7 @@ async def test_a_stub_that_has_nothing_for_the_inputs_is_said_with_its_run():
     b = Stub((StubbedOutcome(Answer("ok", {"x": 0}), when={"x": 0}),))
     with pytest.raises(ValidationError, match=r'b\[1\].*"x":1') as refused:
         await simulate(document, inputs, {"a": ECHO, "b": b})
-    assert refused.value.code == "stub_unfit"
+    assert refused.value.code == "stub_exhausted"
 
 
 @pytest.mark.anyio
@@ -540,7 +540,7 @@ async def test_stubs_that_are_made_of_a_simulation_give_the_same(name):
 # --- Any workflow
 
 
-SEEDS = [seed for seed in range(150) if not structure_of(Grown(seed).document()).problems]
+SEEDS = [seed for seed in range(150) if not find_structure(Grown(seed).document()).problems]
 
 
 def chance_of(*parts):

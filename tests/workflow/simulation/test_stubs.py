@@ -79,7 +79,7 @@ def test_a_variant_may_be_named_like_a_field():
         ([{"ok": {}}, {"give": {}}], "/a/1/give", "exactly one member"),
         ({"fail": "tired"}, "/a/fail", "unreachable"),
         ({"fail": ["x"]}, "/a/fail", "no reason"),
-        ({"fail": "refused", "detail": 1}, "/a/detail", "no text"),
+        ({"fail": "refused", "detail": 1}, "/a/detail", "not text"),
         ({"fail": "refused", "give": {"ok": {}}}, "/a", "both"),
         ({"give": {"ok": {}}, "take_ms": 1}, "/a/take_ms", "Did you mean takes_ms?"),
         ({"give": {"ok": {}}, "takes_ms": -1}, "/a/takes_ms", "whole number"),

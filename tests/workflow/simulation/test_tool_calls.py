@@ -52,7 +52,7 @@ async def test_a_stub_that_has_nothing_for_the_inputs_is_said_so():
     nothing = Stub((StubbedOutcome(OK, when={"a": 1}),))
     with pytest.raises(ValidationError, match='"a":2') as refused:
         ToolCalls(1_000).call("a", nothing, {"a": 2})
-    assert refused.value.code == "stub_unfit"
+    assert refused.value.code == "stub_exhausted"
 
 
 @pytest.mark.anyio
@@ -157,7 +157,7 @@ async def leaves(_):
         (lambda _: Failure("tired", ""), FailureReason.OUTPUT_INVALID, "'tired' is not a valid"),
         (lambda _: Failure("refused", 1), FailureReason.REFUSED, "1"),
         (lambda _: Failure("refused", "x" * 999), FailureReason.REFUSED, "…"),
-        (lambda _: Answer("ok", {1: 2}), FailureReason.OUTPUT_INVALID, "no string"),
+        (lambda _: Answer("ok", {1: 2}), FailureReason.OUTPUT_INVALID, "not a string"),
         (lambda _: Answer("ok", {"Ä": 2}), FailureReason.OUTPUT_INVALID, "port name"),
         (lambda _: Answer(1, {}), FailureReason.OUTPUT_INVALID, "variant"),
         (lambda _: Answer("ok", []), FailureReason.OUTPUT_INVALID, "ports"),

@@ -1,6 +1,6 @@
 """Auth providers for tools: some look up stored credentials, one asks users to sign in.
 
-Begin reading at `provider.py`.
+Start reading at `provider.py`.
 """
 
 from nexus_tools.bridges.hyperpocket.auth.clock import Clock

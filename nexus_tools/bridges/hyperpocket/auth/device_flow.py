@@ -8,9 +8,9 @@ from nexus_tools.bridges.credentials import Credential
 from nexus_tools.bridges.hyperpocket.auth.clock import Clock
 from nexus_tools.bridges.hyperpocket.auth.token_endpoint import (
     AuthorizationServer,
-    credential_of,
+    credential_from_response,
     error_of,
-    response_invalid,
+    invalid_response_error,
     seconds,
 )
 from nexus_tools.errors import NotAllowedError, UnreachableError
@@ -89,7 +89,7 @@ async def wait_for_token(
             continue
         error = error_of(response)
         if not error:
-            return credential_of(response, clock.now(), authorization.scopes)
+            return credential_from_response(response, clock.now(), authorization.scopes)
         if error == "slow_down":
             interval += _SLOW_DOWN_S
         elif error != "authorization_pending":
@@ -106,14 +106,14 @@ def _url(response: dict[str, Any]) -> str:
     plain_url = response.get("verification_uri", response.get("verification_url"))
     url = complete_url if isinstance(complete_url, str) and complete_url else plain_url
     if not isinstance(url, str) or len(url) > _MAX_URL or not url.isprintable():
-        raise response_invalid("verification_uri is missing or not valid")
+        raise invalid_response_error("verification_uri is missing or not valid")
     if urlsplit(url).scheme not in ("http", "https"):
-        raise response_invalid("verification_uri is not an http or https URL")
+        raise invalid_response_error("verification_uri is not an http or https URL")
     return url
 
 
 def _text(response: dict[str, Any], name: str, limit: int) -> str:
     value = response.get(name)
     if not isinstance(value, str) or not 0 < len(value) <= limit or not value.isprintable():
-        raise response_invalid(f"{name} is missing or not valid")
+        raise invalid_response_error(f"{name} is missing or not valid")
     return value

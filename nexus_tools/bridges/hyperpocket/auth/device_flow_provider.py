@@ -16,7 +16,7 @@ from nexus_tools.bridges.hyperpocket.auth.device_flow import (
 )
 from nexus_tools.bridges.hyperpocket.auth.provider import AuthRequest, AuthRequired, find
 from nexus_tools.bridges.hyperpocket.auth.token_endpoint import AuthorizationServer
-from nexus_tools.bridges.hyperpocket.background_tasks import Background
+from nexus_tools.bridges.hyperpocket.background_tasks import BackgroundTasks
 from nexus_tools.errors import NexusError, NotAllowedError
 from nexus_tools.sui.support.logs import get_logger
 
@@ -64,7 +64,7 @@ class DeviceFlowProvider:
         self.clock = clock or Clock()
         self._locks: dict[CredentialKey, Lock] = {}
         self._sign_ins: dict[CredentialKey, _SignIn] = {}
-        self._background: Background | None = None
+        self._background: BackgroundTasks | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -73,7 +73,7 @@ class DeviceFlowProvider:
             yield
             return
         try:
-            async with Background().running() as self._background:
+            async with BackgroundTasks().running() as self._background:
                 yield
         finally:
             self._background = None

@@ -7,7 +7,7 @@ from typing import Protocol
 from anyio import to_thread
 
 from nexus_tools.bridges.credentials import (
-    DEFAULT,
+    DEFAULT_LABEL,
     Credential,
     CredentialKey,
     CredentialKind,
@@ -22,12 +22,12 @@ class AuthRequest:
     """A call's request for credentials: the tool's declaration, the profile, and the thread."""
 
     auth: ToolAuth
-    profile: str = DEFAULT
-    thread_id: str = DEFAULT
+    profile: str = DEFAULT_LABEL
+    thread_id: str = DEFAULT_LABEL
 
     def keys(self, *providers: str) -> list[CredentialKey]:
         """Return the keys of suitable credentials, those of its thread before the default."""
-        threads = dict.fromkeys([self.thread_id, DEFAULT])
+        threads = dict.fromkeys([self.thread_id, DEFAULT_LABEL])
         return [
             CredentialKey(provider, self.profile, thread)
             for provider in dict.fromkeys(providers)

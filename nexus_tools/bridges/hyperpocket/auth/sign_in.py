@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from anyio import to_thread
 
-from nexus_tools.bridges.credentials import DEFAULT, CredentialKey
+from nexus_tools.bridges.credentials import DEFAULT_LABEL, CredentialKey
 from nexus_tools.bridges.hyperpocket.auth.device_flow import (
     DeviceAuthorization,
     authorize_device,
@@ -18,8 +18,8 @@ async def sign_in(
     announce: Callable[[DeviceAuthorization], None],
     *,
     scopes: frozenset[str] = frozenset(),
-    profile: str = DEFAULT,
-    thread_id: str = DEFAULT,
+    profile: str = DEFAULT_LABEL,
+    thread_id: str = DEFAULT_LABEL,
 ) -> CredentialKey:
     """Run the device flow and store its token; `announce` shows the URL and code to the user.
 

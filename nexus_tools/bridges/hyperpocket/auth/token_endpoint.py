@@ -62,7 +62,7 @@ class AuthorizationServer:
         error = error_of(response)
         if error:
             raise NotAllowedError("sign_in_refused", f"the token could not be refreshed: {error}")
-        return credential_of(response, now, credential.scopes, credential.refresh_token)
+        return credential_from_response(response, now, credential.scopes, credential.refresh_token)
 
 
 def check_endpoint(url: str) -> None:
@@ -94,7 +94,7 @@ def error_of(response: dict[str, Any]) -> str:
     return text if is_code else "unknown_error"
 
 
-def credential_of(
+def credential_from_response(
     response: dict[str, Any],
     now: float,
     scopes: frozenset[str] | None,
@@ -110,7 +110,7 @@ def credential_of(
     token, lifetime, scope = (response.get(key) for key in ("access_token", "expires_in", "scope"))
     new_refresh_token = response.get("refresh_token")
     if not isinstance(token, str) or not token:
-        raise response_invalid("access_token is missing")
+        raise invalid_response_error("access_token is missing")
     return Credential(
         CredentialKind.OAUTH2,
         token,
@@ -130,11 +130,11 @@ def seconds(value: object, name: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number < 2**40:
-        raise response_invalid(f"{name} is not a number of seconds")
+        raise invalid_response_error(f"{name} is not a number of seconds")
     return number
 
 
-def response_invalid(problem: str) -> ValidationError:
+def invalid_response_error(problem: str) -> ValidationError:
     """Return the error for a response that violates the RFCs, without quoting the response."""
     message = f"the response of the authorization server is not valid: {problem}"
     return ValidationError("auth_response_invalid", message)
@@ -153,11 +153,11 @@ async def _post(endpoint: str, form: dict[str, str]) -> bytes:
         ) as response,
     ):
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise response_invalid("it is compressed")
+            raise invalid_response_error("it is compressed")
         async for part in response.aiter_raw():
             content += part
             if len(content) > MAX_RESPONSE_BYTES:
-                raise response_invalid(f"it is larger than {MAX_RESPONSE_BYTES} bytes")
+                raise invalid_response_error(f"it is larger than {MAX_RESPONSE_BYTES} bytes")
     return content
 
 
@@ -168,7 +168,7 @@ def _document(content: bytes) -> dict[str, Any]:
         document = None
     if not isinstance(document, dict):
         # The cause would quote the response, which may contain a token.
-        raise response_invalid("expected a JSON object") from None
+        raise invalid_response_error("expected a JSON object") from None
     return document
 
 

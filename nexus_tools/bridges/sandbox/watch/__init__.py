@@ -1,6 +1,6 @@
 """The program between the server and an untrusted program: it starts, watches, and kills it.
 
-It runs for every call, so it imports only small modules of the standard library. Begin reading at
+It runs for every call, so it imports only small modules of the standard library. Start reading at
 `main.py`.
 """
 

@@ -90,6 +90,6 @@ class Ruleset:
             linux.system_call(_ADD_RULE, self._descriptor, _AT_PORT, rule, 0)
 
     def enforce(self) -> None:
-        """Drop all other rights; the process must have dropped new privileges before."""
+        """Drop all other rights; `PR_SET_NO_NEW_PRIVS` must be set before."""
         linux.system_call(_RESTRICT_SELF, self._descriptor, 0)
         os.close(self._descriptor)

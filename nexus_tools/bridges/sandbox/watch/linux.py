@@ -22,10 +22,10 @@ def die_with_parent(signal: int) -> bool:
     return _prctl(_PR_SET_PDEATHSIG, signal)
 
 
-def run_first() -> bool:
+def set_realtime_priority() -> bool:
     """Give this process real-time priority, and return whether that is permitted.
 
-    Root is permitted to, other users usually are not. Children have ordinary priority again.
+    Root has the permission, other users usually do not. Children have ordinary priority again.
     """
     if not IS_LINUX:
         return False

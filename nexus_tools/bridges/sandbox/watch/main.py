@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> None:
     linux.adopt_orphans()
     linux.die_with_parent(signal.SIGTERM)
     # A fork bomb must not keep the watch from running.
-    linux.run_first()
+    linux.set_realtime_priority()
     parent = os.getppid()
     try:
         program = start(order)
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> None:
     _close_pipes()
     watch = Watch(order, program, parent, signals)
     ending = watch.until_it_ends()
-    end_all(program)
+    kill_all(program)
     ending = watch.verdict(ending)
     _leave(order, ending, watch.exit_code(ending))
 
@@ -92,7 +92,7 @@ class Watch:
         They do not cover the total of several processes, and do not tell which limit was exceeded.
         """
         while True:
-            status = reap(self.program)
+            status = reap_children(self.program)
             if status is not None:
                 return f"ended {os.waitstatus_to_exitcode(status)}"
             reason = self._reason()
@@ -144,7 +144,7 @@ class Watch:
         return is_over
 
 
-def reap(program: int) -> int | None:
+def reap_children(program: int) -> int | None:
     """Reap every child that has ended; return the program's wait status if it is among them.
 
     Raises:
@@ -158,7 +158,7 @@ def reap(program: int) -> int | None:
             return None
 
 
-def end_all(program: int) -> None:
+def kill_all(program: int) -> None:
     """Kill the program's process group at once, then every other descendant.
 
     Only processes that cannot be killed remain: those of another user (the tool ran `sudo`), or
@@ -174,7 +174,7 @@ def end_all(program: int) -> None:
         for pid in remaining:
             _kill(pid)
         try:
-            reap(0)
+            reap_children(0)
         except ChildProcessError:
             return
         if remaining != previous:

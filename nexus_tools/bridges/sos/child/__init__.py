@@ -1,6 +1,6 @@
 """The process in the tools' interpreter: it loads tools, describes them, and calls them.
 
-Begin reading at `reply`.
+Start reading at `reply`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from nexus_tools.bridges.sos.child.plugin import load, offer
-from nexus_tools.bridges.sos.child.registry import SOS_TOOL, Refused, ToolObject, file_of
-from nexus_tools.bridges.sos.child.result import ResultObject, json_parts, json_value
+from nexus_tools.bridges.sos.child.registry import SOS_TOOL, RejectedFunction, ToolObject, file_of
+from nexus_tools.bridges.sos.child.result import ResultObject, json_subset, json_value
 from nexus_tools.bridges.sos.child.signature import CONTEXT, RESULT, RegistrationError
-from nexus_tools.bridges.sos.child.system import broke, data_of, load_system, run_hook
+from nexus_tools.bridges.sos.child.system import break_reason, data_of, load_system, run_hook
 from nexus_tools.bridges.sos.child.toolkit import Toolkit
 from nexus_tools.bridges.worker.child import loading
 
@@ -32,7 +32,7 @@ def _describe(request: Request, toolkit: Toolkit) -> Any:
             load(Path(name))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - untrusted code may raise anything
             reason = f"cannot load the file: {type(error).__name__}: {error}"
-            SOS_TOOL.refused.append(Refused("", name, reason))
+            SOS_TOOL.refused.append(RejectedFunction("", name, reason))
     tools = [described for tool in SOS_TOOL.tools() for described in _described(tool)]
     requested_files = set(request["files"])
     return {
@@ -49,7 +49,7 @@ def _described(tool: ToolObject) -> list[dict[str, Any]]:
     try:
         schema = tool.signature.schema()
     except RegistrationError as error:
-        SOS_TOOL.refused.append(Refused(f"{tool.namespace}.{tool.key}", file, str(error)))
+        SOS_TOOL.refused.append(RejectedFunction(f"{tool.namespace}.{tool.key}", file, str(error)))
         return []
     return [
         {
@@ -103,9 +103,9 @@ def _run(request: Request, toolkit: Toolkit) -> Any:
     sections = {name: section for name, section in context.dict().items() if name not in hidden}
     left_out: list[str] = []
     ports = {
-        "results": json_parts(data_of(result), "results", left_out),
-        "context": json_parts(sections, "context", left_out),
-        "broke": broke(result),
+        "results": json_subset(data_of(result), "results", left_out),
+        "context": json_subset(sections, "context", left_out),
+        "broke": break_reason(result),
         "left_out": left_out or None,
     }
     return {name: value for name, value in ports.items() if value is not None}

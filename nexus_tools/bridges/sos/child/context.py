@@ -7,7 +7,7 @@ from typing import Any
 
 from nexus_tools.bridges.sos.child import paths
 from nexus_tools.bridges.sos.child.interpolation import Interpolation, resolved
-from nexus_tools.bridges.sos.child.meta_object import MetaObject, as_objects
+from nexus_tools.bridges.sos.child.meta_object import MetaObject, to_meta_objects
 from nexus_tools.bridges.sos.child.paths import MISSING
 from nexus_tools.bridges.sos.child.result import ResultObject
 
@@ -27,7 +27,9 @@ class SOSContext:
     """
 
     def __init__(self, **sections: Any) -> None:
-        self._sections: MetaObject = as_objects({**{name: {} for name in SECTIONS}, **sections})
+        self._sections: MetaObject = to_meta_objects(
+            {**{name: {} for name in SECTIONS}, **sections}
+        )
         self.result: ResultObject | None = None
         self.keep_result = True
         self.denied: frozenset[str] = frozenset()
@@ -56,7 +58,7 @@ class SOSContext:
         section = paths.steps(name)[0]
         if section not in self._sections:
             raise paths.PathError(f"{name!r} does not start with a section such as namespace")
-        paths.put(self._sections, name, as_objects(value), overwrite=overwrite)
+        paths.put(self._sections, name, to_meta_objects(value), overwrite=overwrite)
 
     def remove(self, name: str) -> None:
         """Remove a value.

@@ -8,13 +8,13 @@ from typing import Any
 
 from nexus_tools.bridges.sos.child.paths import MISSING, find, steps
 
-UNSETTLED = ("action", "hook")
+DEFERRED_SECTIONS = ("action", "hook")
 """The sections that are interpolated when they run; others when the system is loaded."""
 
 _MAX_DEPTH = 50
 
 
-class GivenText(str):
+class LiteralText(str):
     """A string from a caller, in which `${…}` has no meaning."""
 
     __slots__ = ()
@@ -46,7 +46,7 @@ class Interpolation:
             return {key: self.filled(member) for key, member in node.items()}
         if isinstance(node, list):
             return [self.filled(member) for member in node]
-        if isinstance(node, str) and not isinstance(node, GivenText) and "${" in node:
+        if isinstance(node, str) and not isinstance(node, LiteralText) and "${" in node:
             return self._text(node)
         return node
 
@@ -78,7 +78,7 @@ class Interpolation:
             value, section = find(self._root, path), steps(path)[0]
         except (KeyError, ValueError) as error:
             raise InterpolationError(f"cannot resolve ${{{path}}}: {error.args[0]}") from None
-        if self._is_settled and section not in UNSETTLED:
+        if self._is_settled and section not in DEFERRED_SECTIONS:
             return value
         if self._depth >= _MAX_DEPTH:
             raise InterpolationError(f"${{{path}}} refers to itself")

@@ -27,11 +27,11 @@ class MetaConfig(MetaObject):
     """A part of a configuration."""
 
 
-def as_objects(value: Any) -> Any:
+def to_meta_objects(value: Any) -> Any:
     """Return the value with every plain dictionary converted to a `MetaObject`."""
     if isinstance(value, dict):
         kind = type(value) if isinstance(value, MetaObject) else MetaObject
-        return kind({key: as_objects(member) for key, member in value.items()})
+        return kind({key: to_meta_objects(member) for key, member in value.items()})
     if isinstance(value, list):
-        return [as_objects(member) for member in value]
+        return [to_meta_objects(member) for member in value]
     return value

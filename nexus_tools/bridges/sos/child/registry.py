@@ -39,7 +39,7 @@ class ToolRepo:
     """The tools of one namespace, as attributes."""
 
 
-class Refused:
+class RejectedFunction:
     """A function that could not be registered."""
 
     def __init__(self, name: str, file: str, reason: str, *, is_taken: bool = False) -> None:
@@ -57,7 +57,7 @@ class ToolRoot:
     """
 
     def __init__(self) -> None:
-        self.refused: list[Refused] = []
+        self.refused: list[RejectedFunction] = []
         self.overwrite = False
         self.find_more: Callable[[str], None] = lambda _: None
         self._repos: dict[str, ToolRepo] = {}
@@ -137,7 +137,9 @@ def sos_tool(function: Function) -> Function:
     except RegistrationError as error:
         name = f"{namespace_of(function)}.{getattr(function, '__name__', '?')}"
         is_taken = isinstance(error, NameTakenError)
-        SOS_TOOL.refused.append(Refused(name, file_of(function), str(error), is_taken=is_taken))
+        SOS_TOOL.refused.append(
+            RejectedFunction(name, file_of(function), str(error), is_taken=is_taken)
+        )
         print(f"{name} is not registered: {error}")  # noqa: T201 - for the log of the call
     return function
 

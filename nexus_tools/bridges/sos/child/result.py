@@ -111,7 +111,7 @@ def json_value(value: Any, what: str) -> Any:
     return converted
 
 
-def json_parts(tree: dict[str, Any], place: str, left_out: list[str]) -> dict[str, Any]:
+def json_subset(tree: dict[str, Any], place: str, left_out: list[str]) -> dict[str, Any]:
     """Return the parts of a tree that JSON can represent; add the other paths to `left_out`."""
     parts: dict[str, Any] = {}
     for name, member in tree.items():
@@ -120,7 +120,7 @@ def json_parts(tree: dict[str, Any], place: str, left_out: list[str]) -> dict[st
             parts[str(name)] = json_value(member, path)
         except NotJsonError:
             if isinstance(member, dict):
-                parts[str(name)] = json_parts(member, path, left_out)
+                parts[str(name)] = json_subset(member, path, left_out)
             else:
                 left_out.append(path)
     return parts

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from nexus_tools.bridges.sos.child.context import SOSContext
-from nexus_tools.bridges.sos.child.interpolation import UNSETTLED, GivenText, Interpolation
+from nexus_tools.bridges.sos.child.interpolation import (
+    DEFERRED_SECTIONS,
+    Interpolation,
+    LiteralText,
+)
 from nexus_tools.bridges.sos.child.result import ResultRepo, RuntimeBreak
 
 
@@ -18,7 +22,7 @@ def load_system(document: dict[str, Any], given: dict[str, Any]) -> SOSContext:
     root = _merged(document, _literal(given))
     interpolation = Interpolation(root, is_settled=False)
     settled = {
-        name: section if name in UNSETTLED else interpolation.filled(section)
+        name: section if name in DEFERRED_SECTIONS else interpolation.filled(section)
         for name, section in root.items()
     }
     return SOSContext(**settled)
@@ -37,12 +41,12 @@ def data_of(result: Any) -> dict[str, Any]:
     return {} if isinstance(result, RuntimeBreak) else dict(result.data)
 
 
-def broke(result: Any) -> Any:
+def break_reason(result: Any) -> Any:
     """Return the reason for a break out of a list, or None if it ran to its end."""
     if isinstance(result, RuntimeBreak):
         return str(result) or "the list of actions ended early"
     members = result.values() if isinstance(result, ResultRepo) else ()
-    return next((reason for reason in map(broke, members) if reason is not None), None)
+    return next((reason for reason in map(break_reason, members) if reason is not None), None)
 
 
 def _merged(base: Any, over: Any) -> Any:
@@ -59,4 +63,4 @@ def _literal(value: Any) -> Any:
         return {name: _literal(member) for name, member in value.items()}
     if isinstance(value, list):
         return [_literal(member) for member in value]
-    return GivenText(value) if isinstance(value, str) else value
+    return LiteralText(value) if isinstance(value, str) else value

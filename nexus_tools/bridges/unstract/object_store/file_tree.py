@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from nexus_tools.bridges.unstract.object_store.xml_documents import FaultError
+from nexus_tools.bridges.unstract.object_store.xml_documents import S3Error
 
 MAX_KEY_BYTES = 1_024
 MAX_NAME_BYTES = 255
@@ -38,23 +38,23 @@ class ObjectName:
 
     @classmethod
     def parse(cls, bucket: str, key: str) -> "ObjectName":
-        """Parse a key of a bucket as a relative path of plain names, or raise `FaultError`."""
+        """Parse a key of a bucket as a relative path of plain names, or raise `S3Error`."""
         if len(key.encode()) > MAX_KEY_BYTES:
-            raise FaultError("KeyTooLongError", f"a key must have at most {MAX_KEY_BYTES} bytes")
+            raise S3Error("KeyTooLongError", f"a key must have at most {MAX_KEY_BYTES} bytes")
         names = key.removesuffix("/").split("/")
         if len(names) > MAX_DEPTH:
-            raise FaultError("InvalidArgument", f"a key must have at most {MAX_DEPTH} components")
+            raise S3Error("InvalidArgument", f"a key must have at most {MAX_DEPTH} components")
         problem = next(filter(None, map(_problem, names)), "")
         if problem:
-            raise FaultError("InvalidArgument", f"the key is not a valid path: {problem}")
-        return cls((bucket_name(bucket), *names), key.endswith("/"))
+            raise S3Error("InvalidArgument", f"the key is not a valid path: {problem}")
+        return cls((check_bucket_name(bucket), *names), key.endswith("/"))
 
 
-def bucket_name(name: str) -> str:
-    """Return the name if it is a valid bucket name, or raise `FaultError`."""
+def check_bucket_name(name: str) -> str:
+    """Return the name if it is a valid bucket name, or raise `S3Error`."""
     if not _is_bucket_name(name):
         message = "a bucket name must have 3 to 63 characters of a-z, 0-9, '.', and '-'"
-        raise FaultError("InvalidBucketName", message)
+        raise S3Error("InvalidBucketName", message)
     return name
 
 
@@ -98,11 +98,11 @@ class Quota:
             self._used_bytes += sum(os.lstat(Path(folder, name)).st_size for name in files)
 
     def take(self, *, size: int = 0, files: int = 0) -> None:
-        """Count bytes and files before they are written, or raise `FaultError` over the limit."""
+        """Count bytes and files before they are written, or raise `S3Error` over the limit."""
         if self._used_bytes + size > self._max_bytes:
-            raise FaultError("QuotaExceeded", f"the store is limited to {self._max_bytes} bytes")
+            raise S3Error("QuotaExceeded", f"the store is limited to {self._max_bytes} bytes")
         if self._used_files + files > self._max_files:
-            raise FaultError("QuotaExceeded", f"the store is limited to {self._max_files} files")
+            raise S3Error("QuotaExceeded", f"the store is limited to {self._max_files} files")
         self._used_bytes += size
         self._used_files += files
 
@@ -158,7 +158,7 @@ class Tree:
         with _key_conflicts(place), self._directory(place[:-1], create=True) as parent:
             replaced = _status(place[-1], parent)
             if replaced and only_new:
-                raise FaultError("PreconditionFailed", "an object with this name already exists")
+                raise S3Error("PreconditionFailed", "an object with this name already exists")
             os.rename(staged, place[-1], dst_dir_fd=parent)
             if replaced:
                 self.quota.give(size=replaced.st_size, files=1)
@@ -227,7 +227,7 @@ def _key_conflicts(place: Place) -> Iterator[None]:
     except (NotADirectoryError, IsADirectoryError, FileExistsError) as error:
         key = "/".join(place[1:])
         message = f"{key!r} cannot be both a file and a directory"
-        raise FaultError("KeyConflict", message) from error
+        raise S3Error("KeyConflict", message) from error
 
 
 def _status(name: str, parent: int) -> os.stat_result | None:

@@ -11,8 +11,8 @@ from nexus_tools.bridges.unstract.object_store.objects import ObjectInfo
 from nexus_tools.bridges.unstract.object_store.operations import S3Request
 from nexus_tools.bridges.unstract.object_store.xml_documents import (
     Content,
-    FaultError,
-    whole_number,
+    S3Error,
+    parse_integer,
     xml_response,
     xml_time,
 )
@@ -24,13 +24,13 @@ async def list_objects(request: S3Request) -> Response:
     """Handle ListObjectsV2; the continuation token is the last key of the previous page."""
     parameters = request.query_params
     if parameters.get("list-type") != "2":
-        raise FaultError("NotImplemented", "only version 2 of ListObjects is supported")
+        raise S3Error("NotImplemented", "only version 2 of ListObjects is supported")
     request.objects.check_bucket(request.bucket)
     prefix = parameters.get("prefix", "")
-    limit = min(whole_number(parameters.get("max-keys") or "1000", 0, 10**9), MAX_KEYS)
+    limit = min(parse_integer(parameters.get("max-keys") or "1000", 0, 10**9), MAX_KEYS)
     after = parameters.get("continuation-token") or parameters.get("start-after", "")
     objects = request.objects.list(request.bucket, prefix)
-    page = page_of(sorted(objects), prefix, parameters.get("delimiter", ""), after, limit)
+    page = build_page(sorted(objects), prefix, parameters.get("delimiter", ""), after, limit)
     is_encoded = parameters.get("encoding-type") == "url"
     write = quote if is_encoded else str
     content: dict[str, Content] = {
@@ -75,7 +75,7 @@ class Page:
         return len(self.keys) + len(self.prefixes)
 
 
-def page_of(keys: Sequence[str], prefix: str, delimiter: str, after: str, limit: int) -> Page:
+def build_page(keys: Sequence[str], prefix: str, delimiter: str, after: str, limit: int) -> Page:
     """Return a page of the sorted keys that start with `prefix` and follow `after`.
 
     For example, with the delimiter `/` the keys `a.txt`, `photos/x`, `photos/y` become the key

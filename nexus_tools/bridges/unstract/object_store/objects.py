@@ -17,10 +17,10 @@ from nexus_tools.bridges.unstract.object_store.file_tree import (
     ObjectName,
     Place,
     Tree,
-    bucket_name,
+    check_bucket_name,
     is_file_name,
 )
-from nexus_tools.bridges.unstract.object_store.xml_documents import FaultError
+from nexus_tools.bridges.unstract.object_store.xml_documents import S3Error
 
 DEFAULT_HEADERS = {"content-type": "binary/octet-stream"}
 
@@ -49,8 +49,8 @@ class Objects:
 
     def check_bucket(self, bucket: str) -> None:
         """Raise `NoSuchBucket` unless the bucket exists."""
-        if not self.tree.directory((bucket_name(bucket),)):
-            raise FaultError("NoSuchBucket", f"the bucket {bucket} does not exist")
+        if not self.tree.directory((check_bucket_name(bucket),)):
+            raise S3Error("NoSuchBucket", f"the bucket {bucket} does not exist")
 
     def open(self, name: ObjectName) -> tuple[ObjectInfo, BinaryIO]:
         """Return an object and its content, or raise `NoSuchKey`; a directory has no content."""
@@ -60,7 +60,7 @@ class Objects:
                 return self._info(name.parts, os.fstat(content.fileno())), content
         elif status := self.tree.directory(name.parts):
             return self._info(name.parts, status), io.BytesIO()
-        raise FaultError("NoSuchKey", f"the object {'/'.join(name.parts[1:])!r} does not exist")
+        raise S3Error("NoSuchKey", f"the object {'/'.join(name.parts[1:])!r} does not exist")
 
     def list(self, bucket: str, prefix: str) -> dict[str, ObjectInfo]:
         """Return a bucket's objects with a key prefix; empty directories end in `/`."""
@@ -107,7 +107,7 @@ class Objects:
             self._headers[name.parts] = (etag(status), headers)
         elif status.st_size:
             message = "a key that ends in '/' is a directory, which cannot have content"
-            raise FaultError("InvalidArgument", message)
+            raise S3Error("InvalidArgument", message)
         else:
             self.tree.make_directory(name.parts)
         return self._info(name.parts, status)
@@ -182,7 +182,7 @@ class Uploads:
     def create(self, name: ObjectName, headers: Mapping[str, str]) -> str:
         """Start an upload and return its ID."""
         if len(self._uploads) >= _MAX_UPLOADS:
-            raise FaultError("QuotaExceeded", f"{_MAX_UPLOADS} uploads are already in progress")
+            raise S3Error("QuotaExceeded", f"{_MAX_UPLOADS} uploads are already in progress")
         upload_id = secrets.token_hex(16)
         self._uploads[upload_id] = Upload(name, headers)
         return upload_id
@@ -226,7 +226,7 @@ class Uploads:
     def _find(self, upload_id: str, name: ObjectName) -> Upload:
         upload = self._uploads.get(upload_id)
         if upload is None or upload.name != name:
-            raise FaultError("NoSuchUpload", "this object has no upload with this ID")
+            raise S3Error("NoSuchUpload", "this object has no upload with this ID")
         return upload
 
     def _join(self, parts: Sequence[Path]) -> Path:
@@ -244,11 +244,11 @@ class Uploads:
 def _ordered(upload: Upload, requested_parts: Sequence[tuple[int, str]]) -> list[Path]:
     numbers = [number for number, _ in requested_parts]
     if not numbers:
-        raise FaultError("MalformedXML", "the request to complete the upload lists no part")
+        raise S3Error("MalformedXML", "the request to complete the upload lists no part")
     if sorted(set(numbers)) != numbers:
-        raise FaultError("InvalidPartOrder", "the parts must be in the order of their numbers")
+        raise S3Error("InvalidPartOrder", "the parts must be in the order of their numbers")
     for number, tag in requested_parts:
         part = upload.parts.get(number)
         if part is None or etag(part.stat()).strip('"') != tag.strip('"'):
-            raise FaultError("InvalidPart", f"part {number} was not uploaded, or has another ETag")
+            raise S3Error("InvalidPart", f"part {number} was not uploaded, or has another ETag")
     return [upload.parts[number] for number in numbers]

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope
 
-from nexus_tools.bridges.unstract.object_store.file_tree import ObjectName, bucket_name
+from nexus_tools.bridges.unstract.object_store.file_tree import ObjectName, check_bucket_name
 from nexus_tools.bridges.unstract.object_store.objects import (
     DEFAULT_HEADERS,
     ObjectInfo,
@@ -24,10 +24,10 @@ from nexus_tools.bridges.unstract.object_store.objects import (
 )
 from nexus_tools.bridges.unstract.object_store.xml_documents import (
     Content,
-    FaultError,
+    S3Error,
     parse,
+    parse_integer,
     texts,
-    whole_number,
     xml_response,
     xml_time,
 )
@@ -82,14 +82,14 @@ class S3Request(Request):
         }
         if sum(len(name) + len(value) for name, value in headers.items()) > MAX_METADATA_BYTES:
             message = f"metadata must have at most {MAX_METADATA_BYTES} bytes"
-            raise FaultError("MetadataTooLarge", message)
+            raise S3Error("MetadataTooLarge", message)
         return DEFAULT_HEADERS | headers
 
     def is_only_new(self) -> bool:
         """Return whether the write must not replace an existing object."""
         condition = self.headers.get("if-none-match")
         if "if-match" in self.headers or condition not in (None, "*"):
-            raise FaultError("NotImplemented", "conditional writes with an ETag are not supported")
+            raise S3Error("NotImplemented", "conditional writes with an ETag are not supported")
         return condition is not None
 
     async def document(self, root: str) -> Element:
@@ -99,7 +99,7 @@ class S3Request(Request):
             content += part
             if len(content) > _MAX_DOCUMENT_BYTES:
                 message = f"the body must have at most {_MAX_DOCUMENT_BYTES} bytes"
-                raise FaultError("EntityTooLarge", message)
+                raise S3Error("EntityTooLarge", message)
         return parse(bytes(content), root)
 
     def _object(self, bucket: str, key: str) -> ObjectName:
@@ -159,14 +159,14 @@ async def delete_objects(request: S3Request) -> Response:
     batch = await request.document("Delete")
     keys = [key for entry in batch.iterfind("{*}Object") for key in texts(entry, "Key")]
     if not 1 <= len(keys) <= _MAX_DELETED:
-        raise FaultError("MalformedXML", f"a batch must have 1 to {_MAX_DELETED} objects")
+        raise S3Error("MalformedXML", f"a batch must have 1 to {_MAX_DELETED} objects")
     deleted: list[dict[str, Content]] = []
     errors: list[dict[str, Content]] = []
     for key in keys:
         try:
             request.objects.remove(ObjectName.parse(request.bucket, key))
             deleted.append({"Key": key})
-        except FaultError as fault:
+        except S3Error as fault:
             errors.append({"Key": key, "Code": fault.code, "Message": fault.message})
     is_quiet = batch.findtext("{*}Quiet", "").strip() == "true"
     return xml_response("DeleteResult", {"Deleted": [] if is_quiet else deleted, "Error": errors})
@@ -178,7 +178,7 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
 def _head(request: S3Request, info: ObjectInfo) -> Response:
-    """Return the status and headers for a reader, or raise `FaultError` if a condition fails."""
+    """Return the status and headers for a reader, or raise `S3Error` if a condition fails."""
     headers = {
         **info.headers,
         "etag": info.etag,
@@ -188,7 +188,7 @@ def _head(request: S3Request, info: ObjectInfo) -> Response:
     if not _matches(request.headers.get("if-match", "*"), info):
         # s3fs searches the message for `pre-conditions` to detect that a file was replaced during a
         # read.
-        raise FaultError("PreconditionFailed", "the object does not satisfy the pre-conditions")
+        raise S3Error("PreconditionFailed", "the object does not satisfy the pre-conditions")
     if _matches(request.headers.get("if-none-match", ""), info):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     byte_range = _byte_range(request, info)
@@ -221,7 +221,7 @@ def _byte_range(request: S3Request, info: ObjectInfo) -> range | None:
         positions = range(int(first), min(info.size, int(last or info.size) + 1))
     if not positions:
         message = f"the range is outside of the object, which has {info.size} bytes"
-        raise FaultError("InvalidRange", message)
+        raise S3Error("InvalidRange", message)
     return positions
 
 
@@ -244,11 +244,11 @@ async def create_multipart_upload(request: S3Request) -> Response:
 async def upload_part(request: S3Request) -> Response:
     """Handle UploadPart."""
     if "x-amz-copy-source" in request.headers:
-        raise FaultError("NotImplemented", "UploadPartCopy is not supported")
+        raise S3Error("NotImplemented", "UploadPartCopy is not supported")
     etag = await request.uploads.add(
         request.query_params["uploadId"],
         request.object_name(),
-        whole_number(request.query_params["partNumber"], *_PARTS),
+        parse_integer(request.query_params["partNumber"], *_PARTS),
         request.stream(),
     )
     return Response(headers={"etag": etag})
@@ -262,7 +262,7 @@ async def complete_multipart_upload(request: S3Request) -> Response:
     info = request.uploads.complete(
         request.query_params["uploadId"],
         name,
-        [(whole_number(number, *_PARTS), etag) for number, etag in parts],
+        [(parse_integer(number, *_PARTS), etag) for number, etag in parts],
         only_new=only_new,
     )
     content = {"Bucket": request.bucket, "Key": request.key, "ETag": info.etag}
@@ -289,10 +289,10 @@ async def list_buckets(request: S3Request) -> Response:
 
 async def create_bucket(request: S3Request) -> Response:
     """Handle CreateBucket; the requested location is ignored."""
-    place = (bucket_name(request.bucket),)
+    place = (check_bucket_name(request.bucket),)
     if request.objects.tree.directory(place):
         message = f"the bucket {request.bucket} already exists"
-        raise FaultError("BucketAlreadyOwnedByYou", message)
+        raise S3Error("BucketAlreadyOwnedByYou", message)
     request.objects.tree.make_directory(place)
     return Response()
 

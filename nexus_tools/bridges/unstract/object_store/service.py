@@ -18,8 +18,8 @@ from nexus_tools.bridges.unstract.object_store.file_tree import Quota, Tree
 from nexus_tools.bridges.unstract.object_store.listing import list_objects
 from nexus_tools.bridges.unstract.object_store.objects import Objects, Uploads
 from nexus_tools.bridges.unstract.object_store.operations import S3Request
-from nexus_tools.bridges.unstract.object_store.xml_documents import FaultError
-from nexus_tools.http.embedded_server import embedded, listening_socket, url_of
+from nexus_tools.bridges.unstract.object_store.xml_documents import S3Error
+from nexus_tools.http.embedded_server import listening_socket, serve_embedded, url_of
 from nexus_tools.sui.support.logs import get_logger
 
 _log = get_logger("nexus_tools.bridges.unstract")
@@ -59,7 +59,7 @@ async def object_store(root: Path, *, max_bytes: int, max_files: int) -> AsyncIt
     with TemporaryDirectory(prefix=".staging-", dir=root, ignore_cleanup_errors=True) as staging:
         objects = Objects(Tree(root, quota), Path(staging))
         listener = listening_socket("127.0.0.1", 0)
-        async with embedded(Service(access_key, objects), listener, **_BOUNDS):
+        async with serve_embedded(Service(access_key, objects), listener, **_BOUNDS):
             yield ObjectStore(url_of(listener), access_key)
 
 
@@ -81,11 +81,11 @@ class Service:
             response = await self._respond(request)
         except ClientDisconnect:
             return
-        except FaultError as fault:
+        except S3Error as fault:
             response = fault.response()
         except Exception:  # noqa: BLE001 - a server must respond after any defect
-            _log.exception("object_store_broke", method=request.method, path=scope["path"])
-            response = FaultError("InternalError", "internal error of the store").response()
+            _log.exception("object_store_request_failed", method=request.method, path=scope["path"])
+            response = S3Error("InternalError", "internal error of the store").response()
         # Read the rest of the body, because a client may read the response only after it has sent
         # all.
         with suppress(ClientDisconnect, RuntimeError):
@@ -102,7 +102,7 @@ _KEY = re.compile(r"Credential=([^/,\s]+)/")
 
 
 def check_key(request: S3Request, access_key: str) -> None:
-    """Raise `FaultError` unless the request has the key, in a header or a presigned URL.
+    """Raise `S3Error` unless the request has the key, in a header or a presigned URL.
 
     The key is a capability: it cannot be guessed, and it is valid for one run. Clients also sign
     their requests, but the store does not verify signatures. They would protect against an attacker
@@ -111,9 +111,9 @@ def check_key(request: S3Request, access_key: str) -> None:
     presigned = f"Credential={request.query_params.get('X-Amz-Credential', '')}"
     match = _KEY.search(request.headers.get("authorization") or presigned)
     if match is None:
-        raise FaultError("AccessDenied", "the request has no access key")
+        raise S3Error("AccessDenied", "the request has no access key")
     if not secrets.compare_digest(match[1].encode(), access_key.encode()):
-        raise FaultError("InvalidAccessKeyId", "the access key does not belong to this store")
+        raise S3Error("InvalidAccessKeyId", "the access key does not belong to this store")
 
 
 # --- The operation of a request, by method, level, and subresource
@@ -174,7 +174,7 @@ def operation_of(request: S3Request) -> Operation:
         unknown.append("aws-chunked")
     if operation is None or unknown:
         description = " ".join(filter(None, [request.method, level, subresource, *unknown]))
-        raise FaultError("NotImplemented", f"this store does not support {description[:200]}")
+        raise S3Error("NotImplemented", f"this store does not support {description[:200]}")
     return operation
 
 

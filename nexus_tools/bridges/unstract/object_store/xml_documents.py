@@ -28,7 +28,7 @@ _NAMESPACE = ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
 Content: TypeAlias = "str | int | Mapping[str, Content] | Sequence[Mapping[str, Content]]"
 
 
-class FaultError(Exception):
+class S3Error(Exception):
     """An error that ends a request with an error document.
 
     `code` is an error code of S3; a code without a listed status has the status 400.
@@ -71,11 +71,11 @@ def xml_time(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
-def whole_number(text: str, least: int, most: int) -> int:
-    """Parse an integer from a client between `least` and `most`, or raise `FaultError`."""
+def parse_integer(text: str, least: int, most: int) -> int:
+    """Parse an integer from a client between `least` and `most`, or raise `S3Error`."""
     if text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most:
         return int(text)
-    raise FaultError(
+    raise S3Error(
         "InvalidArgument", f"expected an integer from {least} to {most}, got {text[:80]!r}"
     )
 
@@ -86,9 +86,9 @@ def parse(content: bytes, root: str) -> ET.Element:
         # Without a DOCTYPE there are no entities, whose expansion could be unlimited.
         top = ET.XML(content, ET.XMLParser(target=_NoDocumentType()))  # noqa: S314
     except ET.ParseError as error:
-        raise FaultError("MalformedXML", f"the body is not an XML document: {error}") from error
+        raise S3Error("MalformedXML", f"the body is not an XML document: {error}") from error
     if top.tag.rpartition("}")[2] != root:
-        raise FaultError("MalformedXML", f"expected a document {root}")
+        raise S3Error("MalformedXML", f"expected a document {root}")
     return top
 
 
@@ -96,10 +96,10 @@ def texts(parent: ET.Element, *names: str) -> list[str]:
     """Return the text of one child element for each name."""
     values = [parent.findtext(f"{{*}}{name}", "") for name in names]
     if not all(values):
-        raise FaultError("MalformedXML", f"{parent.tag} requires {' and '.join(names)}")
+        raise S3Error("MalformedXML", f"{parent.tag} requires {' and '.join(names)}")
     return values
 
 
 class _NoDocumentType(ET.TreeBuilder):
     def doctype(self, *_: object) -> None:
-        raise FaultError("MalformedXML", "DOCTYPE declarations are not allowed")
+        raise S3Error("MalformedXML", "DOCTYPE declarations are not allowed")

@@ -40,7 +40,7 @@ def complete_fqns(context: click.Context, _: click.Parameter, begun: str) -> lis
     return _begun(kept.names, begun)
 
 
-def keep_fqns(settings: "Settings", network: str, names: Names) -> None:
+def cache_fqns(settings: "Settings", network: str, names: Names) -> None:
     """Cache the FQNs of a network for a minute."""
     _Kept(settings, _fqns_of(network)).keep(int(time.time()), names)
 
@@ -143,10 +143,10 @@ def _ask(network: str, *, wait_s: float) -> None:
     """Start a process that reads FQNs from the node, and wait at most `wait_s` seconds for it."""
     from subprocess import DEVNULL, Popen, TimeoutExpired
 
-    from nexus_tools.cli.framework.own_process import own_command
+    from nexus_tools.cli.framework.own_process import child_command
 
     asking = Popen(  # noqa: S603 - our own program
-        own_command(network, module="nexus_tools.cli.framework.input.completion_process"),
+        child_command(network, module="nexus_tools.cli.framework.input.completion_process"),
         stdin=DEVNULL,
         stdout=DEVNULL,
         stderr=DEVNULL,

@@ -8,7 +8,7 @@ import asyncio
 import sys
 from contextlib import suppress
 
-from nexus_tools.cli.framework.input.completion import keep_fqns
+from nexus_tools.cli.framework.input.completion import cache_fqns
 from nexus_tools.errors import NexusError
 from nexus_tools.registry import ToolRegistry
 from nexus_tools.settings.settings import Settings
@@ -31,4 +31,4 @@ async def _read(settings: Settings, network: str) -> list[str]:
 if __name__ == "__main__":
     with suppress(NexusError, TimeoutError):
         found = Settings.load()
-        keep_fqns(found, sys.argv[1], asyncio.run(_read(found, sys.argv[1])))
+        cache_fqns(found, sys.argv[1], asyncio.run(_read(found, sys.argv[1])))

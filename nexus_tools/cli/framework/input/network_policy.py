@@ -29,13 +29,13 @@ _OPTIONS = (
 
 
 def reaches(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command that calls tools: it gets the options that `reach` reads."""
+    """Decorate a command that calls tools: it gets the options that `network_policy` reads."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
-def reach(options: Mapping[str, Any]) -> dict[str, Any]:
+def network_policy(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options as settings of a Leader's address guard, with None for options not set."""
     from nexus_tools.leader import LOOPBACK
 

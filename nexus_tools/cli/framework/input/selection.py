@@ -61,7 +61,7 @@ _OPTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class ToolSelection:
     """The values of the options that select tools. None or an empty value selects every tool."""
 
     domains: tuple[str, ...]
@@ -91,7 +91,7 @@ class Selection:
         )
 
 
-def picks(command: Callable[..., Any]) -> Callable[..., Any]:
+def name_filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a command that selects tools by name: it gets `FqnPatterns` as `patterns`."""
 
     @functools.wraps(command)
@@ -103,15 +103,15 @@ def picks(command: Callable[..., Any]) -> Callable[..., Any]:
     return _with(_PATTERNS, wrapped)
 
 
-def selects(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command that selects registered tools: it gets a `Selection` as `selection`."""
+def registry_filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a command that selects registered tools and passes `selection`."""
 
-    @picks
+    @name_filter_options
     @functools.wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        names = Selection.__dataclass_fields__
+        names = ToolSelection.__dataclass_fields__
         mine = {name: kwargs.pop(name) for name in names}
-        return command(*args, selection=Selection(**mine), **kwargs)
+        return command(*args, selection=ToolSelection(**mine), **kwargs)
 
     return _with(_OPTIONS, wrapped)
 

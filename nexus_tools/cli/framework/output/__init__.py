@@ -1,1 +1,1 @@
-"""Output for people and as JSON. Begin with `output.py`."""
+"""Output for people and as JSON. Start with `output.py`."""

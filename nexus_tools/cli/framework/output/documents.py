@@ -8,7 +8,7 @@ import click
 
 from nexus_tools.cli.framework.output.interrupts import interruptible
 from nexus_tools.errors import UsageError, ValidationError
-from nexus_tools.sui.support.text_file import without_mark
+from nexus_tools.sui.support.text_file import without_byte_order_mark
 
 
 def read_option(text: str, option: str) -> Any:
@@ -28,7 +28,7 @@ def read_option(text: str, option: str) -> Any:
 def read_json(name: str) -> Any:
     """Return the JSON in a file, or on stdin for `-`.
 
-    Raises `file_unreadable` or `json_invalid`.
+    Raises `output_file_unreadable` or `json_invalid`.
     """
     return _parse(read_bytes(name), "stdin" if name == "-" else name)
 
@@ -36,16 +36,16 @@ def read_json(name: str) -> Any:
 def read_bytes(name: str) -> bytes:
     """Return the content of a file, or of stdin for `-`, without a byte order mark.
 
-    Raises `file_unreadable`.
+    Raises `output_file_unreadable`.
     """
     if name == "-":
         with interruptible():
-            return without_mark(sys.stdin.buffer.read())
+            return without_byte_order_mark(sys.stdin.buffer.read())
     try:
-        return without_mark(Path(name).expanduser().read_bytes())
+        return without_byte_order_mark(Path(name).expanduser().read_bytes())
     except OSError as error:
         message = f"cannot read {name}: {error.strerror}"
-        raise UsageError("file_unreadable", message) from error
+        raise UsageError("output_file_unreadable", message) from error
 
 
 def read_secret(name: str) -> str:

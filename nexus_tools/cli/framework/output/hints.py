@@ -10,12 +10,11 @@ _COMMAND = re.compile(rf"`({_OURS}[^`]+)`")
 _KEPT = {"wallet_name": ("-w", "--wallet"), "network_name": ("-n", "--network")}
 
 
-def as_typed(text: str) -> str:
+def with_typed_options(text: str) -> str:
     """Return the text with `--wallet` and `--network` of this command added to its commands.
 
     Commands are recognized in backticks, or if the text itself is a command. A command that does
-    not
-    have these options, or already sets them, stays unchanged.
+    not have these options, or already sets them, stays unchanged.
     """
     context = click.get_current_context(silent=True)
     typed = {name: context.params.get(name) for name in _KEPT} if context else {}

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework.output.hints import as_typed
+from nexus_tools.cli.framework.output.hints import with_typed_options
 from nexus_tools.cli.framework.output.interrupts import interruptible
 from nexus_tools.cli.framework.output.spinner import spinning
 from nexus_tools.cli.framework.output.tables import table_for
@@ -48,8 +48,7 @@ class Output:
         `aside` prints on stderr, for a table that belongs to a prompt.
 
         If the terminal is too narrow for whole words, each row is printed as a record, because an
-        ID that
-        is folded in its column cannot be copied. `as_records` forces that layout.
+        ID that is folded in its column cannot be copied. `as_records` forces that layout.
         """
         if self.as_json and not aside:
             self.document([dict(row) for row in rows])
@@ -163,7 +162,7 @@ def print_tree(tree: Any) -> None:
     _console().print(tree)
 
 
-def print_drawn(draw: Callable[[int], Any]) -> None:
+def print_drawing(draw: Callable[[int], Any]) -> None:
     """Print a drawing made with `rich`, for the width of the terminal."""
     console = _console()
     console.print(draw(min(console.width, _DRAWING_WIDTH)))
@@ -177,7 +176,7 @@ def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], width:
 
 def _shown(text: str) -> str:
     """Return a message for the terminal. Messages may quote untrusted text."""
-    return as_typed(plain(text, lines=True))
+    return with_typed_options(plain(text, lines=True))
 
 
 def _cell(value: Any) -> str:

@@ -14,8 +14,7 @@ def spinning(text: str, silence_s: float = 0.0) -> Iterator[None]:
     """Show a spinner after 0.3 s of silence until the block ends, then clear the line.
 
     `silence_s` is how long nothing has been printed before the block. A block that ends earlier
-    shows
-    nothing, because a flickering line is noise, and importing the drawing code takes 50 ms.
+    shows nothing, because a flickering line is noise, and importing the drawing code takes 50 ms.
     """
     drawn, drawing = ExitStack(), Lock()
 

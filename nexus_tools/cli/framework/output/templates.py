@@ -27,12 +27,12 @@ def write_template(source: Traversable, target: Path, values: dict[str, str]) ->
             written += write_template(entry, target / entry.name, values)
         elif entry.name.endswith(_SUFFIX):
             path = target / _filled_in(entry.name.removesuffix(_SUFFIX), values)
-            path.write_text(filled_in(entry, values), encoding="utf-8")
+            path.write_text(render_template(entry, values), encoding="utf-8")
             written.append(path)
     return written
 
 
-def filled_in(template: Traversable, values: dict[str, str]) -> str:
+def render_template(template: Traversable, values: dict[str, str]) -> str:
     """Return the rendered text of a template."""
     return _filled_in(template.read_text(encoding="utf-8"), values)
 

@@ -33,7 +33,7 @@ async def watch(
     While the node is unreachable it waits, and misses no event. After a rollback of the chain it
     prints a message and continues from the last common checkpoint.
     """
-    from nexus_tools.sui.client import WENT_BACK, Cursor, EventRecord, follow_events
+    from nexus_tools.sui.client import CHAIN_ROLLED_BACK, Cursor, EventRecord, follow_events
 
     after = None
     begun = False
@@ -50,7 +50,7 @@ async def watch(
                         text = escaped_json(json.dumps(told, ensure_ascii=False))
                         click.echo(text if output.as_json else plain(line(told)))
         except NotFoundError as error:
-            if error.code != WENT_BACK:
+            if error.code != CHAIN_ROLLED_BACK:
                 raise
             output.note(error.message)
             after = Cursor.after_checkpoint(error.details["common"])

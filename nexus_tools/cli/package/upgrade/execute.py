@@ -5,8 +5,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import Session, asked, carry_out, report, sent_record, writes
-from nexus_tools.cli.package.compiler import Compilation, compiles
+from nexus_tools.cli.framework import (
+    Session,
+    asked,
+    carry_out,
+    report,
+    transaction_document,
+    writes,
+)
+from nexus_tools.cli.package.compiler import Compilation, compilation_options
 from nexus_tools.cli.package.lock import PACKAGE, locked_package, part_of
 from nexus_tools.cli.package.upgrade.subject import SOURCES, compiled_upgrade
 from nexus_tools.errors import NexusError
@@ -15,7 +22,7 @@ from nexus_tools.sui.support import units
 if TYPE_CHECKING:
     from nexus_tools.contracts import (
         CompiledPackage,
-        Part,
+        PackageKind,
         Publisher,
         Sent,
         UpgradeResult,
@@ -27,7 +34,7 @@ _MIGRATED = "migrated the registries: they now refuse commands of older versions
 @click.command()
 @PACKAGE
 @SOURCES
-@compiles
+@compilation_options
 @writes
 async def command(
     session: Session, package: str | None, *, folder: Path | None, compilation: Compilation
@@ -36,8 +43,7 @@ async def command(
 
     Without PACKAGE, our package is upgraded to the version that comes with nexus-tools. Upgrade
     `workflows` after it, because that package is linked to the latest version of ours. If our
-    package
-    is free, it is upgraded immediately with the UpgradeCap.
+    package is free, it is upgraded immediately with the UpgradeCap.
 
     The admin then migrates the registries. From then on they refuse commands of older versions, so
     restart all running Leaders. On other machines, `nexus-tools package use ID` with the ID of the
@@ -67,7 +73,7 @@ async def _execute_other(session: Session, package: str, compiled: "CompiledPack
     report(session.output, sent, done, record)
 
 
-async def _execute_ours(session: Session, compiled: "CompiledPackage", part: "Part") -> None:
+async def _execute_ours(session: Session, compiled: "CompiledPackage", part: "PackageKind") -> None:
     from nexus_tools.contracts import Publisher
 
     async with session.client(signing=True) as client:
@@ -126,7 +132,7 @@ def _report(
         **upgraded.deployment.as_json(),
         "network": network,
         "package_version": version,
-        "migration": None if migrated is None else sent_record(migrated),
+        "migration": None if migrated is None else transaction_document(migrated),
     }
     sent = upgraded.sent or migrated
     if sent is None:

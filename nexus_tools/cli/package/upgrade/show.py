@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.framework import Output, Session, reads
-from nexus_tools.cli.package.compiler import Compilation, compiles
+from nexus_tools.cli.package.compiler import Compilation, compilation_options
 from nexus_tools.cli.package.lock import (
     PACKAGE,
     in_words,
@@ -15,7 +15,7 @@ from nexus_tools.cli.package.lock import (
     upgrades_document,
 )
 from nexus_tools.cli.package.upgrade.subject import SOURCES, compiled_upgrade
-from nexus_tools.errors import NotNowError, ValidationError
+from nexus_tools.errors import ValidationError, WrongStateError
 
 if TYPE_CHECKING:
     from nexus_tools.contracts import CompiledPackage, UpgradeChanges
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.command()
 @PACKAGE
 @SOURCES
-@compiles
+@compilation_options
 @reads
 async def command(
     session: Session, package: str | None, *, folder: Path | None, compilation: Compilation
@@ -34,11 +34,9 @@ async def command(
     Default: our package.
 
     With --folder, the sources are compiled and compared with the proposal. Only the digest is
-    binding,
-    not the URL of the sources. If they match, the command lists the modules that change, and warns
-    of
-    risks. For example, `init` of an added module runs with the rights of whoever executes the
-    upgrade.
+    binding, not the URL of the sources. If they match, the command lists the modules that change,
+    and warns of risks. For example, `init` of an added module runs with the rights of whoever
+    executes the upgrade.
     """
     output = session.output
     compiled: CompiledPackage | None = None
@@ -92,15 +90,15 @@ def _warn(output: Output, changes: "UpgradeChanges") -> None:
 
 def _not_proposed(
     folder: Path, compiled: "CompiledPackage | None"
-) -> NotNowError | ValidationError:
+) -> WrongStateError | ValidationError:
     if compiled is None:
-        return NotNowError(
+        return WrongStateError(
             "nothing_proposed",
             f"no upgrade is proposed to compare {folder} with",
             hint="Run `nexus-tools package upgrade watch` to be notified of proposals.",
         )
     return ValidationError(
-        "sources_differ",
+        "sources_mismatch",
         f"{folder} compiles to {compiled.digest.hex()}, which differs from the proposal",
         hint="Ask the proposer: the sources or the compiler differ, or the proposal is malicious.",
     )

@@ -24,15 +24,15 @@ async def compiled_upgrade(
     session: Session, package: str | None, folder: Path | None, compilation: Compilation
 ) -> "CompiledPackage":
     """Return the modules of an upgrade. Raises `folder_missing`, or as the compiler does."""
-    from nexus_tools.contracts import Part, load_package, load_workflows, newest
+    from nexus_tools.contracts import PackageKind, load_package, load_workflows, newest
 
     if folder is not None:
         with session.output.progress(f"compiling {folder}"):
             return await asyncio.to_thread(compiled_folder, session, folder, compilation)
     part = part_of(package)
-    if part is Part.TOOLS:
+    if part is PackageKind.TOOLS:
         return load_package()
-    if part is Part.WORKFLOWS:
+    if part is PackageKind.WORKFLOWS:
         async with session.client() as client:
             deployment = await newest(client, await session.deployment(client))
         return load_workflows(deployment.package)

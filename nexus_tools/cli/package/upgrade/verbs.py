@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.framework import ACCOUNT, Session, asked, carry_out, report, writes
-from nexus_tools.cli.package.compiler import Compilation, compiles
+from nexus_tools.cli.package.compiler import Compilation, compilation_options
 from nexus_tools.cli.package.lock import PACKAGE, in_words, locked_package, upgrades_record
 from nexus_tools.cli.package.upgrade.subject import SOURCES, compiled_upgrade
 from nexus_tools.cli.package.verification import verify
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @PACKAGE
 @click.option("--sources", metavar="URL", required=True, help="Public URL of the sources.")
 @SOURCES
-@compiles
+@compilation_options
 @writes
 async def propose(
     session: Session,
@@ -51,8 +51,7 @@ async def cancel(session: Session, package: str | None) -> None:
     """Cancel the proposed upgrade of PACKAGE. Default: our package.
 
     From the 14th day on, someone may execute the upgrade before you cancel it. It requires the key
-    that
-    owns the lock.
+    that owns the lock.
     """
 
     async def verb(locks: "UpgradeLocks", package_id: "Address") -> "Sent":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.framework import Session, event_document, event_line, reads, watch
-from nexus_tools.cli.package.lock import known_locks
+from nexus_tools.cli.package.lock import require_lock_package
 
 if TYPE_CHECKING:
     from nexus_tools.contracts import UpgradeLocks
@@ -20,10 +20,8 @@ async def command(session: Session, package: tuple[str, ...]) -> None:
     """Follow the events of the locks of PACKAGE... until Ctrl-C. Default: all packages.
 
     A proposal is shown with the time from which it can be executed. You have 14 days to review it,
-    and
-    to leave. While the node is unreachable the command waits, and misses no event. After a rollback
-    of
-    the chain, it prints a message and continues.
+    and to leave. While the node is unreachable the command waits, and misses no event. After a
+    rollback of the chain, it prints a message and continues.
 
     With --json each line is a document: `event`, `at_ms`, `transaction` and the fields of the Move
     event.
@@ -31,7 +29,7 @@ async def command(session: Session, package: tuple[str, ...]) -> None:
     from nexus_tools.sui.types.address import Address
 
     async with session.client(endures=True) as client:
-        locks = await known_locks(session, client)
+        locks = await require_lock_package(session, client)
         wanted = {
             str((await client.package_versions(Address.parse(package_id)))[0])
             for package_id in package

@@ -7,9 +7,9 @@ from msgspec import Struct
 from nexus_tools.sui.bindings.generator.errors import read_errors
 from nexus_tools.sui.bindings.generator.move_types import (
     MoveType,
-    Named,
+    NamedType,
     Reference,
-    held_types,
+    contained_types,
     move_text,
     named_types,
 )
@@ -147,23 +147,25 @@ class ModuleContents(Struct, frozen=True):
         """The structs, then the enums."""
         return (*self.structs, *self.enums)
 
-    def definition(self, named: Named) -> "StructContents | EnumContents | None":
+    def definition(self, named: NamedType) -> "StructContents | EnumContents | None":
         """Return the struct or the enum, or None if its number of type parameters differs."""
-        found = next((datatype for datatype in self.datatypes if datatype.name == named.name), None)
-        if found is None or len(found.type_parameters) != len(named.arguments):
+        definition = next(
+            (datatype for datatype in self.datatypes if datatype.name == named.name), None
+        )
+        if definition is None or len(definition.type_parameters) != len(named.arguments):
             return None
         takes = [
             at
-            for at, type_parameter in enumerate(found.type_parameters)
+            for at, type_parameter in enumerate(definition.type_parameters)
             if not type_parameter.is_phantom
         ]
-        return found if takes == list(named.takes) else None
+        return definition if takes == list(named.takes) else None
 
-    def held(self) -> Iterator[Named]:
+    def held(self) -> Iterator[NamedType]:
         """Yield the structs and enums in fields."""
         for datatype in self.datatypes:
             for move_type in datatype.types:
-                yield from held_types(move_type)
+                yield from contained_types(move_type)
 
 
 def read_contents(
@@ -177,13 +179,15 @@ def read_contents(
     parameters and of type parameters. If the numbers of those differ, the sources are of other code
     and are ignored.
     """
-    written = {module.name: module for text in sources.values() for module in read_modules(text)}
-    found: dict[Address, list[ModuleContents]] = {}
+    source_modules = {
+        module.name: module for text in sources.values() for module in read_modules(text)
+    }
+    contents: dict[Address, list[ModuleContents]] = {}
     for data in modules:
         module = deserialize(data)
-        reader = _Reader(module, written.get(module.name))
-        found.setdefault(Address(module.address), []).append(reader.read())
-    return found
+        reader = _Reader(module, source_modules.get(module.name))
+        contents.setdefault(Address(module.address), []).append(reader.read())
+    return contents
 
 
 class _Reader:
@@ -242,11 +246,11 @@ class _Reader:
         handle = self._module.datatype_handles[definition.handle]
         name = self._module.identifiers[handle.name]
         source = self._enums.get(name)
-        written = {variant.name: variant for variant in source.variants} if source else {}
+        source_variants = {variant.name: variant for variant in source.variants} if source else {}
         variants = []
         for variant_definition in definition.variants:
             variant = self._module.identifiers[variant_definition.name]
-            words = written.get(variant)
+            words = source_variants.get(variant)
             fields = self._fields(variant_definition.fields, words.fields if words else ())
             variants.append(VariantContents(variant, words.doc if words else "", fields))
         doc = source.doc if source else ""
@@ -288,10 +292,10 @@ class _Reader:
 
 
 def _names(types: Sequence[MoveType], source: SourceFunction | None) -> tuple[str, ...]:
-    written = [parameter.name for parameter in source.parameters] if source else []
-    if len(written) != len(types):
-        written = [""] * len(types)
-    return parameter_names(types, [name if is_identifier(name) else "" for name in written])
+    source_names = [parameter.name for parameter in source.parameters] if source else []
+    if len(source_names) != len(types):
+        source_names = [""] * len(types)
+    return parameter_names(types, [name if is_identifier(name) else "" for name in source_names])
 
 
 def _type_parameters(
@@ -307,10 +311,12 @@ def _type_parameters(
 def _type_names(
     count: int, source: SourceStruct | SourceEnum | SourceFunction | None
 ) -> tuple[str, ...]:
-    written = source.type_parameters if source else ()
-    if len(written) == len(set(written)) == count and all(map(is_identifier, written)):
-        return written
-    return tuple(f"T{place}" for place in range(count))
+    source_parameters = source.type_parameters if source else ()
+    if len(source_parameters) == len(set(source_parameters)) == count and all(
+        map(is_identifier, source_parameters)
+    ):
+        return source_parameters
+    return tuple(f"T{index}" for index in range(count))
 
 
 def _emitted(module: CompiledModule) -> Iterator[str]:
@@ -320,10 +326,10 @@ def _emitted(module: CompiledModule) -> Iterator[str]:
             if instruction.opcode is not Opcode.CALL_GENERIC:
                 continue
             assert isinstance(instruction.operand, int)
-            called = module.function_instantiations[instruction.operand]
-            if module.function_id(called.target) == _EMIT:
+            instantiation = module.function_instantiations[instruction.operand]
+            if module.function_id(instantiation.target) == _EMIT:
                 # An unverified module may call `emit` with any number of types.
-                for kind in module.signatures[called.type_arguments]:
+                for kind in module.signatures[instantiation.type_arguments]:
                     move_type = named_types(module, kind)
-                    if isinstance(move_type, Named) and move_type.module == module.name:
+                    if isinstance(move_type, NamedType) and move_type.module == module.name:
                         yield move_type.name

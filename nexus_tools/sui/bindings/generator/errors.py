@@ -13,9 +13,9 @@ from nexus_tools.sui.bytecode import (
     CompiledModule,
     Opcode,
     VectorToken,
-    clever_code,
-    clever_error_of,
     is_identifier,
+    parse_clever_error_of_module,
+    split_clever_code,
 )
 from nexus_tools.sui.move_source import SourceConstant, SourceModule, closing
 
@@ -24,17 +24,17 @@ _ERROR_NAME = re.compile(r"E[A-Z][a-z]\w*|E_\w+|ERR\w*")
 
 def read_errors(module: CompiledModule, source: SourceModule | None) -> Iterator[MoveError]:
     """Yield the errors that the sources name, in their order, then others of the bytecode."""
-    named = dict(_named_in_bytecode(module))
+    bytecode_errors = dict(_named_in_bytecode(module))
     aborted = _aborted_names(source) if source else set()
     constants = source.constants if source else ()
     for constant in (constant for constant in constants if is_identifier(constant.name)):
-        error = named.pop(constant.name, None)
+        error = bytecode_errors.pop(constant.name, None)
         is_marked = any(attribute.name == "error" for attribute in constant.attributes)
         if error is not None:
             yield _with_words(error, constant)
         elif is_marked or _is_error(constant, aborted):
             yield _error_of(constant, is_marked=is_marked)
-    yield from named.values()
+    yield from bytecode_errors.values()
 
 
 def _is_error(constant: SourceConstant, aborted: set[str]) -> bool:
@@ -61,14 +61,14 @@ def _named_in_bytecode(module: CompiledModule) -> Iterator[tuple[str, MoveError]
 
 
 def _clever_error(abort_code: int, module: CompiledModule) -> MoveError | None:
-    place, told = clever_code(abort_code), clever_error_of(abort_code, module)
-    if place is None or told is None or not is_identifier(told.constant_name or ""):
+    index, clever = split_clever_code(abort_code), parse_clever_error_of_module(abort_code, module)
+    if index is None or clever is None or not is_identifier(clever.constant_name or ""):
         return None
-    assert told.constant_name is not None
-    assert place.value is not None
-    is_text = module.constants[place.value].type == VectorToken("u8")
-    sentence = (told.rendered or "") if is_text else ""
-    return MoveError(told.constant_name, sentence, told.code, place.name)
+    assert clever.constant_name is not None
+    assert index.value is not None
+    is_text = module.constants[index.value].type == VectorToken("u8")
+    sentence = (clever.rendered or "") if is_text else ""
+    return MoveError(clever.constant_name, sentence, clever.code, index.name)
 
 
 def _with_words(error: MoveError, constant: SourceConstant) -> MoveError:
@@ -101,13 +101,13 @@ def _number(value: Sequence[str]) -> int | None:
 
 def _aborted_names(source: SourceModule) -> set[str]:
     """Return the names after `abort`, and the last names in each `assert!`."""
-    found: set[str] = set()
+    names: set[str] = set()
     for function in source.functions:
-        for place, token in enumerate(function.body):
+        for index, token in enumerate(function.body):
             if token.text == "abort":
-                found.update(token.text for token in function.body[place + 1 : place + 2])
+                names.update(token.text for token in function.body[index + 1 : index + 2])
             elif token.text == "assert":
-                end = closing(function.body, place + 2)
-                last = [token.text for token in function.body[place + 3 : end] if token.text != ","]
-                found.update(last[-1:])
-    return found
+                end = closing(function.body, index + 2)
+                last = [token.text for token in function.body[index + 3 : end] if token.text != ","]
+                names.update(last[-1:])
+    return names

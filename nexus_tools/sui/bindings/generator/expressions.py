@@ -7,7 +7,7 @@ from nexus_tools.sui.bindings.generator.framework import FRAMEWORK_NAMES
 from nexus_tools.sui.bindings.generator.layout import Expression, Group, Text, call
 from nexus_tools.sui.bindings.generator.move_types import (
     MoveType,
-    Named,
+    NamedType,
     Parameter,
     Vector,
     used_parameters,
@@ -48,35 +48,35 @@ class Expressions:
         if isinstance(move_type, str):
             python = _PRIMITIVES[move_type][0]
             return self.scope.use(python) if python == "Address" else python
-        assert isinstance(move_type, Named)
+        assert isinstance(move_type, NamedType)
         return self._named(move_type, type_names)
 
-    def _named(self, named: Named, type_names: Sequence[str]) -> str:
+    def _named(self, named: NamedType, type_names: Sequence[str]) -> str:
         arguments = {
-            place: self.annotation(named.arguments[place], type_names) for place in named.takes
+            index: self.annotation(named.arguments[index], type_names) for index in named.takes
         }
-        known = KNOWN.get(named.id)
-        if known is None:
+        known_type = KNOWN.get(named.id)
+        if known_type is None:
             name, order = self._class(named), named.takes
             definition = self._plan.definition(named)
             if isinstance(definition, EnumContents):
                 name, order = f"{name}.Variant", variant_parameters(definition)
-            inner = ", ".join(arguments[place] for place in order)
+            inner = ", ".join(arguments[index] for index in order)
             return f"{name}[{inner}]" if inner else name
         if is_nested_option(named):
             return f"tuple[{arguments[0]}, ...]"
-        given = [arguments.get(place, "") for place in range(len(named.arguments))]
-        imported = self.scope.use(known.imported) if known.imported else ""
-        return known.python.format(*given, imported=imported)
+        annotations = [arguments.get(index, "") for index in range(len(named.arguments))]
+        imported = self.scope.use(known_type.imported) if known_type.imported else ""
+        return known_type.python.format(*annotations, imported=imported)
 
-    def _class(self, named: Named) -> str:
+    def _class(self, named: NamedType) -> str:
         """Return the class of a type, qualified by its module."""
         name = class_name(named.name)
         if named.address == self._place.address and named.module == self._module:
             return name
         return f"{self._module_of(named)}.{name}"
 
-    def _module_of(self, named: Named) -> str:
+    def _module_of(self, named: NamedType) -> str:
         here, there = self._place.folder, self._plan.place_of(named.address).folder
         name = module_name(named.module)
         # Classes would mangle a name with two leading underscores.
@@ -99,13 +99,13 @@ class Expressions:
             return type_names[move_type.index]
         if isinstance(move_type, str):
             return f"{bcs}.{_PRIMITIVES[move_type][1]}"
-        assert isinstance(move_type, Named)
+        assert isinstance(move_type, NamedType)
         arguments = [self.codec(argument, type_names) for argument in move_type.held]
-        known = KNOWN.get(move_type.id)
-        name = f"{bcs}.{known.codec}" if known else f"{self._class(move_type)}.bcs"
+        known_type = KNOWN.get(move_type.id)
+        name = f"{bcs}.{known_type.codec}" if known_type else f"{self._class(move_type)}.bcs"
         if is_nested_option(move_type):
             name = f"{bcs}.vector"
-        takes = known.takes if known else move_type.takes
+        takes = known_type.takes if known_type else move_type.takes
         return call(name, *arguments) if takes else name
 
     # --- Tags
@@ -124,42 +124,42 @@ class Expressions:
         if isinstance(move_type, Vector):
             element = self.tag(move_type.element, type_names)
             return None if element is None else call(self.scope.use("VectorTag"), element)
-        assert isinstance(move_type, Named)
+        assert isinstance(move_type, NamedType)
         return self._named_tag(move_type, type_names)
 
-    def _named_tag(self, named: Named, type_names: Sequence[str]) -> Expression | None:
+    def _named_tag(self, named: NamedType, type_names: Sequence[str]) -> Expression | None:
         arguments = [self.tag(argument, type_names) for argument in named.arguments]
-        given = tuple(argument for argument in arguments if argument is not None)
-        if len(given) < len(arguments):
+        tags = tuple(argument for argument in arguments if argument is not None)
+        if len(tags) < len(arguments):
             return None
         if self._place.defines(named):
-            return call("package.type_tag", Text(f"{named.module}::{named.name}"), *given)
+            return call("package.type_tag", Text(f"{named.module}::{named.name}"), *tags)
         if named.address not in FRAMEWORK_NAMES:
             return None
         number = int.from_bytes(named.address, "big")
         address = f"{self.scope.use('Address')}.of({number:#x})"
-        parameters = [Group("", "()", given)] if given else []
+        parameters = [Group("", "()", tags)] if tags else []
         tag = self.scope.use("StructTag")
         return call(tag, address, Text(named.module), Text(named.name), *parameters)
 
 
 def variant_parameters(enum: EnumContents) -> tuple[int, ...]:
     """Return the type parameters of an enum's values, in the order of its variants."""
-    found: dict[int, None] = {}
+    indices: dict[int, None] = {}
     for variant in enum.variants:
-        found |= dict.fromkeys(sorted(used_parameters(variant.types)))
-    return tuple(found)
+        indices |= dict.fromkeys(sorted(used_parameters(variant.types)))
+    return tuple(indices)
 
 
 def held_parameters(parameters: Sequence[TypeParameter]) -> tuple[int, ...]:
     """Return the indices of the type parameters that are not phantom."""
-    return tuple(place for place, parameter in enumerate(parameters) if not parameter.is_phantom)
+    return tuple(index for index, parameter in enumerate(parameters) if not parameter.is_phantom)
 
 
-def is_nested_option(move_type: Named) -> bool:
+def is_nested_option(move_type: NamedType) -> bool:
     """Return whether this is an option of an option, for which None is ambiguous.
 
     `some(none)` and `none` would both be None. As tuples they are `(None,)` and `()`.
     """
     inner = move_type.arguments[0] if move_type.arguments else None
-    return move_type.id == OPTION and isinstance(inner, Named) and inner.id == OPTION
+    return move_type.id == OPTION and isinstance(inner, NamedType) and inner.id == OPTION

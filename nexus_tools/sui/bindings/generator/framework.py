@@ -11,7 +11,7 @@ from nexus_tools.sui.bindings.generator.contents import (
     StructContents,
     read_contents,
 )
-from nexus_tools.sui.bindings.generator.move_types import Named, held_types
+from nexus_tools.sui.bindings.generator.move_types import NamedType, contained_types
 from nexus_tools.sui.bindings.runtime.framework import KNOWN
 from nexus_tools.sui.bytecode import declared_types
 from nexus_tools.sui.errors import NotFoundError
@@ -39,7 +39,7 @@ Framework = Callable[[Address], Sequence[bytes]]
 
 
 def framework_types(
-    held: Iterable[Named], framework: Framework, ours: Collection[Address]
+    held: Iterable[NamedType], framework: Framework, ours: Collection[Address]
 ) -> dict[Address, tuple[ModuleContents, ...]]:
     """Return the framework modules, by package, reduced to the types that are used.
 
@@ -47,27 +47,27 @@ def framework_types(
     `framework_missing`.
     """
     reader = _FrameworkReader(framework)
-    met: dict[tuple[Address, str], set[str]] = defaultdict(set)
+    used_names: dict[tuple[Address, str], set[str]] = defaultdict(set)
     # A definition may contain further types: continue until there are no new ones.
     waiting = list(held)
-    wanted = set(FRAMEWORK_NAMES) - set(ours)
+    addresses = set(FRAMEWORK_NAMES) - set(ours)
     while waiting:
-        named = waiting.pop()
-        names = met[named.address, named.module]
-        is_wanted = named.address in wanted and named.id not in KNOWN
-        if is_wanted and named.name not in names:
-            names.add(named.name)
-            definition = reader.definition(named)
-            waiting += [inner for type_ in definition.types for inner in held_types(type_)]
-            if named.id in _ENTRIES:
-                name, takes = _ENTRIES[named.id]
-                waiting.append(replace(named, name=name, takes=takes))
-    found: dict[Address, tuple[ModuleContents, ...]] = {}
-    for (address, name), names in sorted(met.items()):
+        used_type = waiting.pop()
+        names = used_names[used_type.address, used_type.module]
+        is_wanted = used_type.address in addresses and used_type.id not in KNOWN
+        if is_wanted and used_type.name not in names:
+            names.add(used_type.name)
+            definition = reader.definition(used_type)
+            waiting += [inner for type_ in definition.types for inner in contained_types(type_)]
+            if used_type.id in _ENTRIES:
+                name, takes = _ENTRIES[used_type.id]
+                waiting.append(replace(used_type, name=name, takes=takes))
+    packages: dict[Address, tuple[ModuleContents, ...]] = {}
+    for (address, name), names in sorted(used_names.items()):
         if names:
             module = _reduced(reader.module(address, name), names)
-            found[address] = (*found.get(address, ()), module)
-    return found
+            packages[address] = (*packages.get(address, ()), module)
+    return packages
 
 
 def _reduced(module: ModuleContents, names: set[str]) -> ModuleContents:
@@ -91,11 +91,11 @@ class _FrameworkReader:
             self._modules[key] = module
         return self._modules[key]
 
-    def definition(self, named: Named) -> StructContents | EnumContents:
-        found = self.module(named.address, named.module).definition(named)
-        if found is None:
+    def definition(self, named: NamedType) -> StructContents | EnumContents:
+        definition = self.module(named.address, named.module).definition(named)
+        if definition is None:
             raise _missing(f"{named.address.short()}::{named.module}::{named.name}")
-        return found
+        return definition
 
     def _file(self, address: Address, name: str) -> bytes:
         if address not in self._files:

@@ -16,7 +16,7 @@ from nexus_tools.sui.bindings.generator.layout import (
 )
 from nexus_tools.sui.bindings.generator.move_types import (
     MoveType,
-    Named,
+    NamedType,
     Parameter,
     Reference,
     Vector,
@@ -71,12 +71,12 @@ class FunctionWriter:
         """Return the definition of a function, which is called `name` in Python."""
         type_names = _type_names(function)
         inputs = list(self._inputs(function, type_names))
-        given = [input_.parameter for input_ in inputs if input_.parameter]
+        value_parameters = [input_.parameter for input_ in inputs if input_.parameter]
         parameters = [
             f"builder: {self._scope.use('TransactionBuilder')}",
             f"package: {self._scope.use('Package')}",
             *(f"{name}: {self._scope.use('TypeTag')}" for name in type_names),
-            *given,
+            *value_parameters,
         ]
         definition = Group(
             f"def {name}",
@@ -110,19 +110,19 @@ class FunctionWriter:
             items.append(Group("", "[]", tuple(arguments)))
         if type_names:
             items.append(Group("", "[]", tuple(type_names)))
-        made = call("builder.move_call", *items)
+        move_call = call("builder.move_call", *items)
         count = len(function.returns)
         if count < 2:
-            return lines_of(made, 4, "return " if count else "")
-        names = ", ".join(f"result[{place}]" for place in range(count))
-        return [*lines_of(made, 4, "result = "), f"    return {names}"]
+            return lines_of(move_call, 4, "return " if count else "")
+        names = ", ".join(f"result[{index}]" for index in range(count))
+        return [*lines_of(move_call, 4, "result = "), f"    return {names}"]
 
     # --- Inputs
 
     def _inputs(self, function: FunctionContents, type_names: Sequence[str]) -> Iterator[_Input]:
         for name, move_type in function.parameters:
             target = move_type.target if isinstance(move_type, Reference) else move_type
-            if isinstance(target, Named) and target.id == _CONTEXT:
+            if isinstance(target, NamedType) and target.id == _CONTEXT:
                 continue
             yield self._input(name, move_type, target, function.type_parameters, type_names)
 
@@ -136,12 +136,12 @@ class FunctionWriter:
     ) -> _Input:
         is_read = isinstance(move_type, Reference) and not move_type.mutable
         helper = "read" if is_read else "changed"
-        if isinstance(target, Named) and target.id in _SYSTEM:
+        if isinstance(target, NamedType) and target.id in _SYSTEM:
             inputs = self._scope.inputs()
             return _Input("", f"{inputs}.{helper}(builder, {inputs}.{_SYSTEM[target.id]})")
         if is_pure(target):
             return self._pure(name, target)
-        if isinstance(target, Named) and target.id == RECEIVING:
+        if isinstance(target, NamedType) and target.id == RECEIVING:
             return self._taken(name, self._scope.use("ObjectReference"), "received")
         if _is_object(target, parameters):
             kind = self._scope.use("ObjectInput")
@@ -166,7 +166,7 @@ class FunctionWriter:
             return self._taken(name, kind, "data")
         if target == Vector(Vector("u8")):
             return self._taken(name, kind, "data_list")
-        if isinstance(target, Named) and target.id in (_UTF8, _ASCII):
+        if isinstance(target, NamedType) and target.id in (_UTF8, _ASCII):
             return self._taken(name, kind, "text" if target.id == _UTF8 else "ascii_text")
         return self._taken(name, kind, "pure", self._expressions.codec(target, ()))
 
@@ -174,7 +174,7 @@ class FunctionWriter:
         """Return the annotation of a value that a caller passes: any sequence for a vector."""
         if isinstance(target, Vector) and target.element != "u8":
             return f"{self._scope.use('Sequence')}[{self._given(target.element)}]"
-        if isinstance(target, Named) and target.id == OPTION and not is_nested_option(target):
+        if isinstance(target, NamedType) and target.id == OPTION and not is_nested_option(target):
             return f"{self._given(target.arguments[0])} | None"
         return self._expressions.annotation(target, ())
 
@@ -189,16 +189,16 @@ class FunctionWriter:
         element = self._scope.use("ObjectInput" if are_objects else "Argument")
         tag = self._expressions.tag(target.element, type_names) or "None"
         kind = f"{self._scope.use('Sequence')}[{element}]"
-        taken = self._taken(name, kind, "")
+        vector_input = self._taken(name, kind, "")
         helper = "objects" if are_objects else "elements"
-        return _Input(taken.parameter, self._helper(helper, name, tag))
+        return _Input(vector_input.parameter, self._helper(helper, name, tag))
 
 
 def is_pure(move_type: MoveType) -> bool:
     """Return whether values of a type can be pure inputs of a transaction."""
     if isinstance(move_type, Vector):
         return is_pure(move_type.element)
-    if isinstance(move_type, Named):
+    if isinstance(move_type, NamedType):
         if move_type.id == OPTION:
             return is_pure(move_type.arguments[0])
         return move_type.id in (_UTF8, _ASCII, _ID)
@@ -208,17 +208,17 @@ def is_pure(move_type: MoveType) -> bool:
 def _is_object(move_type: MoveType, parameters: Sequence[TypeParameter]) -> bool:
     if isinstance(move_type, Parameter):
         return Ability.KEY in parameters[move_type.index].constraints
-    return isinstance(move_type, Named) and Ability.KEY in move_type.abilities
+    return isinstance(move_type, NamedType) and Ability.KEY in move_type.abilities
 
 
 def _type_names(function: FunctionContents) -> tuple[str, ...]:
     """Return the names of the type arguments, such as `t_type` or `coin_type`."""
     names: list[str] = []
-    taken = {name for name, _ in function.parameters}
+    parameter_names = {name for name, _ in function.parameters}
     for type_parameter in function.type_parameters:
         name = snake(type_parameter.name)
-        wanted = name if name.endswith("type") else f"{name}_type"
-        names.append(unused(wanted, {*taken, *names}))
+        type_name = name if name.endswith("type") else f"{name}_type"
+        names.append(unused(type_name, {*parameter_names, *names}))
     return tuple(names)
 
 

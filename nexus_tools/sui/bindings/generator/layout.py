@@ -47,9 +47,9 @@ def lines_of(
     expression: Expression, indent: int = 0, before: str = "", after: str = ""
 ) -> list[str]:
     """Return the lines of the expression with a prefix and a suffix, on one line if it fits."""
-    whole = f"{' ' * indent}{before}{_flat(expression)}{after}"
-    if len(whole) <= WIDTH or isinstance(expression, str):
-        return [whole]
+    single_line = f"{' ' * indent}{before}{_flat(expression)}{after}"
+    if len(single_line) <= WIDTH or isinstance(expression, str):
+        return [single_line]
     if isinstance(expression, Text):
         return _literals(expression.text, indent, before, after)
     if isinstance(expression, Sum):
@@ -120,7 +120,8 @@ def literal(text: str) -> str:
     """Return a string literal, in the quotes that the text contains fewer of."""
     quote = "'" if text.count('"') > text.count("'") else '"'
     escaped = "".join(
-        one if is_displayable(one) and one != "\\" else repr(one)[1:-1] for one in text
+        character if is_displayable(character) and character != "\\" else repr(character)[1:-1]
+        for character in text
     )
     return f"{quote}{escaped.replace(quote, chr(92) + quote)}{quote}"
 
@@ -147,8 +148,8 @@ def docstring(doc: str, indent: int) -> list[str]:
     opening = f'{margin}r"""' if "\\" in doc else f'{margin}"""'
     if len(lines) == 1 and len(opening) + len(lines[0]) + len('"""') <= WIDTH:
         return [f'{opening}{_closed(lines[0])}"""']
-    rest = [f"{margin}{line}" if line else "" for line in lines[1:]]
-    return [f"{opening}{lines[0]}", *rest, f'{margin}"""']
+    later_lines = [f"{margin}{line}" if line else "" for line in lines[1:]]
+    return [f"{opening}{lines[0]}", *later_lines, f'{margin}"""']
 
 
 def _doc_lines(doc: str, width: int) -> Iterator[str]:

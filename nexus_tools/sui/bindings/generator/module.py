@@ -124,16 +124,16 @@ class _Writer:
 
     def _any(self, struct: StructContents) -> str:
         """Return the annotation of a struct with any type arguments."""
-        held = held_parameters(struct.type_parameters)
-        arguments = ", ".join([self._scope.use("Any")] * len(held)) if held else ""
+        indices = held_parameters(struct.type_parameters)
+        arguments = ", ".join([self._scope.use("Any")] * len(indices)) if indices else ""
         name = class_name(struct.name)
         return f"{name}[{arguments}]" if arguments else name
 
     # --- Structs
 
     def _struct(self, struct: StructContents) -> list[str]:
-        name, held = class_name(struct.name), held_parameters(struct.type_parameters)
-        variables = [self._names(struct.type_parameters)[place] for place in held]
+        name, indices = class_name(struct.name), held_parameters(struct.type_parameters)
+        variables = [self._names(struct.type_parameters)[index] for index in indices]
         own_base = self._bases.get(struct.name)
         bases = [
             *([self._scope.base(own_base)] if own_base else []),
@@ -146,15 +146,15 @@ class _Writer:
             for field in struct.fields
         )
         codec = call(f"{self._scope.codecs()}.struct", name, *fields)
-        own = f"{name}[{', '.join(variables)}]" if variables else name
+        self_type = f"{name}[{', '.join(variables)}]" if variables else name
         return [
             *lines_of(Group(f"class {name}", "()", tuple(bases)), after=":"),
             *docstring(struct.doc or f"The Move struct `{self._module.name}::{struct.name}`.", 4),
             "",
             *self._fields(struct.fields, self._names(struct.type_parameters), 4),
             *([""] if struct.fields else []),
-            *self._identity(struct.name, held),
-            *self._codec(codec, struct.type_parameters, own, "ClassVar"),
+            *self._identity(struct.name, indices),
+            *self._codec(codec, struct.type_parameters, self_type, "ClassVar"),
         ]
 
     def _generic(self, variables: Sequence[str]) -> list[str]:
@@ -163,13 +163,13 @@ class _Writer:
     def _fields(
         self, fields: Sequence[FieldContents], type_names: Sequence[str], indent: int
     ) -> Iterator[str]:
-        margin, taken = (
+        margin, class_names = (
             " " * indent,
             {class_name(datatype.name) for datatype in self._module.datatypes},
         )
         for field in fields:
-            name = free_name(field_name(field.name), taken)
-            taken.add(name)
+            name = free_name(field_name(field.name), class_names)
+            class_names.add(name)
             annotation = self._expressions.annotation(field.type, type_names)
             default = " = False" if (field.name, field.type) == (_DUMMY.name, _DUMMY.type) else ""
             yield f"{margin}{name}: {annotation}{default}"
@@ -198,20 +198,22 @@ class _Writer:
     ) -> Iterator[str]:
         """Yield the attribute `bcs`, or the function that builds it from codecs."""
         bcs = self._scope.codecs()
-        held = held_parameters(parameters)
-        if not held:
+        indices = held_parameters(parameters)
+        if not indices:
             kind = f"{bcs}.Codec[{own}]"
             annotation = f"{self._scope.use(marker)}[{kind}]" if marker else kind
             assert isinstance(codec, Group)
-            made = call(f"{bcs}.late", Group(f"lambda: {codec.head}", "()", codec.items))
-            yield from lines_of(made, 4, f"bcs: {annotation} = ")
+            late_codec = call(f"{bcs}.late", Group(f"lambda: {codec.head}", "()", codec.items))
+            yield from lines_of(late_codec, 4, f"bcs: {annotation} = ")
             return
         names, variables = self._codec_names(parameters), self._names(parameters)
-        given = tuple(f"{names[place]}: {bcs}.Codec[{variables[place]}]" for place in held)
+        codec_parameters = tuple(
+            f"{names[index]}: {bcs}.Codec[{variables[index]}]" for index in indices
+        )
         yield ""
         yield "    @staticmethod"
         returned = f" -> {bcs}.Codec[{own}]"
-        definition = Group("def bcs", "()", given, returned, is_definition=True)
+        definition = Group("def bcs", "()", codec_parameters, returned, is_definition=True)
         yield from lines_of(definition, 4, after=":")
         yield '        """Return the codec, given the codecs of the type arguments."""'
         yield from lines_of(codec, 8, "return ")
@@ -219,13 +221,13 @@ class _Writer:
     # --- Enums
 
     def _enum(self, enum: EnumContents) -> list[str]:
-        name, held = class_name(enum.name), held_parameters(enum.type_parameters)
+        name, indices = class_name(enum.name), held_parameters(enum.type_parameters)
         variables = self._names(enum.type_parameters)
         codecs = tuple(self._variant_codec(enum, variant) for variant in enum.variants)
         codec = call(f"{self._scope.codecs()}.choice", Text(enum.name), *codecs)
-        order = [variables[place] for place in variant_parameters(enum)]
+        order = [variables[index] for index in variant_parameters(enum)]
         # Unqualified, because an enum may have the name of a variant, or `Variant`.
-        own = f"Variant[{', '.join(order)}]" if order else "Variant"
+        self_type = f"Variant[{', '.join(order)}]" if order else "Variant"
         kinds = Sum(tuple(self._variant_type(enum, variant) for variant in enum.variants))
         return [
             f"class {name}({self._scope.use('MoveEnum')}):",
@@ -234,13 +236,13 @@ class _Writer:
             *(line for variant in enum.variants for line in self._variant(enum, variant)),
             *lines_of(kinds, 4, f"Variant: {self._scope.use('TypeAlias')} = "),
             "",
-            *self._identity(enum.name, held),
-            *self._codec(codec, enum.type_parameters, own, ""),
+            *self._identity(enum.name, indices),
+            *self._codec(codec, enum.type_parameters, self_type, ""),
         ]
 
     def _variant(self, enum: EnumContents, variant: VariantContents) -> list[str]:
         names = self._names(enum.type_parameters)
-        used = [names[place] for place in sorted(used_parameters(variant.types))]
+        used = [names[index] for index in sorted(used_parameters(variant.types))]
         bases = (self._scope.use("MoveVariant"), *self._generic(used), "frozen=True")
         return [
             *lines_of(Group(f"class {variant_name(variant.name)}", "()", bases), 4, after=":"),
@@ -252,7 +254,7 @@ class _Writer:
 
     def _variant_type(self, enum: EnumContents, variant: VariantContents) -> str:
         names = self._names(enum.type_parameters)
-        used = [names[place] for place in sorted(used_parameters(variant.types))]
+        used = [names[index] for index in sorted(used_parameters(variant.types))]
         name = variant_name(variant.name)
         return f"{name}[{', '.join(used)}]" if used else name
 
@@ -269,11 +271,11 @@ def _free_names(names: Iterable[str], taken: set[str]) -> list[str]:
 
     In Move, a struct, a constant, and a function of one module may share a name.
     """
-    found = []
+    free_names = []
     for name in names:
-        found.append(free_name(name, taken))
-        taken.add(found[-1])
-    return found
+        free_names.append(free_name(name, taken))
+        taken.add(free_names[-1])
+    return free_names
 
 
 def _inner_names(module: ModuleContents) -> Iterator[str]:
@@ -290,12 +292,12 @@ def _type_variables(module: ModuleContents, defined: Collection[str]) -> dict[st
 
     They differ from fields and variants, which would hide them inside of their classes.
     """
-    taken = {*defined, *_inner_names(module)}
-    found: dict[str, str] = {}
+    used_names = {*defined, *_inner_names(module)}
+    variables: dict[str, str] = {}
     for datatype in module.datatypes:
-        for place in held_parameters(datatype.type_parameters):
-            name = datatype.type_parameters[place].name
-            if name not in found:
-                found[name] = free_name(function_name(name), taken)
-                taken.add(found[name])
-    return found
+        for index in held_parameters(datatype.type_parameters):
+            name = datatype.type_parameters[index].name
+            if name not in variables:
+                variables[name] = free_name(function_name(name), used_names)
+                used_names.add(variables[name])
+    return variables

@@ -35,7 +35,7 @@ class Parameter(Struct, frozen=True):
     index: int
 
 
-class Named(Struct, frozen=True):
+class NamedType(Struct, frozen=True):
     """A struct or an enum with type arguments; `takes` are the indices of non-phantom ones."""
 
     address: Address
@@ -53,11 +53,11 @@ class Named(Struct, frozen=True):
     @property
     def held(self) -> tuple["MoveType", ...]:
         """The type arguments whose values the type may contain."""
-        return tuple(self.arguments[place] for place in self.takes)
+        return tuple(self.arguments[index] for index in self.takes)
 
 
 # A primitive is its Move name.
-MoveType = str | Vector | Reference | Parameter | Named
+MoveType = str | Vector | Reference | Parameter | NamedType
 
 
 def named_types(module: CompiledModule, token: SignatureToken) -> MoveType:
@@ -78,30 +78,30 @@ def named_types(module: CompiledModule, token: SignatureToken) -> MoveType:
         if not type_parameter.is_phantom
     ]
     arguments = tuple(named_types(module, type_argument) for type_argument in token.type_arguments)
-    return Named(Address(address), module_name, name, arguments, tuple(takes), handle.abilities)
+    return NamedType(Address(address), module_name, name, arguments, tuple(takes), handle.abilities)
 
 
-def held_types(move_type: MoveType) -> Iterator[Named]:
+def contained_types(move_type: MoveType) -> Iterator[NamedType]:
     """Yield the structs and enums that values of this type contain, as far as the type shows."""
     if isinstance(move_type, Vector):
-        yield from held_types(move_type.element)
-    elif isinstance(move_type, Named):
+        yield from contained_types(move_type.element)
+    elif isinstance(move_type, NamedType):
         yield move_type
         for argument in move_type.held:
-            yield from held_types(argument)
+            yield from contained_types(argument)
 
 
 def used_parameters(move_types: Sequence[MoveType]) -> set[int]:
     """Return the type parameters that values of these types contain."""
-    found: set[int] = set()
+    indices: set[int] = set()
     for move_type in move_types:
         if isinstance(move_type, Parameter):
-            found.add(move_type.index)
+            indices.add(move_type.index)
         elif isinstance(move_type, Vector):
-            found |= used_parameters([move_type.element])
-        elif isinstance(move_type, Named):
-            found |= used_parameters(move_type.held)
-    return found
+            indices |= used_parameters([move_type.element])
+        elif isinstance(move_type, NamedType):
+            indices |= used_parameters(move_type.held)
+    return indices
 
 
 def move_text(move_type: MoveType, parameters: Sequence[str]) -> str:

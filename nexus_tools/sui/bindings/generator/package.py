@@ -79,14 +79,14 @@ def generate(
 
 
 def _check_bases(bases: Mapping[str, str], plan: Plan) -> None:
-    known = {
+    struct_names = {
         f"{_prefix(place)}{module.name}::{struct.name}"
         for place in plan.places
         for module in place.modules
         for struct in module.structs
     }
     for name, path in bases.items():
-        if name not in known or not _BASE.fullmatch(path):
+        if name not in struct_names or not _BASE.fullmatch(path):
             raise UsageError(
                 "base_unknown",
                 f"{name}={path} does not name a struct of the package and a base class",
@@ -99,8 +99,8 @@ def write_bindings(folder: Path, files: Mapping[str, str]) -> None:
 
     Raises:
         NexusError: `folder_not_importable` for a name that Python cannot import;
-            `folder_hides_module` for the name of a standard library module;
-            `folder_not_generated` for a folder with other files that would be in the way.
+            `folder_hides_module` for the name of a standard library module; `folder_not_generated`
+            for a folder with other files that would be in the way.
     """
     _check_name(folder.resolve())
     _refuse_strange(folder, files)
@@ -159,8 +159,8 @@ def _is_generated(path: Path) -> bool:
 
 def _remove_empty(folder: Path, root: Path) -> None:
     """Remove a package that contains only compiled Python files."""
-    rest = [path for path in folder.iterdir() if path.name != "__pycache__"]
-    if folder != root and not rest:
+    other_files = [path for path in folder.iterdir() if path.name != "__pycache__"]
+    if folder != root and not other_files:
         for path in (folder / "__pycache__").glob("*.pyc"):
             path.unlink()
         for empty in (folder / "__pycache__", folder):
@@ -181,8 +181,8 @@ def _files_of(
         header = comment(f"{MARK}the Move module `{module.name}`: do not edit.")
         path = f"{_prefix(place)}{module.name}"
         names = [struct.name for struct in module.structs if f"{path}::{struct.name}" in bases]
-        own = {name: bases[f"{path}::{name}"] for name in names}
-        lines = [*header, *module_lines(plan, place, module, own)]
+        own_bases = {name: bases[f"{path}::{name}"] for name in names}
+        lines = [*header, *module_lines(plan, place, module, own_bases)]
         yield f"{root}{module_name(module.name)}.py", lines
 
 

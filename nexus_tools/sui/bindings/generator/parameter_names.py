@@ -6,7 +6,7 @@ from itertools import chain, count
 
 from nexus_tools.sui.bindings.generator.move_types import (
     MoveType,
-    Named,
+    NamedType,
     Parameter,
     Reference,
     Vector,
@@ -44,6 +44,6 @@ def _after(move_type: MoveType) -> str:
         return "data" if move_type.element == "u8" else f"{_after(move_type.element)}s"
     if isinstance(move_type, Parameter):
         return "value"
-    if isinstance(move_type, Named):
+    if isinstance(move_type, NamedType):
         return parameter_name("text" if move_type.name == "String" else snake(move_type.name))
     return _OF_PRIMITIVES.get(move_type, "number")

@@ -16,7 +16,7 @@ from nexus_tools.sui.bindings.generator.framework import (
     Framework,
     framework_types,
 )
-from nexus_tools.sui.bindings.generator.move_types import Named
+from nexus_tools.sui.bindings.generator.move_types import NamedType
 from nexus_tools.sui.bindings.runtime.framework import KNOWN
 from nexus_tools.sui.bindings.runtime.names import free_name, is_importable, module_name
 from nexus_tools.sui.bytecode import MalformedModule, deserialize
@@ -50,17 +50,19 @@ class Place(Struct, frozen=True):
         """Whether all networks have the package at this address."""
         return self.address in FRAMEWORK_NAMES
 
-    def defines(self, named: Named) -> bool:
+    def defines(self, named: NamedType) -> bool:
         """Return whether the package defines a type.
 
         A compiler may give the address 0x0 to several unpublished packages.
         """
         return named.address == self.address and self.definition(named) is not None
 
-    def definition(self, named: Named) -> StructContents | EnumContents | None:
+    def definition(self, named: NamedType) -> StructContents | EnumContents | None:
         """Return the definition of a type, by its module and name."""
-        found = (module.definition(named) for module in self.modules if module.name == named.module)
-        return next(found, None)
+        definitions = (
+            module.definition(named) for module in self.modules if module.name == named.module
+        )
+        return next(definitions, None)
 
 
 class Plan(Struct, frozen=True):
@@ -72,11 +74,11 @@ class Plan(Struct, frozen=True):
         """Return the package at an address."""
         return next(place for place in self.places if place.address == address)
 
-    def definition(self, named: Named) -> StructContents | EnumContents:
+    def definition(self, named: NamedType) -> StructContents | EnumContents:
         """Return the definition of a type."""
-        found = self.place_of(named.address).definition(named)
-        assert found is not None  # `make_plan` checks this
-        return found
+        definition = self.place_of(named.address).definition(named)
+        assert definition is not None  # `make_plan` checks this
+        return definition
 
 
 def make_plan(
@@ -88,40 +90,40 @@ def make_plan(
     modules. Raises `types_not_generated` if a type of another package is used.
     """
     places = [_place("", package), *(_place(name, source) for name, source in along.items())]
-    taken = {module_name(module.name) for module in places[0].modules}
-    _check_folders(places[1:], taken)
-    ours = {place.address for place in places}
-    if len(ours) < len(places):
+    used_folders = {module_name(module.name) for module in places[0].modules}
+    _check_folders(places[1:], used_folders)
+    addresses = {place.address for place in places}
+    if len(addresses) < len(places):
         raise UsageError(
             "package_twice",
             "two of the packages have the same address in their bytecode",
             hint="pass a dependency of the package by name only: --with NAME; publish other"
             " packages, and pass their IDs",
         )
-    held = [named for place in places for module in place.modules for named in module.held()]
-    taken |= {place.folder for place in places}
+    used_types = [named for place in places for module in place.modules for named in module.held()]
+    used_folders |= {place.folder for place in places}
     places += [
-        _framework_place(address, modules, taken)
-        for address, modules in framework_types(held, framework, ours).items()
+        _framework_place(address, modules, used_folders)
+        for address, modules in framework_types(used_types, framework, addresses).items()
     ]
-    missing = {named for named in held if _is_missing(named, places)}
-    if missing:
-        raise _not_generated(missing, package.dependencies)
+    missing_types = {named for named in used_types if _is_missing(named, places)}
+    if missing_types:
+        raise _not_generated(missing_types, package.dependencies)
     return Plan(tuple(places))
 
 
 def _place(folder: str, package: PackageSource) -> Place:
     try:
-        found = read_contents(package.modules, package.sources)
+        contents = read_contents(package.modules, package.sources)
     except MalformedModule as error:
         raise ValidationError("module_malformed", f"{package.origin}: {error}") from None
-    if len(found) != 1:
+    if len(contents) != 1:
         raise UsageError(
             "package_ambiguous",
-            f"{package.origin} has modules of {len(found)} packages, expected one",
+            f"{package.origin} has modules of {len(contents)} packages, expected one",
             hint="pass the modules of one package, and other packages by --with",
         )
-    ((address, modules),) = found.items()
+    ((address, modules),) = contents.items()
     _check_names(package.origin, modules)
     in_order = sorted(modules, key=lambda module: module.name)
     return Place(folder, package.origin, address, tuple(in_order))
@@ -132,7 +134,7 @@ def _check_names(origin: str, modules: Sequence[ModuleContents]) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(
-            "module_twice", f"{origin} has several modules of the same name: {', '.join(twice)}"
+            "duplicate_module", f"{origin} has several modules of the same name: {', '.join(twice)}"
         )
 
 
@@ -155,12 +157,12 @@ def _framework_place(
     return Place(free_name(name, taken), origin, address, modules)
 
 
-def _is_missing(named: Named, places: Sequence[Place]) -> bool:
+def _is_missing(named: NamedType, places: Sequence[Place]) -> bool:
     return named.id not in KNOWN and not any(place.defines(named) for place in places)
 
 
 def _not_generated(
-    missing: Collection[Named], dependencies: Mapping[str, PackageSource]
+    missing: Collection[NamedType], dependencies: Mapping[str, PackageSource]
 ) -> ValidationError:
     """Return the error for missing packages; it names unpublished ones."""
     names = {
@@ -168,15 +170,15 @@ def _not_generated(
         for name, dependency in dependencies.items()
         if dependency.modules
     }
-    found = sorted({names[named.address] for named in missing if named.address in names})
-    ways = [f"--with {name if is_importable(name) else f'NAME={name}'}" for name in found]
+    known_names = sorted({names[named.address] for named in missing if named.address in names})
+    options = [f"--with {name if is_importable(name) else f'NAME={name}'}" for name in known_names]
     if any(named.address not in names for named in missing):
-        ways.append("--with NAME=FOLDER, or --with NAME=ID of a network")
+        options.append("--with NAME=FOLDER, or --with NAME=ID of a network")
     types = sorted({_text(named, names) for named in missing})
     return ValidationError(
         "types_not_generated",
         f"fields use types of other packages: {', '.join(types)}",
-        hint=f"also generate their packages: {' '.join(ways)}",
+        hint=f"also generate their packages: {' '.join(options)}",
         details={"types": types},
     )
 
@@ -185,6 +187,6 @@ def _address(package: PackageSource) -> Address:
     return Address(deserialize(package.modules[0]).address)
 
 
-def _text(named: Named, names: Mapping[Address, str]) -> str:
+def _text(named: NamedType, names: Mapping[Address, str]) -> str:
     package = names.get(named.address, named.address.short())
     return f"{package}::{named.module}::{named.name}"

@@ -93,7 +93,7 @@ def _dots(origin: str) -> int:
 
 
 def _import(origin: str, names: list[str]) -> list[str]:
-    whole = f"from {origin} import {', '.join(names)}"
-    if len(whole) <= 100:
-        return [whole]
+    single_line = f"from {origin} import {', '.join(names)}"
+    if len(single_line) <= 100:
+        return [single_line]
     return [f"from {origin} import (", *(f"    {name}," for name in names), ")"]

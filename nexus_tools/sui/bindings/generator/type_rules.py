@@ -27,16 +27,18 @@ def check_types(module: CompiledModule) -> None:
     """Check the types in the fields and signatures of a module. Raises `module_malformed`."""
     for definition in _datatypes(module):
         parameters = module.datatype_handles[definition.handle].type_parameters
-        held = [place for place, parameter in enumerate(parameters) if not parameter.is_phantom]
+        non_phantom = [
+            signature for signature, parameter in enumerate(parameters) if not parameter.is_phantom
+        ]
         for token in _field_types(definition):
             if _has(token, SIGNER):
                 raise _malformed(module, "a field holds a signer")
             _check(module, token, len(parameters))
-            _check_held(module, token, held)
+            _check_held(module, token, non_phantom)
     for function in module.function_definitions:
         handle = module.function_handles[function.handle]
-        for place in (handle.parameters, handle.returns):
-            for token in module.signatures[place]:
+        for signature in (handle.parameters, handle.returns):
+            for token in module.signatures[signature]:
                 plain = token.target if isinstance(token, ReferenceToken) else token
                 _check(module, plain, len(handle.type_parameters))
 
@@ -74,9 +76,13 @@ def _check(module: CompiledModule, token: SignatureToken, parameters: int) -> No
             if len(part.type_arguments) != len(handle.type_parameters):
                 raise _malformed(module, "a type has the wrong number of type arguments")
             address, module_name, name = module.datatype_id(part.handle)
-            known = KNOWN.get((Address(address), module_name, name))
-            held = (at for at, one in enumerate(handle.type_parameters) if not one.is_phantom)
-            if known is not None and not {*known.takes} <= {*held}:
+            known_type = KNOWN.get((Address(address), module_name, name))
+            non_phantom = (
+                index
+                for index, parameter in enumerate(handle.type_parameters)
+                if not parameter.is_phantom
+            )
+            if known_type is not None and not {*known_type.takes} <= {*non_phantom}:
                 raise _malformed(
                     module, "a framework type differs from its declaration in the framework"
                 )

@@ -60,12 +60,12 @@ class Types:
         """
         if not nested.keys() <= self.nested.keys():
             raise _unknown(", ".join(sorted(nested.keys() - self.nested.keys())))
-        known: list[tuple[Types, Package]] = [(self, package)]
+        packages: list[tuple[Types, Package]] = [(self, package)]
         for name, package_id in self.nested.items():
             where = nested.get(name) or (package_id and Package.at(package_id))
             if where:
-                known.append((self._nested(name), where))
-        return Decoder(known)
+                packages.append((self._nested(name), where))
+        return Decoder(packages)
 
     def class_of(self, name: str) -> Any:
         """Return the class of `module::Name`. Raises `type_unknown`."""
@@ -133,17 +133,17 @@ class Decoder:
             return codecs.byte_vector if is_bytes else codecs.vector(self.codec(tag.element))
         if not isinstance(tag, StructTag):
             raise _unknown(str(tag))
-        known = KNOWN.get(tag.datatype)
-        if known is not None:
-            return self._applied(getattr(codecs, known.codec), known.takes, tag)
-        found = self._found(tag)
-        if found is None:
+        known_type = KNOWN.get(tag.datatype)
+        if known_type is not None:
+            return self._applied(getattr(codecs, known_type.codec), known_type.takes, tag)
+        binding = self._found(tag)
+        if binding is None:
             raise _unknown(short_name(tag))
-        return self._applied(found.bcs, found.bcs_takes, tag)
+        return self._applied(binding.bcs, binding.bcs_takes, tag)
 
     def _applied(self, codec: Any, takes: Sequence[int], tag: StructTag) -> Codec[Any]:
         if takes:
-            codec = codec(*(self.codec(tag.type_params[place]) for place in takes))
+            codec = codec(*(self.codec(tag.type_params[index]) for index in takes))
         assert isinstance(codec, Codec)
         return codec
 
@@ -158,8 +158,8 @@ class Decoder:
 
 def _errors(names: Mapping[str, Any]) -> tuple[MoveError, ...]:
     """Return the errors of a module, stored under `ERRORS` with trailing underscores if taken."""
-    found = [value for name, value in names.items() if name.rstrip("_") == ERRORS]
-    return next((value for value in found if isinstance(value, tuple)), ())
+    candidates = [value for name, value in names.items() if name.rstrip("_") == ERRORS]
+    return next((value for value in candidates if isinstance(value, tuple)), ())
 
 
 def _unknown(name: str) -> NotFoundError:

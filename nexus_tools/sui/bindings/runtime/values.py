@@ -62,9 +62,9 @@ class MoveError(Struct, frozen=True):
 
     def is_of(self, abort_code: int) -> bool:
         """Return whether an abort code is this error's code or its constant's index."""
-        from nexus_tools.sui.bytecode import clever_code  # noqa: PLC0415 - only needed for this error
+        from nexus_tools.sui.bytecode import split_clever_code  # noqa: PLC0415 - only needed for this error
 
-        clever = clever_code(abort_code)
+        clever = split_clever_code(abort_code)
         if clever is None:
             return abort_code == self.code
         if clever.code is not None and self.code is not None:

@@ -1,1 +1,1 @@
-"""The binary format of Move modules: reading and writing. Begin with `deserializer.py`."""
+"""The binary format of Move modules: reading and writing. Start with `deserializer.py`."""

@@ -2,7 +2,7 @@
 
 It checks all operands. So code that uses the module never meets an index without a row, a branch
 out of the code, or a type parameter that the function does not have. `read_code` parses at once,
-`unread_code` at the first use of the code.
+`lazy_code` at the first use of the code.
 """
 
 from collections.abc import Callable, Sequence
@@ -229,7 +229,7 @@ _FIXED_BYTES |= {Opcode.VEC_PACK: 8, Opcode.VEC_UNPACK: 8}
 _WITH_INDEX = frozenset(map(int, OPERAND_KINDS.keys() - LITERAL_BYTES.keys()))
 
 
-class UnreadCode:
+class LazyCode:
     """A placeholder for code that is parsed at the first access to a field.
 
     Parsing may raise `MalformedModule`. Only a few functions of a package are ever called, and
@@ -251,7 +251,7 @@ class UnreadCode:
 
     def __eq__(self, other: object) -> bool:
         fields = Code.__struct_fields__
-        return isinstance(other, UnreadCode | Code) and all(
+        return isinstance(other, LazyCode | Code) and all(
             getattr(self, field) == getattr(other, field) for field in fields
         )
 
@@ -259,12 +259,12 @@ class UnreadCode:
         return hash(tuple(getattr(self, field) for field in Code.__struct_fields__))
 
 
-def unread_code(cursor: Cursor, draft: Draft, handle: int) -> Code:
+def lazy_code(cursor: Cursor, draft: Draft, handle: int) -> Code:
     """Return the code of the function with this handle, of which only the end is found now."""
     start = cursor.position
     _skip(cursor, draft.version)
     end = cursor.position
-    placeholder = UnreadCode(lambda: read_code(Cursor(cursor.data, start, end), draft, handle))
+    placeholder = LazyCode(lambda: read_code(Cursor(cursor.data, start, end), draft, handle))
     return cast("Code", placeholder)  # it has the same fields and equals the parsed code
 
 

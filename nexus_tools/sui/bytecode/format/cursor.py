@@ -56,10 +56,8 @@ class Cursor:
         """Read the next ULEB128 integer, which must have its shortest form.
 
         It must be at most `maximum`. A byte has seven bits of the integer, the lowest first. Its
-        highest
-        bit is set if another byte follows: ac 02 is 0x2c + (2 << 7) = 300. 80 00 would be 0 in two
-        bytes,
-        and is rejected.
+        highest bit is set if another byte follows: ac 02 is 0x2c + (2 << 7) = 300. 80 00 would be 0
+        in two bytes, and is rejected.
         """
         value = self.byte()
         if value >= 0x80:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from nexus_tools.sui.bytecode.format import rows
-from nexus_tools.sui.bytecode.format.code import unread_code
+from nexus_tools.sui.bytecode.format.code import lazy_code
 from nexus_tools.sui.bytecode.format.cursor import Cursor, MalformedModule
 from nexus_tools.sui.bytecode.format.draft import Draft
 from nexus_tools.sui.bytecode.format.file_format import TableKind
@@ -69,7 +69,7 @@ def own_address(data: bytes) -> bytes:
 
 
 def _read_function_without_code(cursor: Cursor, draft: Draft) -> FunctionDefinition:
-    return rows.read_function_definition(cursor, draft, unread_code)
+    return rows.read_function_definition(cursor, draft, lazy_code)
 
 
 class _Reading:

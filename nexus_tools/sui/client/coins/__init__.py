@@ -1,1 +1,1 @@
-"""Coins, address balances and gas. Begin with `coin_pool.py`."""
+"""Coins, address balances and gas. Start with `coin_pool.py`."""

@@ -4,7 +4,7 @@ Address balances were added in protocol version 106, and on mainnet in 124.
 """
 
 from nexus_tools.sui.client.connection.connection import Connection, mask
-from nexus_tools.sui.errors import NotNowError, RefusedOnChainError
+from nexus_tools.sui.errors import RefusedOnChainError, WrongStateError
 from nexus_tools.sui.types.address import SUI_FRAMEWORK
 
 _FEATURE = "enable_address_balance_gas_payments"
@@ -12,15 +12,15 @@ _MODULES = ("accumulator", "balance", "funds_accumulator")
 
 
 async def check_address_balances(connection: Connection) -> None:
-    """Raise `address_balances_off` if the chain does not support address balances."""
+    """Raise `address_balances_unsupported` if the chain does not support address balances."""
     fields = mask("protocol_config")
     response = await connection.call("LedgerService/GetEpoch", read_mask=fields)
     config = response.epoch.protocol_config
     if config.feature_flags.get(_FEATURE):
         return
     network = connection.network.name
-    raise NotNowError(
-        "address_balances_off",
+    raise WrongStateError(
+        "address_balances_unsupported",
         f"{network} does not support address balances yet: it has protocol version"
         f" {config.protocol_version}",
         hint="payments need address balances: use mainnet with protocol version 124 or later,"
@@ -30,7 +30,7 @@ async def check_address_balances(connection: Connection) -> None:
 
 
 async def check_abort(connection: Connection, error: RefusedOnChainError) -> None:
-    """Raise `address_balances_off` if the framework aborted because they are not supported."""
+    """Raise `address_balances_unsupported` if the framework aborted for that reason."""
     details = error.details
     if details.get("package") == str(SUI_FRAMEWORK) and details.get("module") in _MODULES:
         await check_address_balances(connection)

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from nexus_tools.sui.client.reads import Balance, Coin
-from nexus_tools.sui.errors import NotNowError
+from nexus_tools.sui.errors import WrongStateError
 from nexus_tools.sui.support.units import sui
 from nexus_tools.sui.types.address import Address
 
@@ -92,7 +92,7 @@ class Purse:
     ) -> Payment:
         """Reserve at least `required` MIST, and `wanted` if available; large coins come first.
 
-        Waits for payments that are in use. Raises `ShortageError`.
+        Waits for payments that are in use. Raises `InsufficientFundsError`.
         """
         needs_coins = source is GasSource.ANY
         coins_are_fresh = not needs_coins
@@ -117,7 +117,7 @@ class Purse:
                     await self._changed.wait()
                     coins_are_fresh, balance_is_fresh = not needs_coins, False
                 else:
-                    raise ShortageError(required, payment.total, source=source)
+                    raise InsufficientFundsError(required, payment.total, source=source)
 
     async def narrow(self, taken: Payment, required: int) -> Payment:
         """Release the reserved address balance beyond `required` MIST less the coins' total."""
@@ -201,13 +201,13 @@ class Purse:
         return payment
 
     async def _refresh_coins(self) -> None:
-        known = self._free
+        old_coins = self._free
         self._free = {}
         self._knows_coins = True
         for coin in await self._read_coins():
             key = coin.reference.object_id
             if key not in self._used:
-                self._free[key] = _newer(known.get(key), coin)
+                self._free[key] = _newer(old_coins.get(key), coin)
 
     async def _refresh_balance(self) -> None:
         self._free_balance = (await self._read_balance()).in_address - self._held
@@ -221,7 +221,7 @@ def _newer(known: Coin | None, read: Coin) -> Coin:
     return read
 
 
-class ShortageError(NotNowError):
+class InsufficientFundsError(WrongStateError):
     """`not_enough_sui`: a wallet does not have the MIST that a transaction needs.
 
     `gas` of the `required` MIST pay for gas. `required` is None if no simulation has shown it.

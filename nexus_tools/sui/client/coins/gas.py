@@ -31,10 +31,10 @@ MAX_BUDGET_MIST = 50_000_000_000_000
 MIN_BUDGET_UNITS = 2_000
 """The smallest budget, in units at the gas price: `base_tx_cost_fixed`, doubled."""
 
-ROOMY_BUDGET_MIST = 10_000_000_000
+LARGE_SIMULATION_BUDGET_MIST = 10_000_000_000
 """The budget of simulations if the wallet has it: twice the maximum computation cost."""
 
-TIGHT_BUDGET_MIST = 500_000_000
+SMALL_SIMULATION_BUDGET_MIST = 500_000_000
 """The same for parallel transactions, which share the coins: enough for most of ours."""
 
 _SAFETY_UNITS = 1_000
@@ -97,7 +97,7 @@ def uses_gas_coin(transaction: ProgrammableTransaction) -> bool:
     return any(gas in arguments_of(command) for command in transaction.commands)
 
 
-def gives_gas_coin_away(transaction: ProgrammableTransaction) -> bool:
+def transfers_gas_coin(transaction: ProgrammableTransaction) -> bool:
     """Return whether a command transfers the gas coin itself."""
     gas = GasCoin()
     commands = transaction.commands
@@ -109,11 +109,13 @@ def gives_gas_coin_away(transaction: ProgrammableTransaction) -> bool:
 def withdrawals(transaction: ProgrammableTransaction) -> int:
     """Return the MIST that the commands may withdraw from the sender's address balance."""
     inputs = transaction.inputs
-    found = (value for value in inputs if isinstance(value, FundsWithdrawal) and value.type == SUI)
-    return sum(value.amount for value in found)
+    sui_withdrawals = (
+        value for value in inputs if isinstance(value, FundsWithdrawal) and value.type == SUI
+    )
+    return sum(value.amount for value in sui_withdrawals)
 
 
-def what_is_left(
+def remaining_payment(
     effects: TransactionEffects, paid: Payment, taken: int | None, owner: Address
 ) -> Payment:
     """Return the known remainder of a transaction's payment; the actual one may be larger.

@@ -1,1 +1,1 @@
-"""The gRPC connection to a node, and its errors. Begin with `connection.py`."""
+"""The gRPC connection to a node, and its errors. Start with `connection.py`."""

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from nexus_tools.sui.client.connection.channel import open_channel
 from nexus_tools.sui.client.connection.grpc_errors import explain, is_transient
-from nexus_tools.sui.client.connection.stall_timeout import Silence
+from nexus_tools.sui.client.connection.stall_timeout import StallTimeout
 from nexus_tools.sui.errors import NexusError, UnreachableError, UsageError
 from nexus_tools.sui.network import Network
 
@@ -87,16 +87,16 @@ class Line:
 
     def method(self, procedure: "Procedure") -> Any:
         """Return the procedure as a function of its request."""
-        found = self._methods.get(procedure.path)
-        if found is None:
+        method = self._methods.get(procedure.path)
+        if method is None:
             channel = self.channel
             make = channel.unary_stream if procedure.streaming else channel.unary_unary
-            found = self._methods[procedure.path] = make(
+            method = self._methods[procedure.path] = make(
                 procedure.path,
                 request_serializer=procedure.request.SerializeToString,
                 response_deserializer=procedure.response.FromString,
             )
-        return found
+        return method
 
 
 class Connection:
@@ -112,7 +112,7 @@ class Connection:
         self.network = network
         self.patience = patience or Patience()
         self.chain_id = network.chain_id
-        self.silence = Silence(self.patience.absence_s)
+        self.silence = StallTimeout(self.patience.absence_s)
         self._line: Line | None = None
         self._retired: set[Line] = set()
         self._ending: set[asyncio.Task[None]] = set()
@@ -275,7 +275,7 @@ class Connection:
     # --- Rejection of other chains
 
     def _explain(self, error: "RpcError | TimeoutError") -> NexusError:
-        """Return a readable error, or `wrong_chain` if a node of another chain answered."""
+        """Return a readable error, or `wrong_chain` if a node of another chain responded."""
         if not isinstance(error, TimeoutError):
             try:
                 self._check_chain(error.initial_metadata() or ())

@@ -9,7 +9,7 @@ _UNHEARD = ("UNAVAILABLE", "CANCELLED", "DEADLINE_EXCEEDED")
 """Statuses that gRPC may generate itself: all others come from the node."""
 
 
-class Silence(Struct):
+class StallTimeout(Struct):
     """The time since which one node has not responded; times are those of the event loop.
 
     With a `bearable_s` of 10 s, a call that is sent at 0 and gets no response ends at 10. Calls

@@ -1,1 +1,1 @@
-"""Events: queries, following, and rollback detection. Begin with `event_following.py`."""
+"""Events: queries, following, and rollback detection. Start with `event_following.py`."""

@@ -19,9 +19,13 @@ from msgspec.structs import replace
 
 from nexus_tools.sui.client.connection.connection import Connection
 from nexus_tools.sui.client.connection.grpc_errors import UnsupportedByNodeError
-from nexus_tools.sui.client.events.event_sources import CheckpointSource, IndexSource, Source
+from nexus_tools.sui.client.events.event_sources import (
+    CheckpointEventSource,
+    IndexEventSource,
+    Source,
+)
 from nexus_tools.sui.client.events.events import Cursor, EventFilter, EventRecord, Item, Progress
-from nexus_tools.sui.client.events.rollback_detection import Lineage
+from nexus_tools.sui.client.events.rollback_detection import RollbackDetector
 from nexus_tools.sui.client.sui_client import SuiClient
 from nexus_tools.sui.errors import NotFoundError, RefusedOnChainError, UnreachableError
 
@@ -46,21 +50,19 @@ async def follow_events(
     (`contextlib.aclosing`) if you leave it early.
 
     Raises:
-        NotFoundError: `chain_went_back` if delivered events, or the cursor, are no longer on the
-        node's chain. Its
-            detail `common` is a checkpoint up to which the chain is unchanged. `history_missing` if
-            the
-            node has pruned checkpoints.
+        NotFoundError: `chain_rolled_back` if delivered events, or the cursor, are no longer on the
+            node's chain. Its detail `common` is a checkpoint up to which the chain is unchanged.
+            `history_missing` if the node has pruned checkpoints.
         NexusError: `node_unreachable`, or the node's error if it refuses the request permanently.
     """
     follower = _Follower(client.connection, event_filter, cursor, interrupted)
-    known: tuple[int, int | None] = (-1, None)
+    last_time: tuple[int, int | None] = (-1, None)
     async with aclosing(follower.run()) as items:
         async for item in items:
             if timestamps and isinstance(item, EventRecord):
-                if known[0] != item.checkpoint:
-                    known = item.checkpoint, await _time_of(client, item.checkpoint)
-                yield replace(item, timestamp_ms=known[1])
+                if last_time[0] != item.checkpoint:
+                    last_time = item.checkpoint, await _time_of(client, item.checkpoint)
+                yield replace(item, timestamp_ms=last_time[1])
             else:
                 yield item
 
@@ -104,8 +106,8 @@ class _Follower:
         self._filter = event_filter
         self._cursor = cursor and cursor.at_mark()
         self._interrupted = interrupted
-        self._source: Source = IndexSource(connection, event_filter)
-        self._lineage = Lineage(connection, self._cursor)
+        self._source: Source = IndexEventSource(connection, event_filter)
+        self._lineage = RollbackDetector(connection, self._cursor)
         self._is_broken = False
 
     async def run(self) -> AsyncGenerator[Item, None]:
@@ -117,9 +119,9 @@ class _Follower:
                         pauses = self._connection.patience.pauses()
                         yield item
             except UnsupportedByNodeError:
-                if isinstance(self._source, CheckpointSource):
+                if isinstance(self._source, CheckpointEventSource):
                     raise
-                self._source = CheckpointSource(self._connection, self._filter)
+                self._source = CheckpointEventSource(self._connection, self._filter)
                 continue
             except RefusedOnChainError:
                 if self._cursor is None or self._cursor.token is None:
@@ -183,12 +185,12 @@ class _Follower:
 
     def _advance(self, item: Item) -> tuple[Any, ...]:
         """Return the item if it is new, and record its position."""
-        known = self._cursor
-        if known is not None and item.cursor.position <= known.position:
+        cursor = self._cursor
+        if cursor is not None and item.cursor.position <= cursor.position:
             # The item is not new, but with the node's own cursor for this position the next list
             # starts faster.
-            if item.cursor.position == known.position and item.cursor.token is not None:
-                self._cursor = replace(item.cursor, mark=known.mark)
+            if item.cursor.position == cursor.position and item.cursor.token is not None:
+                self._cursor = replace(item.cursor, mark=cursor.mark)
             return ()
         self._cursor = replace(item.cursor, mark=self._lineage.advance(item))
         return (replace(item, cursor=self._cursor),)

@@ -12,7 +12,7 @@ from nexus_tools.sui.client.events.events import (
     EventRecord,
     Item,
     Progress,
-    record_of,
+    parse_event_record,
 )
 from nexus_tools.sui.errors import NotFoundError
 from nexus_tools.sui.types.digest import Digest
@@ -52,7 +52,7 @@ _THERE_IS_MORE = (_ITEM_LIMIT, _SCAN_LIMIT)
 """Reasons for which a list ends early: `QueryEndReason`."""
 
 
-class IndexSource:
+class IndexEventSource:
     """Past and live events that the node filters, by `ListEvents` and `SubscribeEvents`."""
 
     def __init__(self, connection: Connection, event_filter: EventFilter) -> None:
@@ -63,7 +63,7 @@ class IndexSource:
         """Yield the indexed events after a position, from one list request after another."""
         token, start = after.token, after.checkpoint
         while True:
-            ended = None
+            end_reason = None
             frames = self._list(token, start)
             async with aclosing(frames) as stream:
                 async for frame in stream:
@@ -71,8 +71,8 @@ class IndexSource:
                     for item in _items(frame):
                         yield item
                     if frame.HasField("end"):
-                        ended = frame.end.reason
-            if ended not in _THERE_IS_MORE:
+                        end_reason = frame.end.reason
+            if end_reason not in _THERE_IS_MORE:
                 return
 
     def _list(self, token: bytes | None, start: int) -> AsyncGenerator[Any, None]:
@@ -103,7 +103,7 @@ def _items(frame: Any) -> tuple[Item, ...]:
     token = watermark.cursor if watermark.HasField("cursor") else None
     items: tuple[Item, ...] = ()
     if frame.HasField("event"):
-        items = (record_of(frame.event, token),)
+        items = (parse_event_record(frame.event, token),)
     if watermark.HasField("checkpoint"):
         items = (*items, Progress(Cursor.after_checkpoint(watermark.checkpoint, token)))
     return items
@@ -116,7 +116,7 @@ _CHECKPOINT_FIELDS = ("sequence_number", "transactions.digest", "transactions.ev
 _PARALLEL_READS = 16
 
 
-class CheckpointSource:
+class CheckpointEventSource:
     """Past and live events, filtered here from the checkpoints that the node still has."""
 
     def __init__(self, connection: Connection, event_filter: EventFilter) -> None:
@@ -134,14 +134,14 @@ class CheckpointSource:
 
     async def live(self) -> AsyncGenerator[Item, None]:
         """Yield live events; the first checkpoint only marks where the stream starts."""
-        begun = False
+        is_started = False
         frames = self._connection.stream(
             "SubscriptionService/SubscribeCheckpoints", read_mask=mask(*_CHECKPOINT_FIELDS)
         )
         async with aclosing(frames) as stream:
             async for frame in stream:
-                if not begun:
-                    begun = True
+                if not is_started:
+                    is_started = True
                     yield Progress(Cursor.after_checkpoint(frame.cursor))
                 else:
                     for item in self._items(frame.checkpoint):
@@ -174,8 +174,8 @@ class CheckpointSource:
             if not events:
                 continue
             digest = Digest.parse(transaction.digest)
-            for place, event in enumerate(EVENTS.decode(events)):
+            for event_index, event in enumerate(EVENTS.decode(events)):
                 if self._filter.matches(event):
-                    cursor = Cursor(sequence_number, index, place)
-                    yield EventRecord(cursor, event, sequence_number, digest, place)
+                    cursor = Cursor(sequence_number, index, event_index)
+                    yield EventRecord(cursor, event, sequence_number, digest, event_index)
         yield Progress(Cursor.after_checkpoint(sequence_number))

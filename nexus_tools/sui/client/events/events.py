@@ -116,8 +116,8 @@ class Cursor(Struct, frozen=True):
     def parse(cls, text: str) -> "Cursor":
         """Parse the result of `str()`. Raises `cursor_invalid`."""
         try:
-            *place, token, mark = json.loads(text)
-            checkpoint, transaction, event = map(int, place)
+            *position, token, mark = json.loads(text)
+            checkpoint, transaction, event = map(int, position)
             raw = None if token is None else b64decode(token, validate=True)
             return cls(checkpoint, transaction, event, raw, None if mark is None else _mark(*mark))
         except (ValueError, TypeError, NexusError):
@@ -179,9 +179,9 @@ Item = EventRecord | Progress
 _event_type = lru_cache(256)(parse_struct_tag)
 
 
-def record_of(message: Any, token: bytes | None) -> EventRecord:
+def parse_event_record(message: Any, token: bytes | None) -> EventRecord:
     """Parse an `Event` message with all fields but `json`."""
-    place = message.checkpoint, message.transaction_index, message.event_index
+    position = message.checkpoint, message.transaction_index, message.event_index
     event = Event(
         Address.parse(message.package_id),
         message.module,
@@ -190,4 +190,4 @@ def record_of(message: Any, token: bytes | None) -> EventRecord:
         message.contents.value,
     )
     digest = Digest.parse(message.transaction_digest)
-    return EventRecord(Cursor(*place, token), event, place[0], digest, place[2])
+    return EventRecord(Cursor(*position, token), event, position[0], digest, position[2])

@@ -20,11 +20,11 @@ from typing import Any, NoReturn
 
 from nexus_tools.sui.client.connection.connection import Connection, mask
 from nexus_tools.sui.client.events.events import Cursor, EventRecord, Item, Mark, Position
-from nexus_tools.sui.client.reads import read_height
+from nexus_tools.sui.client.reads import read_latest_checkpoint
 from nexus_tools.sui.errors import NotFoundError, UnreachableError
 from nexus_tools.sui.types.digest import Digest
 
-WENT_BACK = "chain_went_back"
+CHAIN_ROLLED_BACK = "chain_rolled_back"
 """The error code of a detected rollback."""
 
 _MARKS = 600
@@ -32,7 +32,7 @@ _MARKS = 600
 _EVENTS = 1_000
 
 
-class Lineage:
+class RollbackDetector:
     """The record that one follower keeps of the chain, starting from its cursor."""
 
     def __init__(self, connection: Connection, cursor: Cursor | None) -> None:
@@ -90,24 +90,28 @@ class Lineage:
         if self._candidate is not None:
             self._accept(self._candidate)
             self._candidate = None
-        found = await self._read(reached, "digest")
-        if found is not None:
-            self._candidate = Mark.of_checkpoint(reached, Digest.parse(found.digest))
+        checkpoint = await self._read(reached, "digest")
+        if checkpoint is not None:
+            self._candidate = Mark.of_checkpoint(reached, Digest.parse(checkpoint.digest))
 
     def _accept(self, mark: Mark) -> None:
         self._marks.append(mark)
         self._place = Cursor.after_checkpoint(mark.checkpoint)
-        later = {at: known for at, known in self._events.items() if at[0] > mark.checkpoint}
+        later = {
+            position: digest
+            for position, digest in self._events.items()
+            if position[0] > mark.checkpoint
+        }
         self._events = later
 
     # --- Restart
 
     async def check(self, reached: Cursor) -> None:
-        """Raise `chain_went_back` if a mark is gone, or `node_behind` while that is unknown."""
+        """Raise `chain_rolled_back` if a mark is gone, or `node_behind` while that is unknown."""
         self._candidate = None
         if not self._marks and not reached.checkpoint:
             return
-        height = await read_height(self._connection)
+        height = await read_latest_checkpoint(self._connection)
         if self._marks and await self._is_gone(height):
             raise await self._went_back(reached)
         if height < reached.checkpoint:
@@ -133,12 +137,12 @@ class Lineage:
     async def _has(self, mark: Mark) -> bool | None:
         """Return whether the node has a mark, or None if it has pruned that checkpoint."""
         field = "digest" if mark.is_checkpoint else "transactions.digest"
-        found = await self._read(mark.checkpoint, field)
-        if found is None:
+        checkpoint = await self._read(mark.checkpoint, field)
+        if checkpoint is None:
             return None
         if mark.is_checkpoint:
-            return bool(found.digest == str(mark.digest))
-        digests = [transaction.digest for transaction in found.transactions]
+            return bool(checkpoint.digest == str(mark.digest))
+        digests = [transaction.digest for transaction in checkpoint.transactions]
         return digests[mark.transaction : mark.transaction + 1] == [str(mark.digest)]
 
     async def _read(self, number: int, field: str) -> Any:
@@ -159,13 +163,13 @@ class Lineage:
     async def compare(self, item: Item, reached: Cursor) -> bool:
         """Return whether everything up to `reached` is unchanged; False until that is known.
 
-        Raises `chain_went_back`.
+        Raises `chain_rolled_back`.
         """
         position = item.cursor.position
         is_past = self._place is None or position > self._place.position
         if isinstance(item, EventRecord) and is_past and position <= reached.position:
-            was = self._missing.pop(position, None)
-            if was != item.transaction_digest:
+            digest = self._missing.pop(position, None)
+            if digest != item.transaction_digest:
                 raise await self._went_back(reached)
         if position >= reached.position and self._missing:
             raise await self._went_back(reached)
@@ -173,9 +177,9 @@ class Lineage:
 
     async def _went_back(self, reached: Cursor) -> NotFoundError:
         url = self._connection.network.url
-        common = await self._common(await read_height(self._connection))
+        common = await self._common(await read_latest_checkpoint(self._connection))
         return NotFoundError(
-            WENT_BACK,
+            CHAIN_ROLLED_BACK,
             f"the node at {url} no longer has the chain that was read up to checkpoint"
             f" {reached.checkpoint}: the chain was rolled back",
             hint="discard the events read since then, and start again from an earlier cursor",
@@ -184,16 +188,16 @@ class Lineage:
 
     async def _common(self, height: int) -> int:
         """Return the latest known checkpoint up to which the chain is unchanged."""
-        stand, gone = 0, len(self._marks)
-        while stand < gone:
-            middle = (stand + gone) // 2
+        valid_count, first_missing = 0, len(self._marks)
+        while valid_count < first_missing:
+            middle = (valid_count + first_missing) // 2
             if await self._has(self._marks[middle]):
-                stand = middle + 1
+                valid_count = middle + 1
             else:
-                gone = middle
-        if not stand:
+                first_missing = middle
+        if not valid_count:
             return min(self._start, height)
-        last = self._marks[stand - 1]
+        last = self._marks[valid_count - 1]
         return last.checkpoint if last.is_checkpoint else last.checkpoint - 1
 
 

@@ -1,1 +1,1 @@
-"""Transactions: drafts, simulation, execution, and failures. Begin with `transactions.py`."""
+"""Transactions: drafts, simulation, execution, and failures. Start with `transactions.py`."""

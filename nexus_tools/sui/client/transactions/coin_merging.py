@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from nexus_tools.sui.client.coins.coin_pool import MAX_PAYMENT_COINS, ShortageError
+from nexus_tools.sui.client.coins.coin_pool import MAX_PAYMENT_COINS, InsufficientFundsError
 from nexus_tools.sui.client.reads import Coin
 from nexus_tools.sui.client.transactions.transactions import Executed
 from nexus_tools.sui.support.logs import get_logger
@@ -31,14 +31,14 @@ def coins_to_merge(coins: Sequence[Coin], price: int) -> list[Coin]:
     paid = 0
     for count, coin in enumerate(coins[:MAX_PAYMENT_COINS], 1):
         paid += coin.balance
-        rest = coins[count : count + MAX_MERGED_COINS]
-        if paid >= (_BASE_UNITS + _COIN_UNITS * len(rest)) * price:
-            return rest
+        smaller_coins = coins[count : count + MAX_MERGED_COINS]
+        if paid >= (_BASE_UNITS + _COIN_UNITS * len(smaller_coins)) * price:
+            return smaller_coins
     affordable = max(0, paid // price - _BASE_UNITS) // _COIN_UNITS
     return coins[MAX_PAYMENT_COINS:][: min(affordable, MAX_MERGED_COINS)]
 
 
-def merging(coins: Sequence[Coin]) -> TransactionBuilder:
+def build_merge(coins: Sequence[Coin]) -> TransactionBuilder:
     """Build the transaction that merges coins into the gas coin."""
     builder = TransactionBuilder()
     for start in range(0, len(coins), _MAX_ARGUMENTS):
@@ -53,9 +53,9 @@ def log_merge(executed: Executed, count: int) -> None:
     _log.info("coins_merged", coins=count, digest=str(executed.digest), cost=sui(executed.cost.net))
 
 
-def scattered(required: int | None, available: int) -> ShortageError:
+def too_many_coins_error(required: int | None, available: int) -> InsufficientFundsError:
     """Return the error for SUI that is in more coins than one transaction takes."""
-    error = ShortageError(required, available)
+    error = InsufficientFundsError(required, available)
     error.message = (
         f"a transaction takes {MAX_PAYMENT_COINS} coins, and the wallet's largest contain"
         f" {sui(available)}; the wallet has enough SUI, but in more coins"

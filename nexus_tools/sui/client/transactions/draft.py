@@ -2,10 +2,10 @@
 
 from msgspec import Struct
 
-from nexus_tools.sui.client.coins.coin_pool import GasSource, Payment, ShortageError
+from nexus_tools.sui.client.coins.coin_pool import GasSource, InsufficientFundsError, Payment
 from nexus_tools.sui.client.coins.gas import MAX_BUDGET_MIST, budget_for
 from nexus_tools.sui.client.epoch import Epoch
-from nexus_tools.sui.client.transactions.transactions import Simulated
+from nexus_tools.sui.client.transactions.transactions import SimulatedTransaction
 from nexus_tools.sui.errors import NexusError
 from nexus_tools.sui.types.execution_status import ErrorKind, Success
 from nexus_tools.sui.types.object import ObjectReference
@@ -34,8 +34,8 @@ class OutdatedError(Exception):
         self.refusal = refusal
 
 
-def check_payment(draft: Draft, payment: Payment, simulated: Simulated) -> None:
-    """Raise `ShortageError` if the payment does not cover the commands and the gas budget.
+def check_payment(draft: Draft, payment: Payment, simulated: SimulatedTransaction) -> None:
+    """Raise `InsufficientFundsError` if the payment does not cover the commands and the gas budget.
 
     The simulation used everything that was left as its budget. With a larger budget, the chain
     would execute the transaction until a command finds too little in the gas coin, and would charge
@@ -48,6 +48,6 @@ def check_payment(draft: Draft, payment: Payment, simulated: Simulated) -> None:
     if isinstance(status, Success):
         budget = budget_for(simulated.cost, draft.epoch.gas_price)
         if available < withdrawn + budget:
-            raise ShortageError(withdrawn + budget, available, budget, draft.source)
+            raise InsufficientFundsError(withdrawn + budget, available, budget, draft.source)
     elif status.error.kind is ErrorKind.INSUFFICIENT_GAS and is_bounded:
-        raise ShortageError(None, available, source=draft.source)
+        raise InsufficientFundsError(None, available, source=draft.source)

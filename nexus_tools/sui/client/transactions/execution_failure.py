@@ -37,13 +37,13 @@ def parse_clever_error(message: Any) -> "CleverError | None":
         return None
     from nexus_tools.sui.bytecode import CleverError  # noqa: PLC0415 - only needed for this error
 
-    told = abort.clever_error
+    report = abort.clever_error
     return CleverError(
-        told.line_number,
-        told.error_code if told.HasField("error_code") else None,
-        told.constant_name or None,
-        told.rendered if told.HasField("rendered") else None,
-        told.raw if told.HasField("raw") else None,
+        report.line_number,
+        report.error_code if report.HasField("error_code") else None,
+        report.constant_name or None,
+        report.rendered if report.HasField("rendered") else None,
+        report.raw if report.HasField("raw") else None,
     )
 
 
@@ -77,12 +77,13 @@ def raise_for_status(
 
 
 @asynccontextmanager
-async def explains_refusal(
+async def explain_refusals(
     connection: Connection, commands: Sequence[Command]
 ) -> AsyncGenerator[None, None]:
     """Add the reason to the error if the chain refuses these commands.
 
-    Raises `address_balances_off` if a deposit is refused because the chain does not support it.
+    Raises `address_balances_unsupported` if a deposit is refused because the chain does not support
+    it.
     """
     try:
         yield
@@ -99,7 +100,7 @@ async def explains_refusal(
 
 
 @contextmanager
-def in_doubt(digest: Digest) -> Iterator[None]:
+def name_uncertain_transaction(digest: Digest) -> Iterator[None]:
     """Name the transaction in errors that leave its execution uncertain.
 
     A refusal is certain. A cancellation gets a note that names the transaction.
@@ -109,14 +110,14 @@ def in_doubt(digest: Digest) -> Iterator[None]:
     except (RefusedOnChainError, NotFoundError):
         raise
     except NexusError as error:
-        name_in_doubt(error, [digest])
+        add_uncertain_transactions(error, [digest])
         raise
     except CancelledError as cancelled:
         cancelled.add_note(doubt([digest]))
         raise
 
 
-def name_in_doubt(error: NexusError, digests: Sequence[Digest]) -> None:
+def add_uncertain_transactions(error: NexusError, digests: Sequence[Digest]) -> None:
     """Name transactions in an error, one of which the network may have executed."""
     error.details["digest"] = str(digests[-1])
     error.hint = doubt(digests)
@@ -132,10 +133,10 @@ def doubt(digests: Sequence[Digest]) -> str:
     )
 
 
-def gas_taken_mist(error: NexusError) -> int | None:
+def failure_gas_mist(error: NexusError) -> int | None:
     """Return the gas cost of a transaction that ended with this error; 0 if it was not executed.
 
-    Returns None if its execution is uncertain: see `in_doubt`.
+    Returns None if its execution is uncertain: see `name_uncertain_transaction`.
     """
     return error.details.get("gas_mist") if "digest" in error.details else 0
 
@@ -143,16 +144,16 @@ def gas_taken_mist(error: NexusError) -> int | None:
 def _abort(
     abort: MoveAbort, clever: "CleverError | None", details: dict[str, Any]
 ) -> RefusedOnChainError:
-    place = abort.location
-    function = place.function_name or str(place.function)
+    location = abort.location
+    function = location.function_name or str(location.function)
     return RefusedOnChainError(
         "move_abort",
-        f"{place.package.short()}::{place.module}::{function} {_aborts(abort, clever)}",
+        f"{location.package.short()}::{location.module}::{function} {_aborts(abort, clever)}",
         details=details
         | {
-            "package": str(place.package),
-            "module": place.module,
-            "function": place.function_name,
+            "package": str(location.package),
+            "module": location.module,
+            "function": location.function_name,
             "abort": abort.code if clever is None or clever.code is None else clever.code,
             "abort_code": abort.code,
         }
@@ -173,8 +174,12 @@ def _aborts(abort: MoveAbort, clever: "CleverError | None") -> str:
 def _clever_details(clever: "CleverError | None") -> dict[str, Any]:
     if clever is None:
         return {}
-    told = {"constant": clever.constant_name, "value": clever.rendered, "line": clever.line_number}
-    return {name: value for name, value in told.items() if value is not None}
+    details = {
+        "constant": clever.constant_name,
+        "value": clever.rendered,
+        "line": clever.line_number,
+    }
+    return {name: value for name, value in details.items() if value is not None}
 
 
 def _words(error: ExecutionError) -> str:

@@ -29,11 +29,11 @@ from nexus_tools.sui.types.transaction import (
     SharedObject,
 )
 
-MAX_KNOWN = 10_000
+MAX_CACHED_OBJECTS = 10_000
 """The maximum number of cached objects; the oldest are dropped and read again when needed."""
 
 
-class KnownObjects:
+class ObjectCache:
     """A cache of the owners and newest references of objects."""
 
     def __init__(self) -> None:
@@ -47,17 +47,17 @@ class KnownObjects:
 
     def latest(self, owner: Owner, reference: ObjectReference) -> tuple[Owner, ObjectReference]:
         """Return the newer of the given state and the cached one, if any."""
-        known = self._known.get(reference.object_id)
-        is_newer = known is not None and known[1].version > reference.version
-        return known if known is not None and is_newer else (owner, reference)
+        cached = self._known.get(reference.object_id)
+        is_newer = cached is not None and cached[1].version > reference.version
+        return cached if cached is not None and is_newer else (owner, reference)
 
     def learn(self, owner: Owner, reference: ObjectReference) -> None:
         """Cache a version, unless a newer one is known."""
         object_id = reference.object_id
-        known = self._known.get(object_id)
-        if known is not None and known[1].version > reference.version:
+        cached = self._known.get(object_id)
+        if cached is not None and cached[1].version > reference.version:
             return
-        if known is None and len(self._known) >= MAX_KNOWN:
+        if cached is None and len(self._known) >= MAX_CACHED_OBJECTS:
             self._known.pop(next(iter(self._known)))
         self._known[object_id] = (owner, reference)
 
@@ -93,28 +93,29 @@ class KnownObjects:
 
 async def resolve(
     connection: Connection,
-    known: KnownObjects,
+    known: ObjectCache,
     builder: TransactionBuilder,
     sender: Address | None,
 ) -> dict[Address, ObjectArgument]:
     """Return the inputs for the objects that `builder` knows only by ID.
 
     Raises:
-        NexusError: `object_unknown`, or `object_not_yours` if an account other than `sender` owns
-        one.
-            With None as the sender, any owner is accepted.
+        NexusError: `object_unknown`, or `object_not_owned` if an account other than `sender` owns
+            one. With None as the sender, any owner is accepted.
     """
-    wanted = builder.unresolved()
+    unresolved = builder.unresolved()
     # Adding objects to the cache may evict others, so keep the known ones here.
-    found = {
-        value.object_id: known[value.object_id] for value in wanted if value.object_id in known
+    states = {
+        value.object_id: known[value.object_id] for value in unresolved if value.object_id in known
     }
-    missing = [
+    missing_ids = [
         value.object_id
-        for value in wanted
-        if value.object_id not in found and value.object_id != CLOCK
+        for value in unresolved
+        if value.object_id not in states and value.object_id != CLOCK
     ]
-    for object_id, value in zip(missing, await read_objects(connection, missing), strict=True):
+    for object_id, value in zip(
+        missing_ids, await read_objects(connection, missing_ids), strict=True
+    ):
         if value is None:
             raise NotFoundError(
                 "object_unknown",
@@ -122,14 +123,14 @@ async def resolve(
                 hint="check the ID and the network; the object may have been deleted",
             )
         known.learn_object(value)
-        found[object_id] = value.owner, value.reference()
+        states[object_id] = value.owner, value.reference()
     # Other transactions may have changed some of them meanwhile.
-    latest = {object_id: known.latest(*state) for object_id, state in found.items()}
+    latest = {object_id: known.latest(*state) for object_id, state in states.items()}
     return {
         value.object_id: _argument(value, latest, sender)
         if value.object_id in latest
         else clock_input(mutable=value.mutable)
-        for value in wanted
+        for value in unresolved
     }
 
 
@@ -161,7 +162,7 @@ def _argument(
 def _check_owner(owner: Address, object_id: Address, sender: Address | None) -> None:
     if sender is not None and owner != sender:
         raise NotAllowedError(
-            "object_not_yours",
+            "object_not_owned",
             f"{object_id} belongs to {owner}, not to {sender}",
             hint="sign with the wallet that owns the object",
         )

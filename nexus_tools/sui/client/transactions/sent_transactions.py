@@ -16,7 +16,7 @@ from msgspec import Struct
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.client.connection.connection import Connection, mask
 from nexus_tools.sui.client.reads import read_object, read_objects
-from nexus_tools.sui.client.transactions.execution_failure import doubt, name_in_doubt
+from nexus_tools.sui.client.transactions.execution_failure import add_uncertain_transactions, doubt
 from nexus_tools.sui.client.transactions.transactions import Executed, read_transaction
 from nexus_tools.sui.errors import NexusError, NotFoundError, UnreachableError
 from nexus_tools.sui.types.address_balance import is_coin_reservation
@@ -57,18 +57,18 @@ def owned_references(data: TransactionData) -> frozenset[ObjectReference]:
 # --- The outcome of a transaction
 
 
-async def look_up(connection: Connection, sent: SentTransaction) -> Executed | None:
+async def find_executed(connection: Connection, sent: SentTransaction) -> Executed | None:
     """Return a transaction if it was executed, or None if the node does not know it.
 
     A node may list a transaction later than the objects that it wrote.
     """
     patience = connection.patience
     for pause in islice(patience.pauses(), patience.attempts):
-        found = await read_transaction(connection, sent.digest)
-        if found is not None:
-            return found
-        now = await _read_consumed(connection, sent)
-        if all(value.previous_transaction != sent.digest for value in now):
+        transaction = await read_transaction(connection, sent.digest)
+        if transaction is not None:
+            return transaction
+        objects = await _read_consumed(connection, sent)
+        if all(value.previous_transaction != sent.digest for value in objects):
             return None
         await asyncio.sleep(pause)
     return None
@@ -79,8 +79,8 @@ async def is_superseded(connection: Connection, sent: SentTransaction) -> bool:
 
     The network can never execute `sent` then.
     """
-    now = await _read_consumed(connection, sent)
-    return await _supersede(connection, sent, [value.reference() for value in now])
+    objects = await _read_consumed(connection, sent)
+    return await _supersede(connection, sent, [value.reference() for value in objects])
 
 
 async def require_excluded(
@@ -96,13 +96,13 @@ async def require_excluded(
 
 
 @asynccontextmanager
-async def naming_doubt(
+async def name_uncertain_transactions(
     connection: Connection, sent: Sequence[SentTransaction]
 ) -> AsyncGenerator[None, None]:
     """Name the transactions of a call in its error, except those that are known to be superseded.
 
-    A cancellation has the names as a note.
-    Raises `node_unreachable` for an error that follows a transaction of unknown fate.
+    A cancellation has the names as a note. Raises `node_unreachable` for an error that follows a
+    transaction of unknown fate.
     """
     try:
         yield
@@ -117,18 +117,18 @@ async def naming_doubt(
         if not digests:
             raise
         is_named = "digest" in error.details
-        named = error if is_named else _not_repeated(error.message, digests[-1])
-        name_in_doubt(named, digests)
+        uncertain = error if is_named else _not_repeated(error.message, digests[-1])
+        add_uncertain_transactions(uncertain, digests)
         if is_named:
             raise
-        raise named from error
+        raise uncertain from error
     except asyncio.CancelledError as cancelled:
         if sent and not hasattr(cancelled, "__notes__"):
             cancelled.add_note(doubt([transaction.digest for transaction in sent]))
         raise
 
 
-def lost_answer(refusal: NexusError) -> UnreachableError:
+def lost_answer_error(refusal: NexusError) -> UnreachableError:
     """Return the error for a transaction that a node refused after it lost an earlier answer."""
     return UnreachableError(
         "node_unreachable",
@@ -180,17 +180,17 @@ async def _supersede(
         reference = pending.popleft()
         if reference.version <= oldest:
             continue  # a transaction writes newer versions than it consumes
-        written = await read_object(connection, reference.object_id, reference.version)
-        if written is None or written.reference() != reference:
+        value = await read_object(connection, reference.object_id, reference.version)
+        if value is None or value.reference() != reference:
             continue
-        writer = written.previous_transaction
+        writer = value.previous_transaction
         if writer in writers:
             continue
         writers.add(writer)
-        named = await _consumed_by(connection, writer)
-        if not sent.consumed.isdisjoint(named):
+        consumed = await _consumed_by(connection, writer)
+        if not sent.consumed.isdisjoint(consumed):
             return True
-        pending.extend(named)
+        pending.extend(consumed)
     return False
 
 

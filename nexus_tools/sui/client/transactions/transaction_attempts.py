@@ -17,31 +17,31 @@ from nexus_tools.sui.client.coins.gas import (
     MAX_BUDGET_MIST,
     MIN_BUDGET_UNITS,
     budget_for,
-    gives_gas_coin_away,
+    remaining_payment,
+    transfers_gas_coin,
     unique,
     uses_gas_coin,
-    what_is_left,
     withdrawals,
     withdrawn,
 )
 from nexus_tools.sui.client.connection.connection import Connection
-from nexus_tools.sui.client.epoch import KnownEpoch
+from nexus_tools.sui.client.epoch import EpochCache
 from nexus_tools.sui.client.reads import read_balance, read_coins, read_objects
 from nexus_tools.sui.client.transactions.draft import Draft, OutdatedError, check_payment
-from nexus_tools.sui.client.transactions.execution_failure import in_doubt
-from nexus_tools.sui.client.transactions.resolution import KnownObjects, owned_ids, resolve
+from nexus_tools.sui.client.transactions.execution_failure import name_uncertain_transaction
+from nexus_tools.sui.client.transactions.resolution import ObjectCache, owned_ids, resolve
 from nexus_tools.sui.client.transactions.sent_transactions import (
     SentTransaction,
+    find_executed,
     is_superseded,
-    look_up,
-    lost_answer,
+    lost_answer_error,
     owned_references,
     require_excluded,
 )
 from nexus_tools.sui.client.transactions.transactions import (
     Executed,
     SignedTransaction,
-    Simulated,
+    SimulatedTransaction,
     execute_transaction,
     read_chain_id,
     simulate_transaction,
@@ -49,9 +49,9 @@ from nexus_tools.sui.client.transactions.transactions import (
 from nexus_tools.sui.errors import (
     NexusError,
     NotFoundError,
-    NotNowError,
     RefusedOnChainError,
     UsageError,
+    WrongStateError,
 )
 from nexus_tools.sui.keystore.keys import Signer
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -79,7 +79,7 @@ class Attempts:
     """Single attempts to execute, simulate or build a transaction of one signer."""
 
     def __init__(
-        self, connection: Connection, known: KnownObjects, signer: Signer, *, roomy: int
+        self, connection: Connection, known: ObjectCache, signer: Signer, *, roomy: int
     ) -> None:
         self._connection = connection
         self._known = known
@@ -89,27 +89,29 @@ class Attempts:
             lambda: read_coins(connection, signer.address, limit=MAX_COINS_READ),
             lambda: read_balance(connection, signer.address, SUI),
         )
-        self.epoch = KnownEpoch(connection)
+        self.epoch = EpochCache(connection)
         self._busy: set[Address] = set()
         self._released = asyncio.Condition()
         self._chain: Digest | None = None
 
-    async def simulate(self, builder: TransactionBuilder, source: GasSource) -> Simulated:
+    async def simulate(
+        self, builder: TransactionBuilder, source: GasSource
+    ) -> SimulatedTransaction:
         """Simulate the transaction as it would be sent."""
         arguments = await self.resolve(builder)
         draft = await self.draft(builder, arguments, source)
-        payment = left = await self._take(draft, None, arguments)
+        payment = remainder = await self._take(draft, None, arguments)
         try:
             return await self._rehearse(draft, payment)
         except OutdatedError:
-            left = Payment(reserved=payment.held)
+            remainder = Payment(reserved=payment.held)
             raise
         finally:
-            await self.purse.give_back(payment, left)
+            await self.purse.give_back(payment, remainder)
 
     async def simulate_unpaid(
         self, builder: TransactionBuilder, source: GasSource
-    ) -> tuple[Simulated, int, int]:
+    ) -> tuple[SimulatedTransaction, int, int]:
         """Simulate a transaction with a gas coin that the node invents.
 
         Returns the simulation, the MIST that the commands take from the gas coin as far as known,
@@ -152,14 +154,14 @@ class Attempts:
             arguments = await self.resolve(builder)  # they may have changed while waiting
             draft = await self.draft(builder, arguments, source)
             payment = await self._take(draft, budget, arguments)
-            left = Payment()
+            remainder = Payment()
             try:
                 payment, budget = await self._priced(draft, payment, budget)
-                executed = await self._send(draft, payment, budget, sent, on_send)
-                taken, owner = draft.withdrawn, self._signer.address
-                left = what_is_left(executed.effects, payment, taken, owner)
-            except (RefusedOnChainError, NotNowError):
-                left = payment  # nothing was executed
+                result = await self._send(draft, payment, budget, sent, on_send)
+                max_withdrawal, owner = draft.withdrawn, self._signer.address
+                remainder = remaining_payment(result.effects, payment, max_withdrawal, owner)
+            except (RefusedOnChainError, WrongStateError):
+                remainder = payment  # nothing was executed
                 raise
             except OutdatedError:
                 raise
@@ -167,10 +169,10 @@ class Attempts:
                 self._known.forget(arguments)  # the transaction may have been executed
                 raise
             finally:
-                await self.purse.give_back(payment, left)
+                await self.purse.give_back(payment, remainder)
             await self.purse.forget(arguments)
-        executed.raise_for_status()
-        return executed
+        result.raise_for_status()
+        return result
 
     # --- Parts of a transaction
 
@@ -189,7 +191,7 @@ class Attempts:
         kind = unique(builder.finish(arguments))
         if source is GasSource.ADDRESS_BALANCE and uses_gas_coin(kind):
             raise UsageError(
-                "gas_coin_used",
+                "gas_coin_unavailable",
                 "the commands use the gas coin, which does not exist if the address balance pays",
                 hint="withdraw funds with `builder.withdrawal`, or pay with coins",
             )
@@ -201,17 +203,17 @@ class Attempts:
         return Draft(kind, references, epoch, withdrawn(kind), source)
 
     async def _take(self, draft: Draft, budget: int | None, inputs: Collection[Address]) -> Payment:
-        taken = draft.withdrawn or 0
-        wanted = taken + (budget or self._roomy)
-        if gives_gas_coin_away(draft.kind):
-            wanted = EVERYTHING
+        max_withdrawal = draft.withdrawn or 0
+        target = max_withdrawal + (budget or self._roomy)
+        if transfers_gas_coin(draft.kind):
+            target = EVERYTHING
         # A coin that is an input of this or another pending transaction cannot pay for this one:
         # its current version ends there.
-        named = (reference.object_id for reference in draft.references)
+        references = (reference.object_id for reference in draft.references)
         return await self.purse.take(
-            taken + (budget or MIN_BUDGET_UNITS * draft.epoch.gas_price),
-            wanted,
-            exclude={*inputs, *named, *self._busy},
+            max_withdrawal + (budget or MIN_BUDGET_UNITS * draft.epoch.gas_price),
+            target,
+            exclude={*inputs, *references, *self._busy},
             withdrawals=withdrawals(draft.kind),
             source=draft.source,
         )
@@ -244,8 +246,8 @@ class Attempts:
 
     async def _chain_id(self) -> Digest:
         if self._chain is None:
-            known = self._connection.chain_id
-            self._chain = Digest.parse(known or await read_chain_id(self._connection))
+            chain_id = self._connection.chain_id
+            self._chain = Digest.parse(chain_id or await read_chain_id(self._connection))
         return self._chain
 
     # --- Sending
@@ -270,21 +272,21 @@ class Attempts:
         sent.append(SentTransaction(digest, consumed))
         if on_send is not None:
             on_send(SignedTransaction(encoded, signature, digest))
-        with in_doubt(digest):
+        with name_uncertain_transaction(digest):
             try:
-                executed = await execute_transaction(self._connection, encoded, signature)
+                result = await execute_transaction(self._connection, encoded, signature)
             except (RefusedOnChainError, NotFoundError) as error:
                 reason = await self._reason(draft, payment, error)
-                executed = await self._executed_before(sent[-1], reason, error)
-        self._known.learn_effects(executed.effects)
-        return executed
+                result = await self._executed_before(sent[-1], reason, error)
+        self._known.learn_effects(result.effects)
+        return result
 
     def _is_consumed(self, reference: ObjectReference, payment: Payment) -> bool:
         """Return whether a version ends with the transaction: immutable objects do not change."""
         if any(coin.reference == reference for coin in payment.coins):
             return True
-        known = reference.object_id in self._known
-        return known and isinstance(self._known[reference.object_id][0], AddressOwner)
+        is_cached = reference.object_id in self._known
+        return is_cached and isinstance(self._known[reference.object_id][0], AddressOwner)
 
     async def _executed_before(
         self, sent: SentTransaction, reason: Exception, refusal: NexusError
@@ -294,16 +296,16 @@ class Attempts:
         An input may have another version because of this very transaction. Raises the reason, or
         `node_unreachable` if the node lost an answer and the network may still execute it.
         """
-        found = await look_up(self._connection, sent)
-        if found is not None:
-            return found
+        transaction = await find_executed(self._connection, sent)
+        if transaction is not None:
+            return transaction
         if "attempts" in refusal.details and not await is_superseded(self._connection, sent):
-            raise lost_answer(refusal) from refusal
+            raise lost_answer_error(refusal) from refusal
         if isinstance(reason, NexusError):
             reason.details["digest"] = str(sent.digest)  # the node reports a refusal
         raise reason from refusal
 
-    async def _rehearse(self, draft: Draft, payment: Payment) -> Simulated:
+    async def _rehearse(self, draft: Draft, payment: Payment) -> SimulatedTransaction:
         try:
             simulated = await self._simulate(draft, payment)
         except (RefusedOnChainError, NotFoundError) as error:
@@ -311,7 +313,7 @@ class Attempts:
         check_payment(draft, payment, simulated)
         return simulated
 
-    async def _simulate(self, draft: Draft, payment: Payment) -> Simulated:
+    async def _simulate(self, draft: Draft, payment: Payment) -> SimulatedTransaction:
         total = payment.total
         budget = min(MAX_BUDGET_MIST, total - (draft.withdrawn or 0))
         if draft.withdrawn is None:
@@ -339,9 +341,9 @@ class Attempts:
     async def _any_stale(self, references: Collection[ObjectReference]) -> bool:
         self._known.forget(reference.object_id for reference in references)
         ids = [reference.object_id for reference in references]
-        found = await read_objects(self._connection, ids)
+        objects = await read_objects(self._connection, ids)
         stale = False
-        for reference, value in zip(references, found, strict=True):
+        for reference, value in zip(references, objects, strict=True):
             if value is not None:
                 self._known.learn_object(value)
             stale = stale or value is None or value.reference() != reference

@@ -99,12 +99,12 @@ class Executed(Struct, frozen=True):
         )
 
     def published(self) -> Address:
-        """Return the ID of the published package. Raises `nothing_published`."""
+        """Return the ID of the published package. Raises `package_not_published`."""
         for object_id, change in self.effects.changed_objects:
             if isinstance(change.output, PackageWrite):
                 return object_id
         raise NotFoundError(
-            "nothing_published", f"the transaction {self.digest} did not publish a package"
+            "package_not_published", f"the transaction {self.digest} did not publish a package"
         )
 
 
@@ -116,7 +116,7 @@ class SignedTransaction(Struct, frozen=True):
     digest: Digest
 
 
-class Simulated(Struct, frozen=True):
+class SimulatedTransaction(Struct, frozen=True):
     """The result of a simulation. `results` are BCS bytes by command and return value."""
 
     effects: TransactionEffects
@@ -157,7 +157,7 @@ async def execute_transaction(
 
 async def simulate_transaction(
     connection: Connection, data: TransactionData, *, checks: bool = True
-) -> Simulated:
+) -> SimulatedTransaction:
     """Simulate a transaction. Without `checks`, any function may be called with any arguments."""
     response = await connection.call(
         "TransactionExecutionService/SimulateTransaction",
@@ -210,9 +210,9 @@ def _parse_executed(message: Any) -> Executed:
     )
 
 
-def _parse_simulated(response: Any) -> Simulated:
+def _parse_simulated(response: Any) -> SimulatedTransaction:
     """Parse a `SimulateTransactionResponse` with effects, events and return values as BCS."""
-    return Simulated(
+    return SimulatedTransaction(
         TRANSACTION_EFFECTS.decode(response.transaction.effects.bcs.value),
         _parse_events(response.transaction),
         tuple(

@@ -38,11 +38,11 @@ async def explain_unverified(
     command = commands[index] if error.code == _REFUSED and index is not None else None
     if not isinstance(command, Publish | Upgrade):
         return None
-    found = await _differences(connection, command)
-    if not found:
+    differences = await _differences(connection, command)
+    if not differences:
         return None
-    missing = [difference.text for difference in found if difference.is_missing]
-    differing = [difference.text for difference in found if not difference.is_missing]
+    missing = [difference.text for difference in differences if difference.is_missing]
+    differing = [difference.text for difference in differences if not difference.is_missing]
     return RefusedOnChainError(
         error.code,
         f"{error.message}: {'; '.join((*missing, *differing))}",
@@ -59,8 +59,10 @@ async def _differences(connection: Connection, command: Publish | Upgrade) -> li
         published_modules,
     )
 
-    found = await read_objects(connection, command.dependencies)
-    packages = [value.data for value in found if value and isinstance(value.data, MovePackage)]
+    dependencies = await read_objects(connection, command.dependencies)
+    packages = [
+        value.data for value in dependencies if value and isinstance(value.data, MovePackage)
+    ]
     published = published_modules(packages)
     try:
         modules = [deserialize(module) for module in command.modules]
@@ -75,9 +77,9 @@ def _differing_in(
     module: "CompiledModule", published: "Mapping[ModuleId, PublishedModule]"
 ) -> Iterator[_Difference]:
     """Yield differences such as `0x1::u64::saturating_sub is not in version 17 of the package`."""
-    from nexus_tools.sui.bytecode import find_published, mismatches  # noqa: PLC0415 - as above
+    from nexus_tools.sui.bytecode import mismatches, published_module_finder  # noqa: PLC0415 - as above
 
-    for mismatch in mismatches(module, find_published(published)):
+    for mismatch in mismatches(module, published_module_finder(published)):
         if mismatch.module in published:
             version = published[mismatch.module].package.version
             yield _Difference(_words(mismatch, version), mismatch.is_missing)

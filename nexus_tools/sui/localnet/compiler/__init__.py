@@ -17,7 +17,7 @@ from nexus_tools.sui.localnet.compiler.sources import (
     read_sources,
     sources_digest,
 )
-from nexus_tools.sui.localnet.compiler.stubs import interface_of, stubs_of
+from nexus_tools.sui.localnet.compiler.stubs import interface_stubs, stub_packages
 
 if TYPE_CHECKING:
     from nexus_tools.sui.localnet.compiler.builder import (
@@ -50,12 +50,12 @@ __all__ = [
     "build_package",
     "build_to_publish",
     "install_builder",
-    "interface_of",
+    "interface_stubs",
     "published_sources",
     "read_package",
     "read_sources",
     "sources_digest",
-    "stubs_of",
+    "stub_packages",
 ]
 _WITH_WASMTIME = frozenset(
     {

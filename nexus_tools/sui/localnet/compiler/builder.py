@@ -14,14 +14,14 @@ from nexus_tools.sui.bytecode import package_digest
 from nexus_tools.sui.errors import NotFoundError, UsageError, ValidationError
 from nexus_tools.sui.localnet.compiler.install import install_builder, verified_wasm
 from nexus_tools.sui.localnet.compiler.manifest import FRAMEWORK_FOLDERS, framework_folder
-from nexus_tools.sui.localnet.compiler.missing_names import hint_at_missing_names
+from nexus_tools.sui.localnet.compiler.missing_names import missing_names_hint
 from nexus_tools.sui.localnet.compiler.sources import published_sources, read_sources
-from nexus_tools.sui.localnet.compiler.stubs import stubs_of
+from nexus_tools.sui.localnet.compiler.stubs import stub_packages
 from nexus_tools.sui.localnet.compiler.wasm import (
-    WasmFailed,
+    WasmError,
     WasmInstance,
     WasmModule,
-    WasmTimedOut,
+    WasmTimeoutError,
 )
 from nexus_tools.sui.localnet.framework import Release, embedded_release
 
@@ -131,7 +131,7 @@ class MoveBuilder:
             "silenceWarnings": bool(modes),
         }
         provide_dependency = partial(
-            _dependency, framework=framework or stubs_of(self.release), others=dependencies
+            _dependency, framework=framework or stub_packages(self.release), others=dependencies
         )
         try:
             with self._wasm.instance(self._timeout_s) as compiler:
@@ -146,16 +146,14 @@ class MoveBuilder:
                     package.dependencies,
                     json.dumps(options),
                 )
-        except WasmFailed as error:
-            is_timeout = isinstance(error, WasmTimedOut)
+        except WasmError as error:
+            is_timeout = isinstance(error, WasmTimeoutError)
             hint = "Increase the limit with `--build-timeout SECONDS`." if is_timeout else ""
             raise _build_failed(f"the compiler failed: {error}", hint) from error
         if not succeeded:
             has_stubs = not isinstance(framework, Path)
             hint = (
-                hint_at_missing_names(output, self.release, for_tests=bool(modes))
-                if has_stubs
-                else ""
+                missing_names_hint(output, self.release, for_tests=bool(modes)) if has_stubs else ""
             )
             raise _build_failed(output.strip(), hint)
         return _parse_output(output)
@@ -183,7 +181,7 @@ class MoveBuilder:
                     package.dependencies,
                     json.dumps({"ansiColor": False, "modes": []}),
                 )
-        except WasmFailed as error:
+        except WasmError as error:
             raise ValidationError("move_test_failed", f"the test runner failed: {error}") from error
         return MoveTestReport(all_passed, output.strip())
 

@@ -40,7 +40,7 @@ def missing_names(words: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*_MODULE_ALONE.findall(words), *members]))
 
 
-def hint_at_missing_names(words: str, release: Release, *, for_tests: bool) -> str:
+def missing_names_hint(words: str, release: Release, *, for_tests: bool) -> str:
     """Return a hint about names that the framework lacks, or an empty string."""
     if unknown := _UNKNOWN_ADDRESS.search(words):
         name = unknown[1]

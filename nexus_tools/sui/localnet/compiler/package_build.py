@@ -11,7 +11,7 @@ from nexus_tools.sui.errors import ValidationError
 from nexus_tools.sui.localnet.compiler.builder import BuiltPackage, Framework, MoveBuilder
 from nexus_tools.sui.localnet.compiler.package_sources import (
     NO_CHECKOUTS,
-    NOTHING_PUBLISHED,
+    NO_PUBLISHED_ADDRESSES,
     Bundle,
     DependencySources,
     PackageSources,
@@ -61,7 +61,7 @@ def build_to_publish(
     *,
     checkouts: Mapping[str, Path] = NO_CHECKOUTS,
     bundle: Bundle | None = None,
-    published: Mapping[str, bytes] = NOTHING_PUBLISHED,
+    published: Mapping[str, bytes] = NO_PUBLISHED_ADDRESSES,
 ) -> BuiltPackage:
     """Compile the package in a folder for publication; its dependencies must be published.
 

@@ -82,7 +82,7 @@ Bundle = Literal["unpublished", "all"]
 """The dependencies that become a part of the published package."""
 
 NO_CHECKOUTS: Mapping[str, Path] = MappingProxyType({})
-NOTHING_PUBLISHED: Mapping[str, bytes] = MappingProxyType({})
+NO_PUBLISHED_ADDRESSES: Mapping[str, bytes] = MappingProxyType({})
 
 
 def read_package(
@@ -91,7 +91,7 @@ def read_package(
     for_tests: bool = False,
     checkouts: Mapping[str, Path] = NO_CHECKOUTS,
     bundle: Bundle | None = None,
-    published: Mapping[str, bytes] = NOTHING_PUBLISHED,
+    published: Mapping[str, bytes] = NO_PUBLISHED_ADDRESSES,
 ) -> PackageSources:
     """Read the package in a folder with all dependencies and, if requested, those of its tests.
 

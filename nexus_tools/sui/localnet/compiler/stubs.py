@@ -53,7 +53,9 @@ _MANIFESTS: Mapping[bytes, str] = {
 
 
 @lru_cache(maxsize=4)
-def stubs_of(release: Release, *, with_entries: bool = False) -> Mapping[bytes, Mapping[str, str]]:
+def stub_packages(
+    release: Release, *, with_entries: bool = False
+) -> Mapping[bytes, Mapping[str, str]]:
     """Return the stub packages 0x1, 0x2 and 0x3 of a framework: by address, then text by path.
 
     With `with_entries`, they include functions that only transactions and tests may call.
@@ -72,7 +74,7 @@ def _stub_package(package: FrameworkPackage, *, with_entries: bool) -> Mapping[s
     return files
 
 
-def interface_of(name: str, modules: Sequence[bytes]) -> Mapping[str, str]:
+def interface_stubs(name: str, modules: Sequence[bytes]) -> Mapping[str, str]:
     """Return the stub package, text by path, of modules without an address, under this name."""
     manifest = f'[package]\nname = "{name}"\nedition = "2024"\n\n[addresses]\n{name} = "0x0"\n'
     files = {"Move.toml": manifest}

@@ -22,11 +22,11 @@ _STACK_BYTES = 2_000 * 1024
 _WORD_BYTES = 4
 
 
-class WasmFailed(Exception):  # noqa: N818 - the name states the cause
+class WasmError(Exception):
     """The compiler itself failed: it panicked or exceeded its time."""
 
 
-class WasmTimedOut(WasmFailed):
+class WasmTimeoutError(WasmError):
     """The compiler exceeded its time."""
 
 
@@ -57,7 +57,7 @@ class WasmModule:
 
     @contextmanager
     def instance(self, timeout_s: float) -> Iterator["WasmInstance"]:
-        """Yield a new instance, which is interrupted after `timeout_s`. Raises `WasmFailed`."""
+        """Yield a new instance, which is interrupted after `timeout_s`. Raises `WasmError`."""
         timer = Timer(timeout_s, self._engine.increment_epoch)
         timer.daemon = True
         instance = WasmInstance(self._engine, self._module)
@@ -66,8 +66,8 @@ class WasmModule:
             yield instance
         except wasmtime.Trap as trap:
             if trap.trap_code is wasmtime.TrapCode.INTERRUPT:
-                raise WasmTimedOut(f"it did not end within {timeout_s:g} s") from trap
-            raise WasmFailed(instance.complaints or str(trap)) from trap
+                raise WasmTimeoutError(f"it did not end within {timeout_s:g} s") from trap
+            raise WasmError(instance.complaints or str(trap)) from trap
         finally:
             timer.cancel()
             instance.close()
@@ -132,7 +132,7 @@ class WasmInstance:
         for prefix, function in self._imports().items():
             if name == prefix or name.startswith(f"{prefix}_"):
                 return wasmtime.Func(self._store, kind, function)
-        raise WasmFailed(f"the WASM imports the unknown function {name}")
+        raise WasmError(f"the WASM imports the unknown function {name}")
 
     def _imports(self) -> dict[str, Callable[..., Any]]:
         return {
@@ -148,7 +148,7 @@ class WasmInstance:
         self._complaints.append(self._take(pointer, length).strip())
 
     def _throw(self, pointer: int, length: int) -> None:
-        raise WasmFailed(self._take(pointer, length))
+        raise WasmError(self._take(pointer, length))
 
     def _write_stack(self, target: int, _: Any) -> None:
         """Write an empty stack trace, because JavaScript's does not exist here."""

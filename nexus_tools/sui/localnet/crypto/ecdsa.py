@@ -17,7 +17,11 @@ from nexus_tools.sui.localnet.crypto.curves.weierstrass import (
     compress,
 )
 from nexus_tools.sui.localnet.crypto.keccak import keccak256
-from nexus_tools.sui.signature import SignatureScheme, sign_ecdsa_digest, verifies_ecdsa_digest
+from nexus_tools.sui.signature import (
+    SignatureScheme,
+    is_valid_ecdsa_digest_signature,
+    sign_ecdsa_digest,
+)
 
 # Bit 0 is set if the nonce point's y is odd, bit 1 if its x was at least the order (r is less).
 _RECOVERY_IDS = range(4)
@@ -61,7 +65,7 @@ class Ecdsa(Struct, frozen=True):
 
     def verifies(self, public_key: bytes, signature: bytes, digest: bytes) -> bool:
         """Return whether a 64-byte signature is by the key; a malformed input is not valid."""
-        return verifies_ecdsa_digest(self.scheme, public_key, signature, digest)
+        return is_valid_ecdsa_digest_signature(self.scheme, public_key, signature, digest)
 
     def public_key(self, secret: bytes) -> bytes:
         """Return the compressed public key of a secret. Raises `InvalidSecret`."""

@@ -64,7 +64,7 @@ def prepare_bls12381_key(data: bytes) -> PreparedKey:
     return PreparedKey(rest, alpha_beta, *negated)
 
 
-def verifies_bls12381(key: PreparedKey, inputs: bytes, proof: bytes) -> bool:
+def verify_bls12381(key: PreparedKey, inputs: bytes, proof: bytes) -> bool:
     """Return whether a proof over BLS12-381 is valid for these public inputs.
 
     Raises `InvalidElement`.
@@ -107,7 +107,7 @@ def prepare_bn254_key(data: bytes) -> PreparedKey:
     )
 
 
-def verifies_bn254(key: PreparedKey, inputs: bytes, proof: bytes) -> bool:
+def verify_bn254(key: PreparedKey, inputs: bytes, proof: bytes) -> bool:
     """Return whether a proof over BN254 is valid for these public inputs.
 
     Raises `InvalidElement`.

@@ -44,7 +44,7 @@ def is_genuine(attestation: Attestation, now_ms: int) -> bool:
         certificates = [x509.load_der_x509_certificate(data) for data in encoded]
         if not _signs(certificates[0], attestation):
             return False
-        return is_chain([*certificates, x509.load_pem_x509_certificate(ROOT)], now_ms // 1000)
+        return is_valid_chain([*certificates, x509.load_pem_x509_certificate(ROOT)], now_ms // 1000)
     except (
         ValueError,
         UnsupportedAlgorithm,
@@ -55,7 +55,7 @@ def is_genuine(attestation: Attestation, now_ms: int) -> bool:
         return False  # a certificate cannot be parsed
 
 
-def is_chain(certificates: Sequence[Certificate], now_s: int) -> bool:
+def is_valid_chain(certificates: Sequence[Certificate], now_s: int) -> bool:
     """Return whether each certificate, from the leaf on, is allowed and issued by the next one."""
     return all(
         certificate.not_valid_before_utc.timestamp() <= now_s

@@ -22,7 +22,7 @@ def zklogin_address(address_seed: int, issuer: str) -> Address:
     return Address(blake2b256(head + name + seed))
 
 
-def address_seed_of(name: str, value: str, audience: str, salt_hash: int) -> int:
+def zklogin_address_seed(name: str, value: str, audience: str, salt_hash: int) -> int:
     """Return the address seed of a claim `name`: `value`, an application, and a salt's hash.
 
     Raises:

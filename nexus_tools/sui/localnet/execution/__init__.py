@@ -16,7 +16,7 @@ from nexus_tools.sui.localnet.execution.commands import (
 )
 from nexus_tools.sui.localnet.execution.environment import Environment, Mode, ObjectStore
 from nexus_tools.sui.localnet.execution.errors import TransactionRefused
-from nexus_tools.sui.localnet.execution.executor import Executor, machine_over, packages_of
+from nexus_tools.sui.localnet.execution.executor import Executor, machine_for, packages_of
 from nexus_tools.sui.localnet.execution.gas import (
     MOCK_COIN_ID,
     storage_bytes,
@@ -66,7 +66,7 @@ __all__ = [
     "ValueSlot",
     "available_for_gas",
     "limits",
-    "machine_over",
+    "machine_for",
     "packages_of",
     "protocol_rules",
     "storage_bytes",

@@ -14,9 +14,9 @@ from nexus_tools.sui.localnet.natives import LimitExceeded, MalformedArgument, U
 from nexus_tools.sui.localnet.vm import (
     LinkError,
     MoveAbort,
-    NativeMissing,
     OutOfGas,
     PrimitiveError,
+    UnknownNative,
 )
 from nexus_tools.sui.types.execution_status import (
     ArgumentErrorKind,
@@ -68,7 +68,7 @@ _ERRORS: dict[type[Exception], Callable[[Any], ExecutionError]] = {
     OutOfGas: lambda _: ExecutionError(ErrorKind.INSUFFICIENT_GAS),
     UnsupportedNative: lambda _: ExecutionError(ErrorKind.FEATURE_NOT_YET_SUPPORTED),
     MalformedArgument: lambda _: ExecutionError(ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR),
-    NativeMissing: lambda _: ExecutionError(ErrorKind.FEATURE_NOT_YET_SUPPORTED),
+    UnknownNative: lambda _: ExecutionError(ErrorKind.FEATURE_NOT_YET_SUPPORTED),
     LinkError: lambda _: ExecutionError(ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR),
 }
 

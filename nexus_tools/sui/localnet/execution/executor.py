@@ -35,7 +35,7 @@ from nexus_tools.sui.types.transaction import ProgrammableTransaction, Transacti
 _NO_INPUTS = TransactionInputs({}, (), (), ())
 
 
-def machine_over(store: ObjectStore) -> Machine:
+def machine_for(store: ObjectStore) -> Machine:
     """Return a machine with all natives that reads packages from a store."""
     return Machine(NATIVES, packages_of(store))
 

@@ -5,12 +5,12 @@ Begin reading with `genesis.py`.
 
 from nexus_tools.sui.localnet.genesis.genesis import (
     COINS,
-    DEFAULT_ORIGIN,
+    DEFAULT_GENESIS_CONFIG,
     FAUCET_MIST,
     TOTAL_SUPPLY_MIST,
     Origin,
-    check_origin,
-    found_network,
+    check_genesis_config,
+    create_network,
     framework_digests,
     framework_packages,
 )
@@ -18,14 +18,14 @@ from nexus_tools.sui.localnet.genesis.validators import VALIDATORS, GenesisValid
 
 __all__ = [
     "COINS",
-    "DEFAULT_ORIGIN",
+    "DEFAULT_GENESIS_CONFIG",
     "FAUCET_MIST",
     "TOTAL_SUPPLY_MIST",
     "VALIDATORS",
     "GenesisValidator",
     "Origin",
-    "check_origin",
-    "found_network",
+    "check_genesis_config",
+    "create_network",
     "framework_digests",
     "framework_packages",
 ]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from nexus_tools.sui.bcs import u64
 from nexus_tools.sui.bytecode import declared_types
-from nexus_tools.sui.errors import NexusError, NotNowError
+from nexus_tools.sui.errors import NexusError, WrongStateError
 from nexus_tools.sui.localnet.execution import (
     SYSTEM_SIGNATURE,
     Environment,
@@ -29,7 +29,7 @@ from nexus_tools.sui.localnet.framework import (
     embedded_release,
     packages_of,
 )
-from nexus_tools.sui.localnet.genesis.genesis_calls import Founding
+from nexus_tools.sui.localnet.genesis.genesis_calls import GenesisCalls
 from nexus_tools.sui.localnet.genesis.system_state import STAKE_SUBSIDY_MIST, create_system_state
 from nexus_tools.sui.localnet.genesis.validators import STAKE_MIST, VALIDATORS
 from nexus_tools.sui.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger, Place
@@ -71,15 +71,15 @@ class Origin(Struct, frozen=True):
     protocol_version: int | None = None
 
 
-DEFAULT_ORIGIN = Origin()
+DEFAULT_GENESIS_CONFIG = Origin()
 
 
-def found_network(
+def create_network(
     ledger: Ledger,
     executor: Executor,
     faucet: Address,
     timestamp_ms: int,
-    origin: Origin = DEFAULT_ORIGIN,
+    origin: Origin = DEFAULT_GENESIS_CONFIG,
 ) -> Checkpoint:
     """Write checkpoint 0 of a new network, whose coins belong to `faucet`.
 
@@ -119,22 +119,22 @@ def framework_packages(release: Release) -> tuple[MovePackage, ...]:
     return tuple(map(_move_package, release.packages.values()))
 
 
-def check_origin(ledger: Ledger, protocol_version: int, origin: Origin) -> None:
+def check_genesis_config(ledger: Ledger, protocol_version: int, origin: Origin) -> None:
     """Refuse an origin that differs from the network's own.
 
     Raises:
-        NotNowError: `origin_differs`.
+        WrongStateError: `genesis_config_differs`.
     """
     release = origin.release
     if release is not None and release.digests != framework_digests(ledger):
-        raise NotNowError(
-            "origin_differs",
+        raise WrongStateError(
+            "genesis_config_differs",
             f"the existing network has another framework than {release.name}",
             hint="start it without a framework, or use another folder: --state FOLDER",
         )
     if origin.protocol_version not in (None, protocol_version):
-        raise NotNowError(
-            "origin_differs",
+        raise WrongStateError(
+            "genesis_config_differs",
             f"the existing network has protocol version {protocol_version}, not"
             f" {origin.protocol_version}",
             hint="start it without a version, or use another folder: --state FOLDER",
@@ -178,7 +178,7 @@ def _created_objects(
 ) -> Iterator[GenesisObject]:
     """Yield the objects that the framework's code creates: system objects and coins."""
     seed = Digest(blake2b256(faucet, u64.encode(timestamp_ms)))
-    founding = Founding(machine, seed, timestamp_ms)
+    founding = GenesisCalls(machine, seed, timestamp_ms)
     for module in _MODULES_WITH_AN_OBJECT:
         founding.call(module, "create")
     (supply,) = founding.call("sui", "new")

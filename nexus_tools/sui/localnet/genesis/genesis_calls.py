@@ -31,7 +31,7 @@ class _FoundingRuntime(ObjectRuntime):
         return True
 
 
-class Founding:
+class GenesisCalls:
     """Function calls from address 0x0, each of which sees the objects of the earlier calls."""
 
     def __init__(self, machine: Machine, seed: Digest, timestamp_ms: int) -> None:

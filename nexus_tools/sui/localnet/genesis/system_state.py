@@ -6,7 +6,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from nexus_tools.sui.localnet.genesis.genesis_calls import Founding
+from nexus_tools.sui.localnet.genesis.genesis_calls import GenesisCalls
 from nexus_tools.sui.localnet.genesis.validators import (
     COMMISSION_RATE,
     GAS_PRICE,
@@ -38,7 +38,7 @@ _LOW_STAKE_GRACE_EPOCHS = 7
 
 
 def create_system_state(
-    founding: Founding,
+    founding: GenesisCalls,
     supply: Value,
     timestamp_ms: int,
     coins: Sequence[tuple[Address, int]],

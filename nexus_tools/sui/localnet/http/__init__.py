@@ -9,8 +9,8 @@ from nexus_tools.sui.localnet.http.exchange import (
     Body,
     ClientGoneError,
     Exchange,
-    Head,
     Headers,
+    RequestHead,
 )
 from nexus_tools.sui.localnet.http.memory_budget import Budget, OverloadedError
 from nexus_tools.sui.localnet.http.server import HttpServer
@@ -21,8 +21,8 @@ __all__ = [
     "Budget",
     "ClientGoneError",
     "Exchange",
-    "Head",
     "Headers",
     "HttpServer",
     "OverloadedError",
+    "RequestHead",
 ]

@@ -20,7 +20,7 @@ class ClientGoneError(Exception):
     """The client can no longer receive a response."""
 
 
-class Head(Struct, frozen=True):
+class RequestHead(Struct, frozen=True):
     """The request line and the headers. Header names are in lower case."""
 
     method: str
@@ -176,7 +176,7 @@ class Exchange(_Waiting, ABC):
     carries_trailers: ClassVar[bool]
     """Whether the response may have trailers."""
 
-    def __init__(self, head: Head, body: Body, backlog: Backlog) -> None:
+    def __init__(self, head: RequestHead, body: Body, backlog: Backlog) -> None:
         self.head = head
         self.body = body
         self.backlog = backlog

@@ -12,8 +12,8 @@ from nexus_tools.sui.localnet.http.exchange import (
     Body,
     ClientGoneError,
     Exchange,
-    Head,
     Headers,
+    RequestHead,
 )
 from nexus_tools.sui.localnet.http.memory_budget import Budget
 
@@ -21,7 +21,7 @@ _HEADER_BYTES = 16 * 1024
 _PART_BYTES = 64 * 1024
 _WHOLE_BYTES = 64 * 1024  # the largest body that is received before the request is served
 _FAREWELL_SECONDS = 1.0
-_NO_REQUEST = Head("GET", "/", {})
+_NO_REQUEST = RequestHead("GET", "/", {})
 _REFUSAL = b'{"error": "malformed request"}'
 _REFUSAL_HEADERS = (
     ("content-type", "application/json"),
@@ -114,7 +114,7 @@ class Http1Connection(Connection):
 
     def _open(self, event: h11.Request) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers}
-        head = Head(event.method.decode("latin-1"), event.target.decode("latin-1"), headers)
+        head = RequestHead(event.method.decode("latin-1"), event.target.decode("latin-1"), headers)
         self._exchange = Http1Exchange(self, head)
         self._exchange.needs_body = self._application.needs_body(self._exchange)
 
@@ -190,7 +190,7 @@ class Http1Exchange(Exchange):
 
     carries_trailers: ClassVar[bool] = False
 
-    def __init__(self, connection: Http1Connection, head: Head) -> None:
+    def __init__(self, connection: Http1Connection, head: RequestHead) -> None:
         body = Body(connection.go_on, connection.budget.add)
         super().__init__(head, body, connection.backlog)
         self.is_served = False  # whether the application has received it

@@ -36,8 +36,8 @@ from nexus_tools.sui.localnet.http.exchange import (
     Body,
     ClientGoneError,
     Exchange,
-    Head,
     Headers,
+    RequestHead,
 )
 from nexus_tools.sui.localnet.http.hpack import RequestDecoder, block
 from nexus_tools.sui.localnet.http.memory_budget import Budget
@@ -235,7 +235,7 @@ class Http2Exchange(Exchange):
 
     carries_trailers: ClassVar[bool] = True
 
-    def __init__(self, connection: Http2Connection, number: int, head: Head) -> None:
+    def __init__(self, connection: Http2Connection, number: int, head: RequestHead) -> None:
         body = Body(partial(connection.give_back, number), connection.budget.add)
         super().__init__(head, body, connection.backlog)
         self.number = number
@@ -313,10 +313,8 @@ class _Streams(H2Connection):
     """An `H2Connection` that does not count its streams at each request.
 
     Counting 200 streams takes as long as the whole call. One stream above the limit would also end
-    the
-    connection. So h2 never sees the limit exceeded, and each excess stream is refused separately
-    (RFC
-    9113, section 5.1.2).
+    the connection. So h2 never sees the limit exceeded, and each excess stream is refused
+    separately (RFC 9113, section 5.1.2).
     """
 
     _counted = 0
@@ -352,7 +350,7 @@ class _Frames(FrameBuffer):
 
 
 @lru_cache(maxsize=_HEADS)
-def _checked_head(fields: Fields) -> Head:
+def _checked_head(fields: Fields) -> RequestHead:
     """Validate and decode the headers of a request.
 
     Raises:
@@ -360,4 +358,4 @@ def _checked_head(fields: Fields) -> Head:
     """
     checked = validate_headers(fields, _HEAD)
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in checked}
-    return Head(headers[":method"], headers[":path"], headers)
+    return RequestHead(headers[":method"], headers[":path"], headers)

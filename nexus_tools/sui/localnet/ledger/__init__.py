@@ -17,7 +17,7 @@ from nexus_tools.sui.localnet.ledger.events import (
 )
 from nexus_tools.sui.localnet.ledger.ledger import Ledger, Snapshot
 from nexus_tools.sui.localnet.ledger.live_objects import CoinBalance
-from nexus_tools.sui.localnet.ledger.object_index import listing_place, type_order
+from nexus_tools.sui.localnet.ledger.object_index import listing_sort_key, type_sort_key
 from nexus_tools.sui.localnet.ledger.object_versions import PastObjects
 from nexus_tools.sui.localnet.ledger.progress_record import delete_state
 from nexus_tools.sui.localnet.ledger.transaction import (
@@ -48,7 +48,7 @@ __all__ = [
     "balance_changes",
     "delete_state",
     "epoch_gas_used",
-    "listing_place",
+    "listing_sort_key",
     "matches",
-    "type_order",
+    "type_sort_key",
 ]

@@ -5,13 +5,13 @@ from typing import Any
 
 from nexus_tools.sui.bcs import BcsError, Codec, byte_vector, record, u64, vector
 from nexus_tools.sui.localnet.ledger.checkpoint import Checkpoint
-from nexus_tools.sui.localnet.ledger.database import State, damaged
+from nexus_tools.sui.localnet.ledger.database import State, damaged_error
 from nexus_tools.sui.localnet.ledger.events import delete_events, read_events, write_events
 from nexus_tools.sui.localnet.ledger.object_versions import (
     changed_objects,
     delete_objects,
     read_object,
-    read_written,
+    read_outputs,
     write_objects,
 )
 from nexus_tools.sui.localnet.ledger.transaction import ExecutedTransaction
@@ -128,10 +128,10 @@ def read_transactions(state: State, first: int, count: int) -> tuple[ExecutedTra
 def _transaction(state: State, row: Sequence[Any]) -> ExecutedTransaction:
     number, digest, checkpoint, data, signatures, effects, inputs, first, timestamp_ms = row
     if transaction_digest(data) != digest:
-        raise damaged(state.path, f"transaction {number} does not match its digest")
+        raise damaged_error(state.path, f"transaction {number} does not match its digest")
     try:
         versions = (read_object(state, *key) for key in _VERSIONS.decode(inputs))
-        written = read_written(state, number)
+        written = read_outputs(state, number)
         return ExecutedTransaction(
             digest=Digest(digest),
             data=TRANSACTION_DATA.decode(data),
@@ -149,7 +149,7 @@ def _transaction(state: State, row: Sequence[Any]) -> ExecutedTransaction:
             index_in_checkpoint=number - first,
         )
     except BcsError as error:
-        raise damaged(state.path, f"transaction {number}: {error}") from error
+        raise damaged_error(state.path, f"transaction {number}: {error}") from error
 
 
 # --- Checkpoints
@@ -165,12 +165,12 @@ def read_checkpoint(state: State, number: int) -> Checkpoint | None:
         summary = CHECKPOINT_SUMMARY.decode(summary_bytes)
         contents = CHECKPOINT_CONTENTS.decode(contents_bytes)
     except BcsError as error:
-        raise damaged(state.path, f"checkpoint {number}: {error}") from error
+        raise damaged_error(state.path, f"checkpoint {number}: {error}") from error
     count = len(contents.transactions)
     first = summary.network_total_transactions - count
     transactions = read_transactions(state, first, count)
     if checkpoint_digest(summary_bytes) != digest or len(transactions) != count:
-        raise damaged(state.path, f"checkpoint {number} is incomplete")
+        raise damaged_error(state.path, f"checkpoint {number} is incomplete")
     return Checkpoint(
         Digest(digest), summary, summary_bytes, contents, contents_bytes, transactions
     )

@@ -20,13 +20,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from nexus_tools.sui.errors import NexusError, NotNowError, ValidationError
+from nexus_tools.sui.errors import NexusError, ValidationError, WrongStateError
 
 APPLICATION_ID = 0x4E784C67  # "NxLg"
 FORMAT = 2
 """The version of the tables and their required contents: since 2 with objects 0x5 and 0xacc."""
 
-PLACE_BITS = 16
+INDEX_BITS = 16
 """Bits for the place in a transaction, enough for the allowed 2048 objects and 1024 events."""
 
 TABLES = (
@@ -100,7 +100,7 @@ class State:
         """Open the state in a directory, and create the directory if it is missing.
 
         Raises:
-            NotNowError: `state_locked` if another process uses it.
+            WrongStateError: `state_locked` if another process uses it.
             ValidationError: `state_format_unsupported`, `state_damaged`.
             NexusError: `state_write_failed`.
         """
@@ -190,7 +190,7 @@ class State:
         (application,) = self._connection.execute("PRAGMA application_id").fetchone()
         (number,) = self._connection.execute("PRAGMA user_version").fetchone()
         if application != APPLICATION_ID:
-            raise damaged(self.path, "it is the database of another program")
+            raise damaged_error(self.path, "it is the database of another program")
         if number != FORMAT:
             raise ValidationError(
                 "state_format_unsupported",
@@ -224,10 +224,10 @@ def _translated(path: Path | None, error: sqlite3.DatabaseError) -> NexusError:
     if isinstance(error, sqlite3.IntegrityError):
         return ValidationError("state_conflict", f"the write contradicts existing rows: {error}")
     if not isinstance(error, sqlite3.OperationalError):
-        return damaged(path, str(error))
+        return damaged_error(path, str(error))
     reason = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if reason in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return NotNowError(
+        return WrongStateError(
             "state_locked",
             f"the state in {path} is in use by another process",
             hint="stop the other localnet, or use another directory for this one",
@@ -235,7 +235,7 @@ def _translated(path: Path | None, error: sqlite3.DatabaseError) -> NexusError:
     return NexusError("state_write_failed", f"cannot write the state in {_place(path)}: {error}")
 
 
-def damaged(path: Path | None, reason: str) -> ValidationError:
+def damaged_error(path: Path | None, reason: str) -> ValidationError:
     """Return the error for a damaged state."""
     return ValidationError(
         "state_damaged",

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from nexus_tools.sui.bcs import Codec, vector
-from nexus_tools.sui.localnet.ledger.database import PLACE_BITS, State
+from nexus_tools.sui.localnet.ledger.database import INDEX_BITS, State
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
 from nexus_tools.sui.types.event import Event
@@ -161,7 +161,7 @@ def write_events(state: State, transaction: int, events: tuple[Event, ...]) -> N
         "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             (
-                transaction << PLACE_BITS | place,
+                transaction << INDEX_BITS | place,
                 event.package,
                 event.module,
                 event.sender,
@@ -178,14 +178,14 @@ def write_events(state: State, transaction: int, events: tuple[Event, ...]) -> N
 
 def delete_events(state: State, transaction: int) -> None:
     """Delete the events of this and all later transactions. Call it only inside a commit."""
-    state.write("DELETE FROM events WHERE number >= ?", (transaction << PLACE_BITS,))
+    state.write("DELETE FROM events WHERE number >= ?", (transaction << INDEX_BITS,))
 
 
 def read_events(state: State, transaction: int) -> tuple[Event, ...]:
     """Return the events of a transaction."""
     rows = state.rows(
         f"SELECT {_EVENT} FROM events e WHERE number >= ? AND number < ? ORDER BY number",  # noqa: S608
-        (transaction << PLACE_BITS, transaction + 1 << PLACE_BITS),
+        (transaction << INDEX_BITS, transaction + 1 << INDEX_BITS),
     )
     return tuple(map(_event, rows))
 
@@ -204,7 +204,7 @@ def select_events(
     numbers = [_number(state, start), _number(state, end) if end else _AFTER_ALL]
     rows = state.rows(
         f"""SELECT {_EVENT}, e.number, c.number, c.first_transaction, t.digest, c.timestamp_ms
-            FROM events e JOIN transactions t ON t.number = e.number >> {PLACE_BITS}
+            FROM events e JOIN transactions t ON t.number = e.number >> {INDEX_BITS}
             JOIN checkpoints c ON c.number = t.checkpoint
             WHERE e.number >= ? AND e.number < ? AND ({where})
             ORDER BY e.number {"DESC" if descending else "ASC"} LIMIT ?""",  # noqa: S608
@@ -224,12 +224,12 @@ def _number(state: State, position: EventPosition) -> int:
     # A position after the last transaction of a checkpoint, where a page may end, is the first one
     # of the next checkpoint, because numbers continue over the whole chain.
     transaction: int = row[0] + position.transaction
-    return min((transaction << PLACE_BITS) + position.event, _AFTER_ALL)
+    return min((transaction << INDEX_BITS) + position.event, _AFTER_ALL)
 
 
 def _ledger_event(row: tuple[Any, ...]) -> LedgerEvent:
     number, checkpoint, first_transaction, digest, timestamp_ms = row[8:]
-    transaction, place = number >> PLACE_BITS, number & (1 << PLACE_BITS) - 1
+    transaction, place = number >> INDEX_BITS, number & (1 << INDEX_BITS) - 1
     position = EventPosition(checkpoint, transaction - first_transaction, place)
     return LedgerEvent(position, Digest(digest), timestamp_ms, _event(row))
 

@@ -9,10 +9,10 @@ from typing import Self
 from msgspec import Struct
 
 from nexus_tools.sui.bytecode import original_id
-from nexus_tools.sui.errors import NotNowError, ValidationError
+from nexus_tools.sui.errors import ValidationError, WrongStateError
 from nexus_tools.sui.localnet.ledger import chain
 from nexus_tools.sui.localnet.ledger.checkpoint import Checkpoint
-from nexus_tools.sui.localnet.ledger.database import STATE_FILE_NAME, State, damaged
+from nexus_tools.sui.localnet.ledger.database import STATE_FILE_NAME, State, damaged_error
 from nexus_tools.sui.localnet.ledger.events import (
     EventFilter,
     EventPosition,
@@ -22,8 +22,8 @@ from nexus_tools.sui.localnet.ledger.events import (
 from nexus_tools.sui.localnet.ledger.live_objects import CoinBalance, LiveObjects
 from nexus_tools.sui.localnet.ledger.object_versions import (
     PastObjects,
+    read_latest,
     read_live,
-    read_newest,
 )
 from nexus_tools.sui.localnet.ledger.progress_record import (
     Progress,
@@ -79,7 +79,7 @@ class Ledger:
 
         Raises:
             NexusError: the errors of `State.open`, and `state_incomplete` if checkpoints are
-            missing.
+                missing.
         """
         require_database(directory, directory / STATE_FILE_NAME)
         state = State.open(directory)
@@ -113,7 +113,7 @@ class Ledger:
             (latest.number + 1, latest.summary.network_total_transactions) if latest else (0, 0)
         )
         if rows[0] != expected_counts:
-            raise damaged(self._state.path, "checkpoints or transactions are missing")
+            raise damaged_error(self._state.path, "checkpoints or transactions are missing")
 
     def _check_progress(self) -> None:
         """Compare the ledger with the progress record, and update the record.
@@ -162,7 +162,7 @@ class Ledger:
         """Return the objects of an address by type, coins from the largest on, and by ID.
 
         A filter with type arguments matches that type; one without matches all its instantiations.
-        The list starts after the object whose `listing_place` is `after`.
+        The list starts after the object whose `listing_sort_key` is `after`.
         """
         return self._live.owned_by(owner, type_filter, after, limit)
 
@@ -195,10 +195,10 @@ class Ledger:
         """The latest checkpoint.
 
         Raises:
-            NotNowError: `genesis_missing`.
+            WrongStateError: `genesis_missing`.
         """
         if self._latest is None:
-            raise NotNowError(
+            raise WrongStateError(
                 "genesis_missing", "the ledger is empty: it does not have a genesis yet"
             )
         return self._latest
@@ -266,8 +266,7 @@ class Ledger:
 
         Raises:
             ValidationError: `checkpoint_invalid` if the checkpoint does not follow the latest one,
-            or if
-                its objects do not match the effects.
+                or if its objects do not match the effects.
         """
         # Steps that can fail come first. The changes in memory cannot fail.
         self._check(checkpoint)
@@ -335,12 +334,12 @@ class Ledger:
         `settings` are stored in the same commit. Return the IDs of packages that no longer exist.
 
         Raises:
-            NotNowError: `snapshot_gone` if the ledger has since returned to a point before the
-            snapshot.
+            WrongStateError: `snapshot_not_found` if the ledger has since returned to a point before
+                the snapshot.
         """
         if chain.checkpoint_number(self._state, snapshot.digest) != snapshot.checkpoint:
-            raise NotNowError(
-                "snapshot_gone",
+            raise WrongStateError(
+                "snapshot_not_found",
                 f"the snapshot at checkpoint {snapshot.checkpoint} no longer exists:"
                 " the ledger was reverted to an earlier point",
                 hint="take a new snapshot after a revert to an earlier one",
@@ -359,7 +358,7 @@ class Ledger:
         self._latest = snapshot.head or chain.read_checkpoint(self._state, snapshot.checkpoint)
         for value in outdated:
             self._live.change(value, None)
-        for value in read_newest(self._state, affected):
+        for value in read_latest(self._state, affected):
             self._live.change(None, value)
         return {value.id for value in outdated if isinstance(value.data, MovePackage)}
 

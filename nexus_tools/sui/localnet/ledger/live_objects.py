@@ -10,7 +10,7 @@ from msgspec import Struct
 from nexus_tools.sui.bytecode import original_id
 from nexus_tools.sui.localnet.ledger.database import State
 from nexus_tools.sui.localnet.ledger.object_index import ObjectIndex, place_of
-from nexus_tools.sui.localnet.ledger.object_versions import read_newest, read_object
+from nexus_tools.sui.localnet.ledger.object_versions import read_latest, read_object
 from nexus_tools.sui.types.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.types.address_balance import address_balance
 from nexus_tools.sui.types.coin import coin_balance, is_coin
@@ -75,7 +75,7 @@ class LiveObjects:
         """Return the object with an ID, or None."""
         value = self._in_memory(object_id)
         if value is None:
-            value = next(read_newest(self._state, (object_id,)), None)
+            value = next(read_latest(self._state, (object_id,)), None)
             if value is not None:
                 self._keep(value)
         return value

@@ -42,13 +42,13 @@ def place_of(data: MoveObject) -> bytes:
     return (_MAX_U64 - coin_balance(data)).to_bytes(_U64, "big") + data.id
 
 
-def listing_place(data: MoveObject) -> bytes:
+def listing_sort_key(data: MoveObject) -> bytes:
     """Return the sort key of an object among those of all types."""
-    return type_order(data.type) + place_of(data)
+    return type_sort_key(data.type) + place_of(data)
 
 
 @lru_cache(maxsize=1024)
-def type_order(tag: TypeTag) -> bytes:
+def type_sort_key(tag: TypeTag) -> bytes:
     """Return the sort key of a type, which is its database key on real nodes.
 
     The format is bincode with integers of fixed size, big-endian.
@@ -63,7 +63,7 @@ def type_order(tag: TypeTag) -> bytes:
 
 def _order_of(tag: TypeTag) -> bytes:
     if isinstance(tag, StructTag):
-        return _STRUCT.to_bytes(_U32, "big") + type_order(tag)
+        return _STRUCT.to_bytes(_U32, "big") + type_sort_key(tag)
     if isinstance(tag, VectorTag):
         return _VECTOR.to_bytes(_U32, "big") + _order_of(tag.element)
     return _PRIMITIVES[tag].to_bytes(_U32, "big")
@@ -107,7 +107,7 @@ class ObjectIndex:
         """
         types = self._places.get(owner, {})
         matching_types = sorted(
-            (type_order(tag), tag) for tag in types if is_instance(tag, type_filter)
+            (type_sort_key(tag), tag) for tag in types if is_instance(tag, type_filter)
         )
         runs = (_after(types[tag], order, after) for order, tag in matching_types)
         return (place[-ADDRESS_LENGTH:] for place in islice(chain.from_iterable(runs), limit))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nexus_tools.sui.bcs import BcsError
-from nexus_tools.sui.localnet.ledger.database import PLACE_BITS, State, damaged
+from nexus_tools.sui.localnet.ledger.database import INDEX_BITS, State, damaged_error
 from nexus_tools.sui.localnet.ledger.transaction import ExecutedTransaction
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest, object_digest
@@ -24,7 +24,7 @@ from nexus_tools.sui.types.object import OBJECT, Object
 
 def write_objects(state: State, number: int, transaction: ExecutedTransaction) -> None:
     """Append the `number`th transaction's changes of objects. Call it only inside a commit."""
-    rows = _object_rows(number << PLACE_BITS, transaction)
+    rows = _object_rows(number << INDEX_BITS, transaction)
     state.write_all("INSERT INTO objects VALUES (?, ?, ?, ?, ?)", rows)
 
 
@@ -56,13 +56,13 @@ def removed_objects(effects: TransactionEffects) -> Iterator[Address]:
 
 def changed_objects(state: State, number: int) -> set[Address]:
     """Return the objects that changed in the `number`th transaction or later."""
-    rows = state.rows("SELECT id FROM objects WHERE number >= ?", (number << PLACE_BITS,))
+    rows = state.rows("SELECT id FROM objects WHERE number >= ?", (number << INDEX_BITS,))
     return {Address(row[0]) for row in rows}
 
 
 def delete_objects(state: State, number: int) -> None:
     """Delete the rows of the `number`th and later transactions. Call it only inside a commit."""
-    state.write("DELETE FROM objects WHERE number >= ?", (number << PLACE_BITS,))
+    state.write("DELETE FROM objects WHERE number >= ?", (number << INDEX_BITS,))
 
 
 def read_object(state: State, object_id: Address, version: int) -> Object | None:
@@ -80,7 +80,7 @@ def read_before(state: State, object_id: Address, number: int) -> Object | None:
         state,
         "SELECT digest, bytes FROM objects WHERE id = ? AND number < ?"
         " ORDER BY version DESC LIMIT 1",
-        (object_id, number << PLACE_BITS),
+        (object_id, number << INDEX_BITS),
     )
 
 
@@ -91,11 +91,11 @@ def read_version_before(
     return _first(
         state,
         "SELECT digest, bytes FROM objects WHERE id = ? AND version = ? AND number < ?",
-        (object_id, version, number << PLACE_BITS),
+        (object_id, version, number << INDEX_BITS),
     )
 
 
-def read_newest(state: State, object_ids: Iterable[Address]) -> Iterator[Object]:
+def read_latest(state: State, object_ids: Iterable[Address]) -> Iterator[Object]:
     """Yield the latest version of each of these objects that still exists."""
     newest = "SELECT digest, bytes FROM objects WHERE id = ? ORDER BY version DESC LIMIT 1"
     for object_id in object_ids:
@@ -110,11 +110,11 @@ def read_live(state: State) -> Iterator[Object]:
     return _all(state, "SELECT digest, bytes, max(version) FROM objects GROUP BY id", ())
 
 
-def read_written(state: State, number: int) -> dict[bytes, Object]:
+def read_outputs(state: State, number: int) -> dict[bytes, Object]:
     """Return the objects that the `number`th transaction wrote, by their BCS bytes."""
     rows = state.rows(
         "SELECT digest, bytes FROM objects WHERE number >= ? AND number < ? ORDER BY number",
-        (number << PLACE_BITS, number + 1 << PLACE_BITS),
+        (number << INDEX_BITS, number + 1 << INDEX_BITS),
     )
     return {data: _object(state, digest, data) for digest, data in rows if data is not None}
 
@@ -131,11 +131,11 @@ def _all(state: State, query: str, parameters: tuple[Any, ...]) -> Iterator[Obje
 
 def _object(state: State, digest: bytes, data: bytes) -> Object:
     if object_digest(data) != digest:
-        raise damaged(state.path, "an object does not match its digest")
+        raise damaged_error(state.path, "an object does not match its digest")
     try:
         return OBJECT.decode(data)
     except BcsError as error:
-        raise damaged(state.path, f"cannot decode an object: {error}") from error
+        raise damaged_error(state.path, f"cannot decode an object: {error}") from error
 
 
 # --- The past

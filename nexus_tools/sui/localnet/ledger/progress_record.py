@@ -4,8 +4,8 @@ SQLite recovers a damaged write-ahead log up to its last intact commit, and it t
 as a new database. Both look like a valid but older state. The record shows that checkpoints are
 missing.
 
-The record never names a checkpoint that the ledger lacks: it moves forward after a commit, and
-back before a revert. So the process may be killed between any two steps:
+The record never names a checkpoint that the ledger lacks: it moves forward after a commit, and back
+before a revert. So the process may be killed between any two steps:
 
     commit checkpoint 8    ledger at 8, record at 7
     move the record        ledger at 8, record at 8

@@ -13,10 +13,10 @@ from nexus_tools.sui.localnet.move_test.compilation.markers import MarkedBuild, 
 from nexus_tools.sui.localnet.move_test.coverage import (
     Coverage,
     ModuleCoverage,
-    coverage_in_words,
     coverage_lcov,
     coverage_record,
     coverage_rows,
+    coverage_text_lines,
 )
 from nexus_tools.sui.localnet.move_test.report import (
     failure_lines,
@@ -47,10 +47,10 @@ __all__ = [
     "build_dependencies",
     "build_marked",
     "build_tests",
-    "coverage_in_words",
     "coverage_lcov",
     "coverage_record",
     "coverage_rows",
+    "coverage_text_lines",
     "failure_lines",
     "result_line",
     "result_record",

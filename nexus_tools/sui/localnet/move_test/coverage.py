@@ -111,7 +111,7 @@ def _module(
     return ModuleCoverage(bodies[0].module, path, lines, tuple(functions), tuple(unmeasured))
 
 
-def lines_in_words(ranges: Sequence[tuple[int, int]]) -> Iterator[str]:
+def line_range_texts(ranges: Sequence[tuple[int, int]]) -> Iterator[str]:
     """Yield ranges as text: `3`, `5-8`."""
     for first, last in ranges:
         yield str(first) if first == last else f"{first}-{last}"
@@ -126,7 +126,7 @@ def coverage_rows(coverage: Coverage) -> list[dict[str, Any]]:
     return [*rows, _row("total", coverage.lines, coverage.covered, "")]
 
 
-def coverage_in_words(coverage: Coverage) -> Iterator[str]:
+def coverage_text_lines(coverage: Coverage) -> Iterator[str]:
     """Yield the rows as lines of text."""
     for row in coverage_rows(coverage):
         missed = f"  missed: {row['missed']}" if row["missed"] else ""
@@ -170,7 +170,7 @@ def _percent(covered: int, lines: int) -> float:
 
 
 def _missed_in_words(module: ModuleCoverage) -> Iterator[str]:
-    yield from lines_in_words(module.missed())
+    yield from line_range_texts(module.missed())
     if module.unmeasured:
         yield f"not measured: {' '.join(module.unmeasured)}"
 

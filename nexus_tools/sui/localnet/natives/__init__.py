@@ -3,7 +3,7 @@
 `NATIVES` has all of them; `object_runtime.py` has the state of a transaction that they share.
 """
 
-from nexus_tools.sui.localnet.natives.accumulators import Accumulators, StreamedEvent
+from nexus_tools.sui.localnet.natives.accumulators import Accumulators, StreamEvent
 from nexus_tools.sui.localnet.natives.child_objects import ChildObject
 from nexus_tools.sui.localnet.natives.errors import (
     LimitExceeded,
@@ -52,7 +52,7 @@ __all__ = [
     "NativeGas",
     "NativeTable",
     "ObjectRuntime",
-    "StreamedEvent",
+    "StreamEvent",
     "TransactionContext",
     "Transfer",
     "UnsupportedNative",

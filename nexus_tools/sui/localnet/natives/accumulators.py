@@ -17,7 +17,7 @@ from nexus_tools.sui.types.type_tag import TypeTag
 _MAX_TOTAL = 2**64 - 1
 
 
-class StreamedEvent(Struct, frozen=True):
+class StreamEvent(Struct, frozen=True):
     """An event for a stream; `number` is its index among all events of the transaction, from 0."""
 
     stream: Address
@@ -34,7 +34,7 @@ class Accumulators:
     __slots__ = ("_totals", "_writes", "streamed")
 
     def __init__(self) -> None:
-        self.streamed: list[StreamedEvent] = []
+        self.streamed: list[StreamEvent] = []
         self._writes: list[AccumulatorWrite] = []
         self._totals: defaultdict[tuple[Address, TypeTag, AccumulatorOperation], int]
         self._totals = defaultdict(int)

@@ -45,10 +45,10 @@ def charge(context: Context, base: int, per_byte: int = 0, size: int = 0) -> Non
 
 def charge_blocks(context: Context, base: int, size: int, block_size: int) -> None:
     """Charge for hashing: a base, two per byte of the message, and two per block."""
-    charge(context, cost_of_blocks(base, size, block_size))
+    charge(context, block_cost(base, size, block_size))
 
 
-def cost_of_blocks(base: int, size: int, block_size: int) -> int:
+def block_cost(base: int, size: int, block_size: int) -> int:
     """Return the units that `charge_blocks` charges.
 
     For 129 bytes in blocks of 128, with the base 10, that is 10 + 2 · 129 + 2 · 2 = 272.

@@ -34,7 +34,7 @@ def admit(
     Raises:
         BcsError: the bytes are not a transaction.
         TransactionRefused: the transaction is too large, for another chain, or a system
-        transaction.
+            transaction.
         NotAllowedError: `signature_malformed`, `signature_invalid`.
     """
     check_size(data_bytes)  # first, because the cost of decoding grows with the size

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pysui_fastcrypto
 
-from nexus_tools.sui.errors import NotNowError, ValidationError
+from nexus_tools.sui.errors import ValidationError, WrongStateError
 from nexus_tools.sui.localnet.execution import Environment
 from nexus_tools.sui.localnet.ledger import Ledger
 from nexus_tools.sui.signature import TRANSACTION_INTENT, SignatureScheme, key_address
@@ -51,7 +51,7 @@ class Faucet:
 
         Raises:
             ValidationError: `faucet_amount_invalid`.
-            NotNowError: `faucet_empty`.
+            WrongStateError: `faucet_empty`.
         """
         if not 1 <= len(amounts) <= _MAX_AMOUNTS or any(amount <= 0 for amount in amounts):
             raise ValidationError(
@@ -92,7 +92,7 @@ class Faucet:
             balance += coin_balance(coin)
             if balance >= needed_mist:
                 return coins
-        raise NotNowError(
+        raise WrongStateError(
             "faucet_empty",
             f"the faucet has only {balance} MIST left; this needs {needed_mist} MIST",
             hint="request less, or start a new network",

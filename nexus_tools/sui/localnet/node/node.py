@@ -11,9 +11,14 @@ from nexus_tools.sui.localnet.execution import (
     ExecutionResult,
     Executor,
     Mode,
-    machine_over,
+    machine_for,
 )
-from nexus_tools.sui.localnet.genesis import DEFAULT_ORIGIN, Origin, check_origin, found_network
+from nexus_tools.sui.localnet.genesis import (
+    DEFAULT_GENESIS_CONFIG,
+    Origin,
+    check_genesis_config,
+    create_network,
+)
 from nexus_tools.sui.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger, Snapshot
 from nexus_tools.sui.localnet.node.admission import admit, check_chain, check_size
 from nexus_tools.sui.localnet.node.checkpoint_builder import CheckpointBuilder
@@ -53,7 +58,7 @@ class Node:
         executor: Executor,
         *,
         wall_clock: WallClock = milliseconds,
-        origin: Origin = DEFAULT_ORIGIN,
+        origin: Origin = DEFAULT_GENESIS_CONFIG,
     ) -> None:
         self.ledger = ledger
         self.machine: Machine = executor.machine
@@ -61,12 +66,12 @@ class Node:
         self._faucet = Faucet.of(ledger)
         self._subscribers: list[Subscriber] = []
         if ledger.is_empty:
-            found_network(ledger, executor, self._faucet.address, wall_clock(), origin)
+            create_network(ledger, executor, self._faucet.address, wall_clock(), origin)
         genesis = ledger.checkpoint(0)
         assert genesis is not None
         self.chain_id: Digest = genesis.digest
         self.epochs = Epochs(ledger)
-        check_origin(ledger, self.environment.rules.version, origin)
+        check_genesis_config(ledger, self.environment.rules.version, origin)
         self._randomness = Randomness(ledger)
         advances = ADVANCES.decode(ledger.setting(_CLOCK_SETTING) or ADVANCES.encode(()))
         self._clock = NetworkClock(wall_clock, advances, ledger.latest.summary.timestamp_ms)
@@ -77,7 +82,7 @@ class Node:
         directory: Path | None = None,
         *,
         wall_clock: WallClock = milliseconds,
-        origin: Origin = DEFAULT_ORIGIN,
+        origin: Origin = DEFAULT_GENESIS_CONFIG,
     ) -> Self:
         """Open the network stored in a directory; without a directory, create one in memory.
 
@@ -85,12 +90,12 @@ class Node:
 
         Raises:
             NexusError: `state_locked`, `state_damaged`, `state_incomplete`,
-            `state_format_unsupported`,
-                `origin_differs`, and the errors of `found_network`.
+                `state_format_unsupported`, `genesis_config_differs`, and the errors of
+                `create_network`.
         """
         ledger = Ledger.open(directory) if directory else Ledger()
         try:
-            executor = Executor(machine_over(ledger))
+            executor = Executor(machine_for(ledger))
             return cls(ledger, executor, wall_clock=wall_clock, origin=origin)
         except BaseException:
             ledger.close()
@@ -163,7 +168,7 @@ class Node:
 
         Raises:
             ValidationError: `faucet_amount_invalid`.
-            NotNowError: `faucet_empty`.
+            WrongStateError: `faucet_empty`.
         """
         data = self._faucet.transfer(self.ledger, self.environment, recipient, amounts_mist)
         data_bytes = data.encode()
@@ -264,7 +269,7 @@ class Node:
         """Return to a snapshot, which stays valid. The clock returns to its earlier time too.
 
         Raises:
-            NexusError: `snapshot_gone`.
+            NexusError: `snapshot_not_found`.
         """
         advances = self._clock.until(snapshot.checkpoint)
         settings = {

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable
 from google.protobuf.descriptor import Descriptor
 from msgspec import Struct, field
 
-from nexus_tools.sui.localnet.http import Head
+from nexus_tools.sui.localnet.http import RequestHead
 from nexus_tools.sui.localnet.node import Node
 from nexus_tools.sui.localnet.rpc.interface import Limits
 from nexus_tools.sui.localnet.rpc.shared_frames import SharedFrames
@@ -25,7 +25,7 @@ class Backend(Struct, frozen=True):
     subscriptions: set[object] = field(default_factory=set)
     frames: SharedFrames = field(default_factory=SharedFrames)
 
-    def refusal(self, head: Head) -> str | None:
+    def refusal(self, head: RequestHead) -> str | None:
         """Return why a request that a web page may have sent is refused, or None.
 
         Native gRPC is not checked, because a page cannot send it.
@@ -37,8 +37,8 @@ class Backend(Struct, frozen=True):
         return self.messages.descriptor(f"{SUI_PACKAGE}.{name}")
 
 
-Unary = Callable[[Backend, Message, Message], None]
+UnaryHandler = Callable[[Backend, Message, Message], None]
 """A function that serves a request by filling the empty response."""
 
-Streaming = Callable[[Backend, Message, type[Message]], AsyncGenerator[bytes]]
+StreamingHandler = Callable[[Backend, Message, type[Message]], AsyncGenerator[bytes]]
 """A function that serves a request with messages of the given class, as bytes."""

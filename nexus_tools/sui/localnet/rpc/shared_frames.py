@@ -9,7 +9,7 @@ from nexus_tools.sui.types.digest import Digest
 Frames = tuple[bytes, ...]
 _Key = tuple[str, bytes, Digest]  # kind and bytes of a request, and a checkpoint
 
-KEPT_BYTES = 16 * 1024 * 1024
+MAX_CACHE_BYTES = 16 * 1024 * 1024
 """The largest size of the cache, including its overhead."""
 
 _ENTRY_BYTES = 512  # the overhead of an entry, also of an empty one
@@ -42,7 +42,7 @@ class SharedFrames:
     def _keep(self, key: _Key, frames: Frames) -> None:
         self._cache[key] = frames
         self._kept += _size(key, frames)
-        while self._kept > KEPT_BYTES:
+        while self._kept > MAX_CACHE_BYTES:
             self._kept -= _size(*self._cache.popitem(last=False))
 
 

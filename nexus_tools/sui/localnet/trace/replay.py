@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from nexus_tools.sui.bytecode import clever_error
-from nexus_tools.sui.errors import NotFoundError, NotNowError
+from nexus_tools.sui.errors import NotFoundError, WrongStateError
 from nexus_tools.sui.localnet.execution import (
     COMMANDS,
     ExecutionResult,
@@ -49,7 +49,7 @@ def trace_transaction(node: Node, digest: Digest) -> TransactionTrace:
 
     Raises:
         NotFoundError: `transaction_not_found`, also for a transaction that a revert removed.
-        NotNowError: `trace_impossible` if the transaction can no longer be executed.
+        WrongStateError: `trace_failed` if the transaction can no longer be executed.
     """
     executed, objects = node.ledger.transaction(digest), node.ledger.objects_before(digest)
     if executed is None or objects is None:
@@ -64,8 +64,8 @@ def trace_transaction(node: Node, digest: Digest) -> TransactionTrace:
     try:
         result = executor.execute(executed.data, digest, objects, environment_of(epoch.state))
     except TransactionRefused as refusal:
-        raise NotNowError(
-            "trace_impossible",
+        raise WrongStateError(
+            "trace_failed",
             f"transaction {digest} cannot be executed again: {refusal}",
             hint="use the version of nexus-tools that executed it, if the chain is older",
         ) from None

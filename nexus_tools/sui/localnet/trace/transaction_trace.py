@@ -19,10 +19,8 @@ from nexus_tools.sui.types.type_tag import StructTag
 class CallStatus(StrEnum):
     """The end of a call or a command.
 
-    RETURNED   it succeeded
-    FAILED     it caused the failure of the transaction
-    UNWOUND    a function that it called failed
-    NOT_RUN    the transaction had failed before
+    RETURNED   it succeeded FAILED     it caused the failure of the transaction UNWOUND    a
+    function that it called failed NOT_RUN    the transaction had failed before
     """
 
     RETURNED = "returned"

@@ -111,7 +111,7 @@ def as_text(value: MoveValue) -> str:
     """
     content = value.content
     if isinstance(content, Address):
-        return address_text(content)
+        return format_address(content)
     if isinstance(content, bytes):
         return _bytes_text(content) + (f" and {value.omitted} more" if value.omitted else "")
     if isinstance(content, tuple):
@@ -173,9 +173,9 @@ def type_text(type_: Type) -> str:
     if not isinstance(type_, StructTag):
         return str(type_)
     params = f"<{', '.join(map(type_text, type_.type_params))}>" if type_.type_params else ""
-    return f"{address_text(type_.address)}::{type_.module}::{type_.name}{params}"
+    return f"{format_address(type_.address)}::{type_.module}::{type_.name}{params}"
 
 
-def address_text(address: Address) -> str:
+def format_address(address: Address) -> str:
     """Format an address for users: `0x2` for the framework, otherwise complete."""
     return address.short() if address < _SHORT_BELOW else str(address)

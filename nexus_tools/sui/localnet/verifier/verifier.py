@@ -24,7 +24,10 @@ from nexus_tools.sui.localnet.verifier.structure.recursion import (
     verify_instantiation_loops,
     verify_recursion,
 )
-from nexus_tools.sui.localnet.verifier.structure.signatures import verify_fields, verify_signatures
+from nexus_tools.sui.localnet.verifier.structure.signatures import (
+    verify_field_abilities,
+    verify_signatures,
+)
 from nexus_tools.sui.localnet.verifier.sui import TickMeter, verify_sui_module
 from nexus_tools.sui.localnet.verifier.sui.meter import PackageMeter
 from nexus_tools.sui.localnet.verifier.type_table import TypeTable
@@ -51,7 +54,7 @@ def verify_module(module: CompiledModule, dependencies: Dependencies) -> int:
     verify_consistency(module)
     verify_constants(module)
     verify_friends(module)
-    verify_fields(module, types)
+    verify_field_abilities(module, types)
     verify_recursion(module)
     verify_instantiation_loops(module)
     units = _verify_code(module, types)

@@ -21,9 +21,9 @@ from nexus_tools.sui.localnet.vm.errors import (
     MoveFailure,
     NativeAbort,
     NativeLimit,
-    NativeMissing,
     OutOfGas,
     PrimitiveError,
+    UnknownNative,
 )
 from nexus_tools.sui.localnet.vm.loaded_module import LoadedModule
 from nexus_tools.sui.localnet.vm.loaded_package import LoadedPackage
@@ -73,7 +73,6 @@ __all__ = [
     "Native",
     "NativeAbort",
     "NativeLimit",
-    "NativeMissing",
     "Natives",
     "ObservedMachine",
     "OutOfGas",
@@ -86,6 +85,7 @@ __all__ = [
     "TypeParameter",
     "TypedNative",
     "Types",
+    "UnknownNative",
     "Value",
     "Variant",
     "borrow",

@@ -24,9 +24,9 @@ __all__ = [
     "MoveFailure",
     "NativeAbort",
     "NativeLimit",
-    "NativeMissing",
     "OutOfGas",
     "PrimitiveError",
+    "UnknownNative",
 ]
 
 
@@ -80,7 +80,7 @@ class LinkError(MoveFailure):
     """A package, module, function, datatype or native function does not exist."""
 
 
-class NativeMissing(LinkError):  # noqa: N818 - the name states the cause
+class UnknownNative(LinkError):  # noqa: N818 - the name states the cause
     """A native function that only a newer framework has: `FEATURE_NOT_YET_SUPPORTED`."""
 
 

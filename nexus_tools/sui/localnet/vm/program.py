@@ -11,7 +11,7 @@ from typing import Any
 from nexus_tools.sui.bytecode import MalformedModule, Visibility
 from nexus_tools.sui.localnet.framework import FRAMEWORK_VERSION
 from nexus_tools.sui.localnet.vm.definitions import Function, ModuleId, count_nodes, substitute
-from nexus_tools.sui.localnet.vm.errors import ErrorKind, LinkError, NativeMissing, PrimitiveError
+from nexus_tools.sui.localnet.vm.errors import ErrorKind, LinkError, PrimitiveError, UnknownNative
 from nexus_tools.sui.localnet.vm.loaded_package import LoadedPackage
 from nexus_tools.sui.localnet.vm.metering import TYPE_NODES_MAX, VALUE_DEPTH_MAX
 from nexus_tools.sui.localnet.vm.native import AnyNative, Natives
@@ -20,7 +20,7 @@ from nexus_tools.sui.localnet.vm.translator import (
     Callee,
     Constant,
     CopyOf,
-    Made,
+    LazySymbol,
     SizeOf,
     Symbol,
     Translation,
@@ -80,7 +80,7 @@ class Translations:
         native = self._natives.get((module.address, module.name, function.name))
         if native is None:
             name = f"{module.address.short()}::{module.name}::{function.name}"
-            raise NativeMissing(
+            raise UnknownNative(
                 f"native function {name} does not exist: the localnet has the natives of framework"
                 f" {FRAMEWORK_VERSION}"
             )
@@ -142,7 +142,7 @@ class Program:
             names[symbol_name] = self._resolve(names, symbol_name, symbol, function, type_arguments)
         linked = FunctionType(translation.code, names, name)
         # If no nested call is left in this thread, the code calls itself by this name in another
-        # thread: see `go_deeper`.
+        # thread: see `call_in_new_thread`.
         names["this"] = linked
         checked = self._checked(linked, translation, function, type_arguments)
         return checked if self.wrapper is None else self.wrapper(checked, function, type_arguments)
@@ -170,7 +170,7 @@ class Program:
             return symbol.value
         if isinstance(symbol, Callee):
             return self._first_call(names, symbol_name, symbol, function, type_arguments)
-        if isinstance(symbol, Made):
+        if isinstance(symbol, LazySymbol):
             return _first_use(names, symbol_name, symbol, type_arguments)
         if isinstance(symbol, SizeOf):
             return self._types.sizer(substitute(symbol.type, type_arguments))
@@ -238,7 +238,7 @@ class Program:
 
 
 def _first_use(
-    names: dict[str, Any], symbol_name: str, symbol: Made, type_arguments: TypeArguments
+    names: dict[str, Any], symbol_name: str, symbol: LazySymbol, type_arguments: TypeArguments
 ) -> Callable[..., Any]:
     """Return a function that makes the symbol's value at its first call and stores it."""
 

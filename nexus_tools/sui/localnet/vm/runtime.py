@@ -44,7 +44,7 @@ FIRST_FRAMES = 100
 _FURTHER_FRAMES = 200
 
 
-def go_deeper(context: Context, function: Callable[..., Any], *arguments: Any) -> Any:
+def call_in_new_thread(context: Context, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function in another thread, because the running thread allows no further nested calls.
 
     Raises:
@@ -137,7 +137,7 @@ NAMES: dict[str, Any] = {
     "byte_prices": BYTE_PRICES,
     "copy": copy_value,
     "equal": equal,
-    "go_deeper": go_deeper,
+    "call_in_new_thread": call_in_new_thread,
     "memory_limit_exceeded": memory_limit_exceeded,
     "stack_overflow": stack_overflow,
     "variant_error": variant_error,

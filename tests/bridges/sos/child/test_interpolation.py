@@ -1,9 +1,9 @@
 import pytest
 
 from nexus_tools.bridges.sos.child.interpolation import (
-    GivenText,
     Interpolation,
     InterpolationError,
+    LiteralText,
 )
 
 ROOT = {
@@ -13,7 +13,7 @@ ROOT = {
         "url": "http://${namespace.host}:${namespace.port}",
         "which": "host",
         "list": [1, "${namespace.port}"],
-        "given": GivenText("${namespace.host}"),
+        "given": LiteralText("${namespace.host}"),
     },
     "loop": "${loop}",
     "action": {"a": "${namespace.url}"},

@@ -8,8 +8,8 @@ async def test_directories_of_the_root_are_buckets(client, root):
     (root / "another").mkdir()
     (root / "No Bucket").mkdir()
     (root / "a-file").write_bytes(b"")
-    listed = await client("list_buckets")
-    assert [bucket["Name"] for bucket in listed["Buckets"]] == ["another", "the-bucket"]
+    response = await client("list_buckets")
+    assert [bucket["Name"] for bucket in response["Buckets"]] == ["another", "the-bucket"]
 
 
 async def test_bucket_is_created_once(client, root):

@@ -3,30 +3,30 @@
 import pytest
 from botocore.exceptions import ClientError
 
-from nexus_tools.bridges.unstract.object_store.listing import page_of
+from nexus_tools.bridges.unstract.object_store.listing import build_page
 
 KEYS = ["a.txt", "photos/2005/x", "photos/2006/a", "photos/2006/b", "photos/y", "z.txt"]
 
 
 def test_keys_are_grouped_at_the_delimiter():
-    page = page_of(KEYS, "", "/", "", 1_000)
+    page = build_page(KEYS, "", "/", "", 1_000)
     assert (page.keys, page.prefixes) == (["a.txt", "z.txt"], ["photos/"])
 
 
 def test_keys_below_a_prefix_are_grouped_after_it():
-    page = page_of(KEYS, "photos/", "/", "", 1_000)
+    page = build_page(KEYS, "photos/", "/", "", 1_000)
     assert (page.keys, page.prefixes) == (["photos/y"], ["photos/2005/", "photos/2006/"])
 
 
 def test_pages_continue_after_a_common_prefix():
-    first = page_of(KEYS, "", "/", "", 2)
+    first = build_page(KEYS, "", "/", "", 2)
     assert (first.keys, first.prefixes, first.is_truncated) == (["a.txt"], ["photos/"], True)
-    second = page_of(KEYS, "", "/", first.last, 2)
+    second = build_page(KEYS, "", "/", first.last, 2)
     assert (second.keys, second.prefixes, second.is_truncated) == (["z.txt"], [], False)
 
 
 def test_page_without_keys_is_not_truncated():
-    assert page_of(KEYS, "", "", "", 0).is_truncated is False
+    assert build_page(KEYS, "", "", "", 0).is_truncated is False
 
 
 @pytest.fixture
@@ -53,8 +53,8 @@ async def test_version_1_is_not_supported(filled):
 
 async def test_listing_has_sizes_and_etags(filled):
     [entry] = (await filled("list_objects_v2", Prefix="a"))["Contents"]
-    told = await filled("head_object", Key="a.txt")
-    assert (entry["Size"], entry["ETag"]) == (5, told["ETag"])
+    head_response = await filled("head_object", Key="a.txt")
+    assert (entry["Size"], entry["ETag"]) == (5, head_response["ETag"])
 
 
 async def test_page_continues_after_a_key_with_odd_characters(client):
@@ -67,20 +67,20 @@ async def test_page_continues_after_a_key_with_odd_characters(client):
 
 
 async def test_listing_starts_after_a_key(filled):
-    listed = await filled("list_objects_v2", StartAfter="photos/2006/b")
-    assert [entry["Key"] for entry in listed["Contents"]] == ["photos/y", "z.txt"]
+    listing = await filled("list_objects_v2", StartAfter="photos/2006/b")
+    assert [entry["Key"] for entry in listing["Contents"]] == ["photos/y", "z.txt"]
 
 
 async def test_listing_escapes_keys_for_xml(filled, bucket):
     (bucket / "a&b <c>").write_bytes(b"")
-    listed = await filled("list_objects_v2", Prefix="a&")
-    assert [entry["Key"] for entry in listed["Contents"]] == ["a&b <c>"]
+    listing = await filled("list_objects_v2", Prefix="a&")
+    assert [entry["Key"] for entry in listing["Contents"]] == ["a&b <c>"]
 
 
 async def test_empty_host_directory_is_listed(filled, bucket):
     (bucket / "COPY_TO_FOLDER").mkdir()
-    listed = await filled("list_objects_v2", Prefix="COPY")
-    assert [entry["Key"] for entry in listed["Contents"]] == ["COPY_TO_FOLDER/"]
+    listing = await filled("list_objects_v2", Prefix="COPY")
+    assert [entry["Key"] for entry in listing["Contents"]] == ["COPY_TO_FOLDER/"]
 
 
 @pytest.mark.parametrize("prefix", ["absent/", "../", "/", "a.txt/"])
@@ -93,8 +93,8 @@ async def test_files_with_invalid_names_are_not_listed(filled, bucket):
     (bucket / "a\nc").mkdir()
     (bucket / "a\nc" / "d").write_bytes(b"")
     (bucket / "/".join("d" * 70)).mkdir(parents=True)
-    listed = await filled("list_objects_v2")
-    assert [entry["Key"] for entry in listed["Contents"]] == KEYS
+    listing = await filled("list_objects_v2")
+    assert [entry["Key"] for entry in listing["Contents"]] == KEYS
 
 
 async def test_negative_page_size_is_refused(filled):

@@ -12,49 +12,52 @@ def refused(code):
 
 
 async def test_version_of_an_object_has_one_etag(client):
-    written = await client("put_object", Key="a", Body=b"content")
-    told = await client("head_object", Key="a")
+    put_response = await client("put_object", Key="a", Body=b"content")
+    head_response = await client("head_object", Key="a")
     got = await client("get_object", Key="a")
     got["Body"].close()
-    assert written["ETag"] == told["ETag"] == got["ETag"]
+    assert put_response["ETag"] == head_response["ETag"] == got["ETag"]
     again = await client("put_object", Key="a", Body=b"content")
-    assert again["ETag"] != written["ETag"]
+    assert again["ETag"] != put_response["ETag"]
 
 
 async def test_etag_cannot_be_mistaken_for_an_md5(client):
-    written = await client("put_object", Key="a", Body=b"content")
-    assert len(bytes.fromhex(written["ETag"].strip('"'))) > hashlib.md5().digest_size
+    put_response = await client("put_object", Key="a", Body=b"content")
+    assert len(bytes.fromhex(put_response["ETag"].strip('"'))) > hashlib.md5().digest_size
 
 
 async def test_host_file_has_size_and_time(client, bucket):
     (bucket / "a").write_bytes(b"content")
     os.utime(bucket / "a", (1_000_000_000, 1_000_000_000))
-    told = await client("head_object", Key="a")
-    assert told["ContentLength"] == 7
-    assert told["LastModified"].isoformat() == "2001-09-09T01:46:40+00:00"
+    head_response = await client("head_object", Key="a")
+    assert head_response["ContentLength"] == 7
+    assert head_response["LastModified"].isoformat() == "2001-09-09T01:46:40+00:00"
 
 
 async def test_etag_changes_when_the_host_rewrites_a_file(client, bucket):
-    written = await client("put_object", Key="a", Body=b"first", ContentType="text/csv")
+    put_response = await client("put_object", Key="a", Body=b"first", ContentType="text/csv")
     (bucket / "a").write_bytes(b"second")
-    told = await client("head_object", Key="a")
-    assert told["ETag"] != written["ETag"]
-    assert told["ContentType"] == "binary/octet-stream"
+    head_response = await client("head_object", Key="a")
+    assert head_response["ETag"] != put_response["ETag"]
+    assert head_response["ContentType"] == "binary/octet-stream"
 
 
 async def test_content_type_and_metadata_are_returned(client):
     await client(
         "put_object", Key="a", Body=b"x", ContentType="text/plain", Metadata={"colour": "blue"}
     )
-    told = await client("head_object", Key="a")
-    assert (told["ContentType"], told["Metadata"]) == ("text/plain", {"colour": "blue"})
+    head_response = await client("head_object", Key="a")
+    assert (head_response["ContentType"], head_response["Metadata"]) == (
+        "text/plain",
+        {"colour": "blue"},
+    )
 
 
 async def test_content_headers_are_returned(client):
     headers = {"CacheControl": "no-store", "ContentEncoding": "gzip", "ContentLanguage": "de"}
     await client("put_object", Key="a", Body=b"x", **headers)
-    told = await client("head_object", Key="a")
-    assert {name: told[name] for name in headers} == headers
+    head_response = await client("head_object", Key="a")
+    assert {name: head_response[name] for name in headers} == headers
 
 
 async def test_too_large_metadata_is_refused(client):
@@ -88,8 +91,8 @@ async def test_range_response_has_its_position(client):
 
 async def test_range_of_the_whole_is_a_range(client):
     await client("put_object", Key="a", Body=b"0123456789")
-    told = await client("head_object", Key="a", Range="bytes=0-9")
-    assert told["ResponseMetadata"]["HTTPStatusCode"] == 206
+    head_response = await client("head_object", Key="a", Range="bytes=0-9")
+    assert head_response["ResponseMetadata"]["HTTPStatusCode"] == 206
 
 
 async def test_range_after_the_end_is_refused(client):
@@ -105,9 +108,9 @@ async def test_several_ranges_return_the_whole(client):
 
 
 async def test_unchanged_object_is_not_sent_again(client):
-    written = await client("put_object", Key="a", Body=b"content")
+    put_response = await client("put_object", Key="a", Body=b"content")
     with pytest.raises(ClientError) as caught:
-        await client("get_object", Key="a", IfNoneMatch=written["ETag"])
+        await client("get_object", Key="a", IfNoneMatch=put_response["ETag"])
     assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 304
 
 

@@ -3,19 +3,19 @@ import re
 from msgspec.structs import replace
 
 from nexus_tools.sui.bytecode import deserialize
-from nexus_tools.sui.localnet.compiler import overlay, stubs_of
+from nexus_tools.sui.localnet.compiler import overlay, stub_packages
 from nexus_tools.sui.localnet.compiler.stubs import stub
 from nexus_tools.sui.localnet.framework import embedded_release, load_framework
 from nexus_tools.sui.types.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 
 
 def lines_of(module):
-    return stubs_of(embedded_release())[SUI_FRAMEWORK][f"sources/{module}.move"].splitlines()
+    return stub_packages(embedded_release())[SUI_FRAMEWORK][f"sources/{module}.move"].splitlines()
 
 
 def test_all_framework_modules_have_a_stub():
-    assert len(stubs_of(embedded_release())[MOVE_STDLIB]) == 1 + 22
-    assert len(stubs_of(embedded_release())[SUI_FRAMEWORK]) == 1 + 61
+    assert len(stub_packages(embedded_release())[MOVE_STDLIB]) == 1 + 22
+    assert len(stub_packages(embedded_release())[SUI_FRAMEWORK]) == 1 + 61
 
 
 # What follows is as the framework's sources declare it.
@@ -62,7 +62,7 @@ def test_overlay_names_exist_in_framework():
             ("sui", SUI_FRAMEWORK),
             ("sui_system", SUI_SYSTEM),
         )
-        for path, text in stubs_of(embedded_release())[address].items()
+        for path, text in stub_packages(embedded_release())[address].items()
     }
     for table in (overlay.INSTRUCTIONS, overlay.INDEX_FUNCTIONS):
         for module, functions in table.items():

@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256, SHA384
 from cryptography.x509.oid import NameOID
 
-from nexus_tools.sui.localnet.crypto.nitro_certificates import ROOT, is_chain
+from nexus_tools.sui.localnet.crypto.nitro_certificates import ROOT, is_valid_chain
 
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 DAY = dt.timedelta(days=1)
@@ -76,7 +76,7 @@ ISSUED = Issuer.root()
 
 
 def accepts(*issuers, now=NOW):
-    return is_chain([issuer.certificate for issuer in issuers], int(now.timestamp()))
+    return is_valid_chain([issuer.certificate for issuer in issuers], int(now.timestamp()))
 
 
 def leaf_of(issuer, **options):

@@ -10,7 +10,7 @@ from nexus_tools.sui.localnet.execution import (
     Environment,
     Executor,
     Mode,
-    machine_over,
+    machine_for,
     protocol_rules,
 )
 from nexus_tools.sui.localnet.framework import load_framework
@@ -113,7 +113,7 @@ class World:
 
     def __init__(self):
         self.store = DictStore([*FRAMEWORK, _clock(1_000)])
-        self.executor = Executor(machine_over(self.store))
+        self.executor = Executor(machine_for(self.store))
         self.environment = Environment(3, 500, 1_000, protocol_rules(105))
         self.coins = 0
         self.gas = self.coin(ALICE, 100 * SUI)

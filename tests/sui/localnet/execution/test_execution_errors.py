@@ -71,7 +71,7 @@ def _upgrade(world, modules, build, *, dependencies=DEPENDENCIES):
     return build
 
 
-def _upgraded(world, name):
+def _upgraded_id(world, name):
     """Return the ID of the probe's next version."""
     result = world.succeed(_upgrade(world, (world.probe_modules[name],), TransactionBuilder()))
     written = result.written.values()
@@ -164,7 +164,7 @@ def shared_object_operation_not_allowed(world, build):
 
 
 def invalid_linkage(world, build):
-    next_version = _upgraded(world, "compatible")
+    next_version = _upgraded_id(world, "compatible")
     versions = (*DEPENDENCIES, world.package, next_version)
     world.publishing(build, [world.probe_modules["probe"]], versions)
 
@@ -188,7 +188,7 @@ def _module(name, *named):
 
 def dependency_downgrade(world, build):
     probe = (world.package, "probe")
-    later = _upgraded(world, "compatible")
+    later = _upgraded_id(world, "compatible")
     middle, _ = world.publish([_module("middle", probe)], [*DEPENDENCIES, later])
     modules = [_module("outer", probe, (middle.id, "middle"))]
     world.publishing(build, modules, [*DEPENDENCIES, world.package, middle.id])
@@ -266,7 +266,7 @@ def test_transaction_ends_with_the_error(probed, build, kind):
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_abort_names_the_called_package_version(probed, build, version):
-    package = probed.package if version == 1 else _upgraded(probed, "compatible")
+    package = probed.package if version == 1 else _upgraded_id(probed, "compatible")
     build.move_call(package, "probe", "nothing")
     build.move_call(package, "probe", "fail", [build.u64(3)])
     kind, abort, command = probed.fail(build)
@@ -277,7 +277,7 @@ def test_abort_names_the_called_package_version(probed, build, version):
 
 
 def test_arithmetic_error_names_the_first_version(probed, build):
-    package = _upgraded(probed, "compatible")
+    package = _upgraded_id(probed, "compatible")
     build.move_call(package, "probe", "overflow", [build.u64(MAX_U64)])
     kind, location, _ = probed.fail(build)
     assert kind is ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR
@@ -287,7 +287,7 @@ def test_arithmetic_error_names_the_first_version(probed, build):
 @pytest.mark.parametrize(("version", "constant"), [(1, "1"), (2, "2")])
 def test_clever_error_uses_the_constants_of_that_version(probed, build, version, constant):
     """The constant `VERSION`, the first of the pool, is 1 in one version and 2 in the other."""
-    package = probed.package if version == 1 else _upgraded(probed, "compatible")
+    package = probed.package if version == 1 else _upgraded_id(probed, "compatible")
     line, name, value = 33, 1, 0
     code = 0b1100 << 60 | 0xFF << 48 | line << 32 | name << 16 | value
     build.move_call(package, "probe", "fail", [build.pure(u64, code)])

@@ -32,7 +32,7 @@ def test_version_138_keeps_a_ten_thousandth_of_a_rebate():
     assert sender_rebate(988_000, protocol_rules(138).storage_rebate_rate) == 987_901
 
 
-def spent_on_package(size, version):
+def package_read_cost(size, version):
     gas = GasStatus(GasData((), Address.of(1), 1_000, 50_000_000), protocol_rules(version))
     gas.charge_package_read(size)
     return gas.meter.spent
@@ -54,5 +54,5 @@ def spent_on_package(size, version):
     ],
 )
 def test_version_139_charges_a_hundredth_for_package_reads_rounded_up(size, units):
-    assert spent_on_package(size, 139) == units
-    assert spent_on_package(size, 138) == size * 15
+    assert package_read_cost(size, 139) == units
+    assert package_read_cost(size, 138) == size * 15

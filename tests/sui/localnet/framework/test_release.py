@@ -2,7 +2,7 @@
 
 import pytest
 
-from nexus_tools.errors import NotNowError, ValidationError
+from nexus_tools.errors import ValidationError, WrongStateError
 from nexus_tools.sui.bytecode import deserialize, relocate_module
 from nexus_tools.sui.localnet import Origin, ThreadedLocalnet
 from nexus_tools.sui.localnet.compiler import MoveBuilder
@@ -116,8 +116,8 @@ def test_restarted_network_keeps_framework_and_version(newer, tmp_path):
         assert net.call(lambda localnet: localnet.framework) == newer.digests
     for other in (Origin(embedded_release()), Origin(protocol_version=105)):
         with (
-            pytest.raises(NotNowError, match="existing network") as caught,
+            pytest.raises(WrongStateError, match="existing network") as caught,
             ThreadedLocalnet(state=tmp_path, origin=other),
         ):
             pass
-        assert caught.value.code == "origin_differs"
+        assert caught.value.code == "genesis_config_differs"

@@ -2,9 +2,9 @@ import pytest
 from msgspec.structs import replace
 
 from nexus_tools.sui.bytecode import package_digest
-from nexus_tools.sui.localnet.execution import Executor, machine_over
+from nexus_tools.sui.localnet.execution import Executor, machine_for
 from nexus_tools.sui.localnet.framework import load_framework
-from nexus_tools.sui.localnet.genesis import COINS, TOTAL_SUPPLY_MIST, found_network
+from nexus_tools.sui.localnet.genesis import COINS, TOTAL_SUPPLY_MIST, create_network
 from nexus_tools.sui.localnet.ledger import CoinBalance, Ledger
 from nexus_tools.sui.types.address import (
     ACCUMULATOR_ROOT,
@@ -25,15 +25,15 @@ FAUCET = Address.of(0xFA)
 START_MS = 1_800_000_000_000
 
 
-def founded(faucet=FAUCET, start_ms=START_MS):
+def create_genesis(faucet=FAUCET, start_ms=START_MS):
     ledger = Ledger()
-    found_network(ledger, Executor(machine_over(ledger)), faucet, start_ms)
+    create_network(ledger, Executor(machine_for(ledger)), faucet, start_ms)
     return ledger
 
 
 @pytest.fixture(scope="module")
 def ledger():
-    ledger = founded()
+    ledger = create_genesis()
     yield ledger
     ledger.close()
 
@@ -175,7 +175,7 @@ def test_sui_metadata_is_frozen_with_nine_decimals(ledger):
 def test_networks_differ_by_faucet_and_start_time():
     chains = []
     for faucet, start_ms in ((FAUCET, START_MS), (Address.of(0xFB), START_MS), (FAUCET, 5)):
-        ledger = founded(faucet, start_ms)
+        ledger = create_genesis(faucet, start_ms)
         chains.append((ledger.latest.digest, ledger.owned_by(faucet)[0].id))
         ledger.close()
     digests, coins = zip(*chains, strict=True)
@@ -183,7 +183,7 @@ def test_networks_differ_by_faucet_and_start_time():
 
 
 def test_same_genesis_gives_the_same_chain(ledger):
-    again = founded()
+    again = create_genesis()
     assert again.latest.digest == ledger.latest.digest
     again.close()
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nexus_tools.sui.localnet.execution import Executor, machine_over
-from nexus_tools.sui.localnet.genesis import VALIDATORS, found_network
+from nexus_tools.sui.localnet.execution import Executor, machine_for
+from nexus_tools.sui.localnet.genesis import VALIDATORS, create_network
 from nexus_tools.sui.localnet.ledger import Ledger
 from nexus_tools.sui.types.address import SYSTEM_STATE, Address
 from nexus_tools.sui.types.object import ObjectOwner
@@ -22,7 +22,7 @@ STAKE = 20_000_000 * MIST
 @pytest.fixture(scope="module")
 def ledger():
     ledger = Ledger()
-    found_network(ledger, Executor(machine_over(ledger)), Address.of(0xFA), START_MS)
+    create_network(ledger, Executor(machine_for(ledger)), Address.of(0xFA), START_MS)
     yield ledger
     ledger.close()
 

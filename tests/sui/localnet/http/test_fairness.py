@@ -22,7 +22,7 @@ class Patient:
         return True
 
 
-async def opened(wire):
+async def open_connection(wire):
     connection = Http2Connection(None, 60, BUDGET)
     connection.connection_made(wire)
     connection.data_received(OPENING)
@@ -31,7 +31,7 @@ async def opened(wire):
 
 
 async def test_flood_is_read_in_parts_between_turns_of_other_connections(wire):
-    connection = await opened(wire)
+    connection = await open_connection(wire)
     connection.data_received(PING * PINGS)
     assert not wire.reads
     responses = []
@@ -47,7 +47,7 @@ async def test_flood_is_read_in_parts_between_turns_of_other_connections(wire):
 
 
 async def test_data_of_a_closed_connection_is_dropped(wire):
-    connection = await opened(wire)
+    connection = await open_connection(wire)
     connection.data_received(PING * PINGS)
     wire.close()
     for _ in range(PINGS):

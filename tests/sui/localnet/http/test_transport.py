@@ -206,7 +206,7 @@ async def is_dropped(client):
     return True
 
 
-async def settled(count):
+async def wait_until_stable(count):
     """Wait until a count has stopped growing."""
     last, still = -1, 0
     while still < 200:
@@ -275,7 +275,7 @@ async def test_little_is_buffered_for_a_subscriber_that_does_not_read(app, serve
     app.message, app.messages = bytes(40_000), 1_300
     client = await connect(kind, await serve(app), window=4_096)
     client.head("/feed")
-    await settled(app.sent.total)
+    await wait_until_stable(app.sent.total)
     assert app.sent.total() * len(app.message) < 10 * MEGABYTE
 
 
@@ -284,7 +284,7 @@ async def test_buffer_does_not_grow_with_200_unread_subscriptions(app, serve, co
     client = await connect(Http2, await serve(app), window=4_096)
     for _ in range(200):
         client.head("/feed")
-    await settled(app.sent.total)
+    await wait_until_stable(app.sent.total)
     assert app.sent.total() * len(app.message) < 10 * MEGABYTE
 
 
@@ -293,7 +293,7 @@ async def test_slow_reader_receives_everything(app, serve, connect, kind):
     app.message, app.messages = bytes(40_000), 300
     client = await connect(kind, await serve(app), window=4_096)
     client.head("/feed")
-    assert await settled(app.sent.total) < 300
+    assert await wait_until_stable(app.sent.total) < 300
     read = 0
     while app.sent.total() < 300:
         read += len(await client.reader.read(2**20))
@@ -315,7 +315,7 @@ async def test_request_body_stops_at_the_window_until_it_is_read(app, serve, con
     client = await connect(Http1, await serve(app), window=4_096)
     client.head("/upload", f"content-length: {24 * MEGABYTE}")
     client.writer.write(bytes(24 * MEGABYTE))
-    await settled(client.writer.transport.get_write_buffer_size)
+    await wait_until_stable(client.writer.transport.get_write_buffer_size)
     assert client.writer.transport.get_write_buffer_size() > 5 * MEGABYTE
     app.reads.set()
     assert b"24000000" in await client.reader.readuntil(b"0\r\n\r\n")
@@ -429,7 +429,7 @@ async def test_client_that_does_not_read_the_last_data_is_dropped(wire):
     connection = opened(app, wire, idle_seconds=0.01)
     fields = [(":method", "POST"), (":scheme", "http"), (":path", "/feed"), (":authority", "a")]
     connection.data_received(frame(HEADERS, END_STREAM | END_HEADERS, 1, Encoder().encode(fields)))
-    await settled(app.sent.total)
+    await wait_until_stable(app.sent.total)
     connection.data_received(b"\xff" * 9)
     assert wire.closing
     await app.has_ended.wait()
@@ -717,8 +717,8 @@ async def test_client_that_disconnects_before_its_refusal_causes_no_error(
 async def test_connections_above_the_limit_are_dropped(app, serve, connect):
     port = await serve(app, connections=4)
     with ExitStack() as stack:
-        clients = [stack.enter_context(asking(port)) for _ in range(6)]
-        await settled(lambda: len(app.begun))
+        clients = [stack.enter_context(early_client(port)) for _ in range(6)]
+        await wait_until_stable(lambda: len(app.begun))
         other = await connect(Http1, port)
         assert await is_dropped(other)
         assert len(app.begun) == 4
@@ -727,7 +727,7 @@ async def test_connections_above_the_limit_are_dropped(app, serve, connect):
                 assert client.recv(1) == b""
 
 
-def asking(port):
+def early_client(port):
     """Return a client whose request arrives together with its connection."""
     client = socket.create_connection(("127.0.0.1", port), timeout=5)
     client.sendall(b"POST /feed HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n")

@@ -36,10 +36,10 @@ def test_ledger_matches_a_model_after_any_commits_and_reverts(chain_on, history)
             chain = chain_on(ledger)
             chain.commit()
             expected = replay(chain, history)
-            assert seen(ledger) == expected_view(expected)
-            view, latest = seen(ledger), ledger.latest
+            assert ledger_view(ledger) == expected_view(expected)
+            view, latest = ledger_view(ledger), ledger.latest
         with closing(Ledger.open(Path(directory))) as again:
-            assert seen(again) == view
+            assert ledger_view(again) == view
             assert again.latest == latest
 
 
@@ -69,7 +69,7 @@ def commit_both(chain, model, written, removed):
         del model[number]
 
 
-def seen(ledger):
+def ledger_view(ledger):
     """Return the content of all indexes."""
     owned = {owner: ledger.owned_by(owner.address, GAS_COIN) for owner in OWNERS[:2]}
     owned[OWNERS[2]] = ledger.children_of(OWNERS[2].parent)
@@ -77,11 +77,11 @@ def seen(ledger):
     return (
         {owner: [number_and_balance(value) for value in owned[owner]] for owner in OWNERS},
         balances,
-        [number_and_balance(value) for value in existing(ledger)],
+        [number_and_balance(value) for value in existing_coins(ledger)],
     )
 
 
-def existing(ledger):
+def existing_coins(ledger):
     """Return all possible coins by ID, of all owners."""
     return filter(None, (ledger.get(Address.of(number)) for number in range(1, 7)))
 

@@ -22,7 +22,7 @@ OPENED = StructTag(SHOP, "door", "Opened")
 BREWED = StructTag(CAFE, "shop", "Brewed")
 
 
-def only(*predicates):
+def single_term(*predicates):
     return (tuple(EventLiteral(predicate) for predicate in predicates),)
 
 
@@ -71,15 +71,18 @@ def test_events_are_ordered_with_position_time_and_transaction(filled):
     ],
 )
 def test_predicate_selects_its_events(filled, predicate, expected):
-    assert positions(filled.events(only(predicate))) == expected
+    assert positions(filled.events(single_term(predicate))) == expected
 
 
 def test_all_literals_of_a_term_must_match(filled):
-    assert positions(filled.events(only(EmittedBy(SHOP), SentBy(BOB)))) == [(1, 1, 0), (1, 1, 1)]
+    assert positions(filled.events(single_term(EmittedBy(SHOP), SentBy(BOB)))) == [
+        (1, 1, 0),
+        (1, 1, 1),
+    ]
 
 
 def test_one_of_several_terms_must_match(filled):
-    either = (*only(EmittedBy(CAFE)), *only(EmittedBy(SHOP, "door")))
+    either = (*single_term(EmittedBy(CAFE)), *single_term(EmittedBy(SHOP, "door")))
     assert positions(filled.events(either)) == [(1, 1, 1), (2, 0, 0)]
 
 

@@ -3,7 +3,7 @@ import tracemalloc
 import pytest
 from msgspec.structs import force_setattr
 
-from nexus_tools.errors import NexusError, NotNowError, ValidationError
+from nexus_tools.errors import NexusError, ValidationError, WrongStateError
 from nexus_tools.sui.bytecode import MalformedModule
 from nexus_tools.sui.localnet.framework import load_framework
 from nexus_tools.sui.localnet.ledger import (
@@ -11,7 +11,7 @@ from nexus_tools.sui.localnet.ledger import (
     Checkpoint,
     CoinBalance,
     Ledger,
-    listing_place,
+    listing_sort_key,
 )
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
@@ -108,7 +108,7 @@ def test_owned_objects_are_paged_with_the_largest_coins_first_and_then_by_id(cha
     chain.commit(*[chain.coin(*item) for item in [(5, 10), (3, 30), (8, 10), (1, 20)]])
     first = ledger.owned_by(ALICE, limit=2)
     assert numbers(first) == [3, 1]
-    place = listing_place(first[-1].data)
+    place = listing_sort_key(first[-1].data)
     assert numbers(ledger.owned_by(ALICE, after=place, limit=2)) == [5, 8]
 
 
@@ -119,7 +119,7 @@ def test_owned_objects_are_grouped_by_type(chain, ledger):
     order = [3, 4, 2, 1]  # 0x2::coin::Coin of 0x2 and of 0x77, then a type of another package
     assert numbers(ledger.owned_by(ALICE)) == order
     for count, number in enumerate(order, 1):
-        place = listing_place(ledger.get(Address.of(number)).data)
+        place = listing_sort_key(ledger.get(Address.of(number)).data)
         assert numbers(ledger.owned_by(ALICE, after=place)) == order[count:]
 
 
@@ -242,7 +242,7 @@ def test_transactions_of_one_checkpoint_may_depend_on_each_other(chain, ledger):
 
 def test_empty_ledger_has_no_latest_checkpoint(ledger):
     assert ledger.is_empty
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         _ = ledger.latest
     assert caught.value.code == "genesis_missing"
 

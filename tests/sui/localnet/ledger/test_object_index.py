@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from nexus_tools.sui.localnet.ledger.object_index import (
     ObjectIndex,
     is_instance,
-    listing_place,
+    listing_sort_key,
     place_of,
-    type_order,
+    type_sort_key,
 )
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.object import MoveObject
@@ -38,7 +38,7 @@ def data_of(number, tag=SUI, balance=0):
     return MoveObject(tag, has_public_transfer=True, version=1, contents=contents)
 
 
-def filled():
+def filled_index():
     index = ObjectIndex()
     for data in DATA:
         index.add(OWNER, data.type, place_of(data))
@@ -49,25 +49,30 @@ DATA = [data_of(9, GAS_COIN, 50), data_of(2, USD_COIN, 90), data_of(5), data_of(
 
 
 def test_objects_are_grouped_by_type_with_the_largest_coins_first():
-    assert page(filled()) == [5, 1, 9, 2]  # the name of the module `sui` is shorter than `coin`
+    assert page(filled_index()) == [
+        5,
+        1,
+        9,
+        2,
+    ]  # the name of the module `sui` is shorter than `coin`
 
 
 def test_filter_with_type_arguments_matches_only_that_type():
-    assert page(filled(), GAS_COIN) == [1, 9]
+    assert page(filled_index(), GAS_COIN) == [1, 9]
 
 
 def test_filter_without_type_arguments_matches_all_instantiations():
-    assert page(filled(), ANY_COIN) == [1, 9, 2]
+    assert page(filled_index(), ANY_COIN) == [1, 9, 2]
 
 
 def test_page_starts_after_a_place_even_if_its_object_is_removed():
-    index = filled()
+    index = filled_index()
     index.remove(OWNER, GAS_COIN, place_of(DATA[0]))
-    assert page(index, after=listing_place(DATA[0]), limit=1) == [2]
+    assert page(index, after=listing_sort_key(DATA[0]), limit=1) == [2]
 
 
 def test_unknown_owner_has_an_empty_page():
-    assert list(filled().page(Address.of(0xB), None, BEGINNING, None)) == []
+    assert list(filled_index().page(Address.of(0xB), None, BEGINNING, None)) == []
 
 
 def test_type_without_parameters_is_not_an_instance_of_one_with_parameters():
@@ -92,7 +97,7 @@ def test_types_are_ordered_by_address_names_and_parameters():
         "0x3::a::A",
     ]
     tags = list(map(parse_struct_tag, in_order))
-    assert sorted(set(tags), key=type_order) == tags
+    assert sorted(set(tags), key=type_sort_key) == tags
 
 
 @pytest.mark.parametrize(
@@ -106,7 +111,7 @@ def test_types_are_ordered_by_address_names_and_parameters():
     ],
 )
 def test_type_order_equals_the_order_of_fixed_size_keys(tag, key):
-    assert type_order(tag).hex() == key
+    assert type_sort_key(tag).hex() == key
 
 
 @given(
@@ -128,5 +133,5 @@ def test_pages_match_a_sorted_list_after_any_changes(added, removed, after):
     left = sorted((n % 2 == 0, -b, n) for n, b in added.items() if n not in removed)
     assert page(index) == [number for _, _, number in left]
     begin = (after % 2 == 0, -1, after)
-    place = listing_place(data_of(after, GAS_COIN if after % 2 else USD_COIN, 1))
+    place = listing_sort_key(data_of(after, GAS_COIN if after % 2 else USD_COIN, 1))
     assert page(index, after=place, limit=3) == [item[2] for item in left if item > begin][:3]

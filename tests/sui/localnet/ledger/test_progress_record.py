@@ -34,7 +34,7 @@ def write(chain_on):
 
 
 @pytest.fixture
-def killed(tmp_path, write):
+def killed_state(tmp_path, write):
     """Return the directory of a process killed after checkpoint 5, with all data in its log."""
     directory = tmp_path / "killed"
     with closing(Ledger.open(tmp_path / "state")) as ledger:
@@ -43,13 +43,13 @@ def killed(tmp_path, write):
     return directory
 
 
-def number_in(directory):
+def last_checkpoint_number(directory):
     """Open the ledger in a directory and return the number of its last checkpoint."""
     with closing(Ledger.open(directory)) as ledger:
         return ledger.latest.number
 
 
-def refusal_of(directory):
+def open_error(directory):
     with pytest.raises(ValidationError) as caught:
         Ledger.open(directory)
     return caught.value
@@ -58,37 +58,37 @@ def refusal_of(directory):
 # --- Faults
 
 
-def test_open_accepts_the_state_of_a_killed_process(killed):
-    assert number_in(killed) == 5
+def test_open_accepts_the_state_of_a_killed_process(killed_state):
+    assert last_checkpoint_number(killed_state) == 5
 
 
 @pytest.mark.parametrize("checkpoint", range(6))
-def test_open_refuses_a_log_with_a_flipped_bit(killed, checkpoint):
-    log = bytearray((killed / WAL).read_bytes())
+def test_open_refuses_a_log_with_a_flipped_bit(killed_state, checkpoint):
+    log = bytearray((killed_state / WAL).read_bytes())
     place = len(log) * (2 * checkpoint + 1) // 12
     log[place] ^= 0x10
-    (killed / WAL).write_bytes(log)
-    error = refusal_of(killed)
+    (killed_state / WAL).write_bytes(log)
+    error = open_error(killed_state)
     assert error.code == "state_incomplete"
     assert "had reached checkpoint 5 of chain" in error.message
 
 
-def test_open_refuses_a_state_without_its_log(killed):
-    (killed / WAL).unlink()
-    assert refusal_of(killed).code == "state_incomplete"
+def test_open_refuses_a_state_without_its_log(killed_state):
+    (killed_state / WAL).unlink()
+    assert open_error(killed_state).code == "state_incomplete"
 
 
 @pytest.mark.parametrize("damage", ["truncated", "deleted"])
-def test_open_refuses_a_lost_database_and_leaves_its_log(killed, damage):
-    database = killed / STATE_FILE_NAME
+def test_open_refuses_a_lost_database_and_leaves_its_log(killed_state, damage):
+    database = killed_state / STATE_FILE_NAME
     if damage == "truncated":
         database.write_bytes(b"")
     else:
         database.unlink()
-    log = (killed / WAL).read_bytes()
-    assert refusal_of(killed).code == "state_incomplete"
-    assert (killed / WAL).read_bytes() == log
-    assert refusal_of(killed).code == "state_incomplete"
+    log = (killed_state / WAL).read_bytes()
+    assert open_error(killed_state).code == "state_incomplete"
+    assert (killed_state / WAL).read_bytes() == log
+    assert open_error(killed_state).code == "state_incomplete"
 
 
 def test_open_refuses_an_older_copy_of_the_database(tmp_path, write):
@@ -98,7 +98,7 @@ def test_open_refuses_an_older_copy_of_the_database(tmp_path, write):
     with closing(Ledger.open(tmp_path)) as ledger:
         write(ledger, 1)
     (tmp_path / STATE_FILE_NAME).write_bytes(older)
-    error = refusal_of(tmp_path)
+    error = open_error(tmp_path)
     assert error.code == "state_incomplete"
     assert "it ends at checkpoint 2" in error.message
 
@@ -111,38 +111,38 @@ def test_open_refuses_the_database_of_another_chain(tmp_path, write, chain_on):
         for _ in range(4):
             chain.commit(chain.coin(2, 1))
     shutil.copy(tmp_path / "other" / STATE_FILE_NAME, tmp_path / "one" / STATE_FILE_NAME)
-    error = refusal_of(tmp_path / "one")
+    error = open_error(tmp_path / "one")
     assert error.code == "state_incomplete"
     assert "its checkpoint 2 is different" in error.message
 
 
 @pytest.mark.parametrize("text", ["", "5", "5 x y\n", "\xff" * 150, "five " + "ab" * 32 + " cd"])
-def test_open_refuses_an_unreadable_record_and_names_it(killed, text):
-    (killed / RECORD).write_text(text, encoding="latin-1")
-    error = refusal_of(killed)
+def test_open_refuses_an_unreadable_record_and_names_it(killed_state, text):
+    (killed_state / RECORD).write_text(text, encoding="latin-1")
+    error = open_error(killed_state)
     assert error.code == "state_damaged"
-    assert str(killed / RECORD) in error.message
+    assert str(killed_state / RECORD) in error.message
 
 
-def test_open_refuses_a_record_with_another_number(killed):
-    record = killed / RECORD
+def test_open_refuses_a_record_with_another_number(killed_state):
+    record = killed_state / RECORD
     record.write_text(record.read_text().replace(" 5 ", " 4 "))
-    assert refusal_of(killed).code == "state_incomplete"
+    assert open_error(killed_state).code == "state_incomplete"
 
 
-def test_hint_of_the_refusal_continues_with_the_rest(killed):
-    (killed / WAL).unlink()
-    record = refusal_of(killed).hint.rpartition("delete ")[2]
+def test_hint_of_the_refusal_continues_with_the_rest(killed_state):
+    (killed_state / WAL).unlink()
+    record = open_error(killed_state).hint.rpartition("delete ")[2]
     Path(record).unlink()
-    with closing(Ledger.open(killed)) as ledger:
+    with closing(Ledger.open(killed_state)) as ledger:
         assert ledger.is_empty
 
 
-def test_open_accepts_a_state_from_before_the_record(killed):
-    (killed / RECORD).unlink()
-    assert number_in(killed) == 5
-    (killed / STATE_FILE_NAME).write_bytes(b"")
-    assert refusal_of(killed).code == "state_incomplete"
+def test_open_accepts_a_state_from_before_the_record(killed_state):
+    (killed_state / RECORD).unlink()
+    assert last_checkpoint_number(killed_state) == 5
+    (killed_state / STATE_FILE_NAME).write_bytes(b"")
+    assert open_error(killed_state).code == "state_incomplete"
 
 
 # --- Killed between two steps
@@ -155,7 +155,7 @@ def test_open_accepts_a_commit_without_its_record(tmp_path, write):
         write(ledger, 1)
         shutil.copytree(tmp_path / "state", tmp_path / "killed")
     (tmp_path / "killed" / RECORD).write_bytes(record)
-    assert number_in(tmp_path / "killed") == 3
+    assert last_checkpoint_number(tmp_path / "killed") == 3
     assert (tmp_path / "killed" / RECORD).read_bytes() != record
 
 
@@ -164,7 +164,7 @@ def test_open_accepts_a_genesis_without_its_record(tmp_path, write):
         write(ledger, 1)
         shutil.copytree(tmp_path / "state", tmp_path / "killed")
     (tmp_path / "killed" / RECORD).unlink()
-    assert number_in(tmp_path / "killed") == 0
+    assert last_checkpoint_number(tmp_path / "killed") == 0
 
 
 def test_open_accepts_a_record_that_moved_back_before_the_revert(tmp_path, write):
@@ -175,7 +175,7 @@ def test_open_accepts_a_record_that_moved_back_before_the_revert(tmp_path, write
         shutil.copytree(tmp_path / "state", tmp_path / "killed")
         ledger.revert(snapshot)
         shutil.copy(tmp_path / "state" / RECORD, tmp_path / "killed" / RECORD)
-    assert number_in(tmp_path / "killed") == 4
+    assert last_checkpoint_number(tmp_path / "killed") == 4
 
 
 def test_open_refuses_a_loss_after_a_revert(tmp_path, write):
@@ -187,19 +187,19 @@ def test_open_refuses_a_loss_after_a_revert(tmp_path, write):
         shutil.copytree(tmp_path / "state", tmp_path / "reverted")
         write(ledger, 2)
         shutil.copy(tmp_path / "state" / RECORD, tmp_path / "reverted" / RECORD)
-    assert refusal_of(tmp_path / "reverted").code == "state_incomplete"
-    assert number_in(tmp_path / "state") == 3
+    assert open_error(tmp_path / "reverted").code == "state_incomplete"
+    assert last_checkpoint_number(tmp_path / "state") == 3
 
 
-def test_delete_state_can_be_repeated_when_it_was_killed(killed):
+def test_delete_state_can_be_repeated_when_it_was_killed(killed_state):
     """The record is deleted first, so that a deleted database does not count as lost."""
-    (killed / RECORD).unlink()
-    (killed / STATE_FILE_NAME).unlink()
-    with closing(Ledger.open(killed)) as ledger:
+    (killed_state / RECORD).unlink()
+    (killed_state / STATE_FILE_NAME).unlink()
+    with closing(Ledger.open(killed_state)) as ledger:
         assert ledger.is_empty
-    (killed / "mine.txt").write_text("not the localnet's")
-    delete_state(killed)
-    assert [path.name for path in killed.iterdir()] == ["mine.txt"]
+    (killed_state / "mine.txt").write_text("not the localnet's")
+    delete_state(killed_state)
+    assert [path.name for path in killed_state.iterdir()] == ["mine.txt"]
 
 
 def test_open_accepts_the_state_after_kill_9_during_commits_and_reverts(tmp_path):
@@ -214,4 +214,4 @@ def test_open_accepts_the_state_after_kill_9_during_commits_and_reverts(tmp_path
                 assert writer.stdout.readline()
             writer.send_signal(signal.SIGKILL)
         assert writer.returncode == -signal.SIGKILL
-        assert number_in(tmp_path) >= 0
+        assert last_checkpoint_number(tmp_path) >= 0

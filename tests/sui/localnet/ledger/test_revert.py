@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.errors import NotNowError
+from nexus_tools.errors import WrongStateError
 from nexus_tools.sui.localnet.framework import load_framework
 from nexus_tools.sui.localnet.ledger import CoinBalance, Snapshot
 from nexus_tools.sui.types.address import Address
@@ -104,9 +104,9 @@ def test_inner_snapshot_is_invalid_after_a_revert_to_the_outer_one(chain, ledger
     inner = ledger.snapshot()
     ledger.revert(outer)
     chain.commit(chain.coin(1, 61))
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         ledger.revert(inner)
-    assert caught.value.code == "snapshot_gone"
+    assert caught.value.code == "snapshot_not_found"
     assert balance_of(ledger.get(Address.of(1))) == 61
 
 

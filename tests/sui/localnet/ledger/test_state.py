@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.errors import NexusError, NotNowError, ValidationError
+from nexus_tools.errors import NexusError, ValidationError, WrongStateError
 from nexus_tools.sui.localnet.ledger import STATE_FILE_NAME, CoinBalance, Ledger, State
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
@@ -98,16 +98,16 @@ def write_and_fail(state):
 
 def test_history_without_a_directory_is_in_an_unnamed_file(tmp_path, monkeypatch):
     monkeypatch.setenv("SQLITE_TMPDIR", str(tmp_path))
-    before = nameless_files()
+    before = unnamed_file_sizes()
     with closing(State()) as state, state.commit():
         for number in range(100):
             state.set_setting(str(number), bytes(100_000))
-        assert sum(nameless_files()) - sum(before) > 5_000_000
+        assert sum(unnamed_file_sizes()) - sum(before) > 5_000_000
         assert list(tmp_path.iterdir()) == []
-    assert nameless_files() == before
+    assert unnamed_file_sizes() == before
 
 
-def nameless_files():
+def unnamed_file_sizes():
     """Return the sizes of this process's open files that have no name."""
     found = []
     for number in range(256):
@@ -172,7 +172,7 @@ def test_second_process_gets_state_locked(written):
     )
     with holder:
         assert holder.stdout.readline() == "open\n"
-        with pytest.raises(NotNowError) as caught:
+        with pytest.raises(WrongStateError) as caught:
             Ledger.open(written)
         holder.stdin.close()
     assert caught.value.code == "state_locked"

@@ -13,12 +13,12 @@ from nexus_tools.sui.localnet.move_test import (
     Verdict,
     build_marked,
     build_tests,
-    coverage_in_words,
     coverage_lcov,
     coverage_record,
+    coverage_text_lines,
 )
 from nexus_tools.sui.localnet.move_test.compilation.annotated_sources import read_test_source
-from nexus_tools.sui.localnet.move_test.compilation.markers import refused_functions
+from nexus_tools.sui.localnet.move_test.compilation.markers import rejected_functions
 
 COVERED = Path(__file__).parent / "covered"
 SOURCES = read_sources(COVERED)
@@ -98,7 +98,7 @@ def test_lcov_report(coverage):
 
 
 def test_text_report_lists_missed_lines(coverage):
-    assert list(coverage_in_words(coverage)) == [
+    assert list(coverage_text_lines(coverage)) == [
         "  68.4 % of    19 lines  covered::shapes  missed: 16, 20, 29, 45-50",
         "  68.4 % of    19 lines  total",
     ]
@@ -195,7 +195,7 @@ def test_package_that_fails_with_markers_runs_without_them(builder):
     assert [result.verdict for result in runner.run(build.tests)] == [Verdict.PASS]
     (module,) = runner.coverage().modules
     assert (module.lines, module.unmeasured) == ({}, ("one",))
-    assert "not measured: one" in next(coverage_in_words(runner.coverage()))
+    assert "not measured: one" in next(coverage_text_lines(runner.coverage()))
 
 
 def test_rejected_function_is_found_in_compiler_output(builder):
@@ -206,7 +206,7 @@ def test_rejected_function_is_found_in_compiler_output(builder):
     read = {
         path: read_test_source(path, sources[path]) for path in sources if path.endswith(".move")
     }
-    found = refused_functions(str(refused.value), read)
+    found = rejected_functions(str(refused.value), read)
     assert found == {("sources/m.move", 3), ("tests/n.move", 2)}
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nexus_tools.sui.localnet.move_test.compilation.annotated_sources import read_test_source
-from nexus_tools.sui.localnet.move_test.compilation.statements import statement_places
+from nexus_tools.sui.localnet.move_test.compilation.statements import statement_positions
 
 
 def marked(body):
@@ -11,7 +11,7 @@ def marked(body):
     source = f"module a::m; fun f() {body}"
     (function,) = read_test_source("a.move", source).bodies
     marks = []
-    for place in statement_places(function.tokens):
+    for place in statement_positions(function.tokens):
         marks += [(place.start, "@")] if place.end is None else [(place.start, "[@")]
         marks += [] if place.end is None else [(place.end, "]")]
     for position, mark in sorted(marks, reverse=True):

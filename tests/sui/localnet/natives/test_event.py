@@ -2,7 +2,7 @@
 
 import pytest
 
-from nexus_tools.sui.localnet.natives import StreamedEvent
+from nexus_tools.sui.localnet.natives import StreamEvent
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.event import EVENT_STREAM_HEAD
 from nexus_tools.sui.types.type_tag import parse_type_tag
@@ -39,7 +39,7 @@ def test_authenticated_event_is_streamed_by_its_number(call, emit, emit_authenti
     emit()
     emit_authenticated()
     assert call.runtime.accumulators.streamed == [
-        StreamedEvent(STREAM, EVENT_STREAM_HEAD, number) for number in (1, 3)
+        StreamEvent(STREAM, EVENT_STREAM_HEAD, number) for number in (1, 3)
     ]
     assert list(call.runtime.accumulators) == []
 
@@ -47,7 +47,7 @@ def test_authenticated_event_is_streamed_by_its_number(call, emit, emit_authenti
 def test_package_stream_has_address_of_the_package(call):
     call("event", "emit_authenticated", VALUE, types=(EVENT,))
     (streamed,) = call.runtime.accumulators.streamed
-    assert streamed == StreamedEvent(Address.of(2), EVENT_STREAM_HEAD, 0)
+    assert streamed == StreamEvent(Address.of(2), EVENT_STREAM_HEAD, 0)
 
 
 def test_stream_costs_52_more_units(call, emit, emit_authenticated):

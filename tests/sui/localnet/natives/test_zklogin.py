@@ -3,7 +3,7 @@
 import pytest
 
 from nexus_tools.sui.localnet.crypto.poseidon import BN254_ORDER, poseidon
-from nexus_tools.sui.localnet.crypto.zklogin import address_seed_of, zklogin_address
+from nexus_tools.sui.localnet.crypto.zklogin import zklogin_address, zklogin_address_seed
 
 ADDRESS = bytes.fromhex("1c6b623a2f2c91333df730c98d220f11484953b391a3818680f922c264cc0c6b")
 GOOGLE = b"https://accounts.google.com"
@@ -34,12 +34,12 @@ def check_issuer(call, ref):
 
 def test_seed_of_a_twitch_user():
     salt_hash = poseidon([248191903847969014646285995941615069143])
-    seed = address_seed_of("sub", "904448692", "rs1bh065i9ya4ydvifixl4kss0uhpt", salt_hash)
+    seed = zklogin_address_seed("sub", "904448692", "rs1bh065i9ya4ydvifixl4kss0uhpt", salt_hash)
     assert seed == 16657007263003735230240998439420301694514420923267872433517882233836276100450
 
 
 def test_seed_and_address_of_a_google_user():
-    seed = address_seed_of("sub", SUBJECT.decode(), AUDIENCE.decode(), SALT_HASH)
+    seed = zklogin_address_seed("sub", SUBJECT.decode(), AUDIENCE.decode(), SALT_HASH)
     assert seed == SEED
     assert zklogin_address(seed, GOOGLE.decode()) == ADDRESS
 

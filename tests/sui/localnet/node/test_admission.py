@@ -14,7 +14,7 @@ from nexus_tools.sui.types.type_tag import GAS_COIN, SUI
 MIST = 1_000_000_000
 
 
-def refusal(node, encoded, signatures):
+def refusal_message(node, encoded, signatures):
     latest = node.ledger.latest
     with pytest.raises(NotAllowedError) as caught:
         node.execute(encoded, signatures)
@@ -44,27 +44,29 @@ def test_admission_requires_one_signature_per_signer(node, alice, bob, mallory):
     encoded = alice.payment(node, bob, 1).encode()
     own, other = alice.sign(encoded), mallory.sign(encoded)
     for signatures in ([], [own, other], [own, own]):
-        assert refusal(node, encoded, signatures) == (
+        assert refusal_message(node, encoded, signatures) == (
             f"Expect 1 signer signatures but got {len(signatures)}"
         )
 
 
 def test_error_names_the_missing_signer_and_the_present_ones(node, alice, bob, mallory):
     encoded = alice.payment(node, bob, 1).encode()
-    assert refusal(node, encoded, [mallory.sign(encoded)]) == (
+    assert refusal_message(node, encoded, [mallory.sign(encoded)]) == (
         f"Required Signature from {alice.address} is absent {names(mallory)}"
     )
 
 
 def test_sponsored_transaction_needs_sender_and_sponsor(node, alice, bob, mallory):
     encoded = mallory.payment(node, bob, 1, sponsor=alice).encode()
-    assert refusal(node, encoded, [alice.sign(encoded)]) == ("Expect 2 signer signatures but got 1")
-    assert refusal(node, encoded, [alice.sign(encoded)] * 2) == (
+    assert refusal_message(node, encoded, [alice.sign(encoded)]) == (
+        "Expect 2 signer signatures but got 1"
+    )
+    assert refusal_message(node, encoded, [alice.sign(encoded)] * 2) == (
         f"Required Signature from {mallory.address} is absent {names(alice)}"
     )
     forged = bytearray(mallory.sign(encoded))
     forged[1] ^= 1
-    assert refusal(node, encoded, [bytes(forged), alice.sign(encoded)]) == (
+    assert refusal_message(node, encoded, [bytes(forged), alice.sign(encoded)]) == (
         "Signature is not valid: Fail to verify user sig"
         " Invalid signature was given to the function"
     )
@@ -78,7 +80,7 @@ def test_sender_who_pays_signs_once(node, alice, bob):
 def test_personal_message_signature_is_refused_for_a_transaction(node, alice, bob):
     encoded = alice.payment(node, bob, 1).encode()
     as_message = alice.sign(encoded, intent=b"\3\0\0")
-    assert "Fail to verify user sig" in refusal(node, encoded, [as_message])
+    assert "Fail to verify user sig" in refusal_message(node, encoded, [as_message])
 
 
 @pytest.mark.parametrize("cut", [0, 1, 96])
@@ -119,7 +121,7 @@ def test_multisig_is_refused_below_the_threshold(node, accounts, bob):
     encoded = payment_by(node, public_key.address(), bob, 5)
     whole = MultiSig.combine(public_key, [entry.sign(encoded) for entry in members])
     alone = MultiSig(whole.signatures[:1], 1, public_key)
-    assert refusal(node, encoded, [alone.encode()]) == (
+    assert refusal_message(node, encoded, [alone.encode()]) == (
         "Signature is not valid: Insufficient weight=1 threshold=2"
     )
 

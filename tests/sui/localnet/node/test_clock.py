@@ -10,7 +10,7 @@ from nexus_tools.sui.types.system_transaction import ConsensusCommitPrologueV4
 DAY_MS = 86_400_000
 
 
-def shown(node):
+def clock_time_ms(node):
     """Return the time of the object 0x6."""
     return int.from_bytes(node.ledger.get(CLOCK).data.contents[32:], "little")
 
@@ -22,7 +22,7 @@ def reading(node, account):
 
 
 def test_new_network_starts_at_the_machines_time(node, wall_clock):
-    assert node.now_ms() == shown(node) == wall_clock.now_ms
+    assert node.now_ms() == clock_time_ms(node) == wall_clock.now_ms
     assert node.ledger.latest.summary.timestamp_ms == wall_clock.now_ms
 
 
@@ -33,7 +33,7 @@ def test_clock_is_set_in_the_checkpoint_of_a_transaction_that_reads_it(node, ali
     assert transaction == executed
     assert executed.index_in_checkpoint == 1
     assert isinstance(prologue.data.kind, ConsensusCommitPrologueV4)
-    assert prologue.data.kind.commit_timestamp_ms == shown(node) == wall_clock.now_ms
+    assert prologue.data.kind.commit_timestamp_ms == clock_time_ms(node) == wall_clock.now_ms
     assert prologue.effects.status == Success()
     assert executed.timestamp_ms == wall_clock.now_ms
 
@@ -46,10 +46,10 @@ def test_clock_is_not_set_again_while_it_is_current(node, alice, wall_clock):
 
 
 def test_transaction_without_the_clock_leaves_it_unchanged(node, alice, bob, wall_clock):
-    before = shown(node)
+    before = clock_time_ms(node)
     wall_clock.now_ms += 5000
     alice.pay(node, bob, 1)
-    assert shown(node) == before
+    assert clock_time_ms(node) == before
     assert node.ledger.latest.summary.timestamp_ms == wall_clock.now_ms
 
 
@@ -58,14 +58,14 @@ def test_clock_runs_for_clients_that_catch_up(node, alice, bob, wall_clock):
         wall_clock.now_ms += 600
         alice.pay(node, bob, 1)
         node.catch_up()
-        assert wall_clock.now_ms - shown(node) < 1000
+        assert wall_clock.now_ms - clock_time_ms(node) < 1000
 
 
 def test_clock_runs_for_subscribers_during_a_fast_series_of_transactions(
     node, alice, bob, wall_clock
 ):
     shown_in = []
-    unsubscribe = node.subscribe(lambda _: shown_in.append(shown(node)))
+    unsubscribe = node.subscribe(lambda _: shown_in.append(clock_time_ms(node)))
     for _ in range(10):
         wall_clock.now_ms += 300
         alice.pay(node, bob, 1)
@@ -73,7 +73,7 @@ def test_clock_runs_for_subscribers_during_a_fast_series_of_transactions(
     unsubscribe()
     wall_clock.now_ms += 5000
     alice.pay(node, bob, 1)
-    assert shown(node) == shown_in[-1]
+    assert clock_time_ms(node) == shown_in[-1]
 
 
 def test_clock_object_keeps_its_initial_version(node, wall_clock):
@@ -89,7 +89,12 @@ def test_clock_object_keeps_its_initial_version(node, wall_clock):
 
 def test_advance_takes_effect_immediately_and_stays(node, wall_clock):
     summary = node.advance_clock(3 * DAY_MS)
-    assert summary.timestamp_ms == shown(node) == node.now_ms() == wall_clock.now_ms + 3 * DAY_MS
+    assert (
+        summary.timestamp_ms
+        == clock_time_ms(node)
+        == node.now_ms()
+        == wall_clock.now_ms + 3 * DAY_MS
+    )
     wall_clock.now_ms += 10
     assert node.now_ms() == wall_clock.now_ms + 3 * DAY_MS
 
@@ -128,7 +133,7 @@ def test_revert_undoes_an_advance(node, wall_clock):
     snapshot = node.snapshot()
     node.advance_clock(30 * DAY_MS)
     node.revert(snapshot)
-    assert node.now_ms() == shown(node) == wall_clock.now_ms + 1000
+    assert node.now_ms() == clock_time_ms(node) == wall_clock.now_ms + 1000
     wall_clock.now_ms += 7
     assert node.now_ms() == wall_clock.now_ms + 1000
 
@@ -147,7 +152,7 @@ def test_catch_up_sets_the_clock_after_one_second(node, wall_clock):
     wall_clock.now_ms += 1
     node.catch_up()
     assert node.ledger.latest.number == number + 1
-    assert shown(node) == wall_clock.now_ms
+    assert clock_time_ms(node) == wall_clock.now_ms
 
 
 def test_advance_survives_a_restart(tmp_path, wall_clock):
@@ -178,7 +183,7 @@ def with_node(directory, wall_clock, use):
 
 
 @pytest.fixture(autouse=True)
-def set_back(wall_clock):
+def restore_clock(wall_clock):
     """Restore the shared clock after each test."""
     before = wall_clock.now_ms
     yield

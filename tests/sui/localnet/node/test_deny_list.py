@@ -76,7 +76,7 @@ def carol(node, accounts):
     return account
 
 
-def owned(node, account, name, coin_type):
+def owned_object(node, account, name, coin_type):
     """Return the account's only object of a type with the coin type as argument."""
     (found,) = node.ledger.owned_by(
         account.address, StructTag(SUI_FRAMEWORK, "coin", name, (coin_type,))
@@ -90,7 +90,7 @@ def run(node, account, builder):
 
 def mint(node, alice, currency, recipient, amount=100):
     builder = TransactionBuilder()
-    cap = builder.resolved(owned(node, alice, "TreasuryCap", currency.tag))
+    cap = builder.resolved(owned_object(node, alice, "TreasuryCap", currency.tag))
     arguments = [cap, builder.u64(amount)]
     coin = builder.move_call(SUI_FRAMEWORK, "coin", "mint", arguments, [currency.tag])
     builder.transfer_objects([coin], recipient)
@@ -101,13 +101,13 @@ def regulate(node, alice, currency, function, *addresses, cap_name="DenyCapV2"):
     """Change the deny list as the issuer."""
     builder = TransactionBuilder()
     deny_list = builder.resolved(SharedObject(DENY_LIST, 1, mutable=True))
-    cap = builder.resolved(owned(node, alice, cap_name, currency.tag))
+    cap = builder.resolved(owned_object(node, alice, cap_name, currency.tag))
     arguments = [deny_list, cap, *map(builder.address, addresses)]
     builder.move_call(SUI_FRAMEWORK, "coin", function, arguments, [currency.tag])
     assert run(node, alice, builder) == Success()
 
 
-def passing_on(node, account, currency, recipient):
+def coin_transfer(node, account, currency, recipient):
     """Return a transaction that transfers the account's coin."""
     (coin,) = node.ledger.owned_by(account.address, coin_tag(currency.tag))
     builder = TransactionBuilder()
@@ -129,7 +129,7 @@ def test_denied_sender_cannot_use_the_coin_immediately(
     node, alice, carol, currency, bob, refused_code
 ):
     assert mint(node, alice, currency, carol.address) == Success()
-    data = passing_on(node, carol, currency, bob)
+    data = coin_transfer(node, carol, currency, bob)
     regulate(node, alice, currency, "deny_list_v2_add", carol.address)
     assert refused_code(carol, data) == "address_denied_for_coin"
 
@@ -157,7 +157,7 @@ def test_removed_address_can_send_immediately_and_receive_in_the_next_epoch(
     regulate(node, alice, currency, "deny_list_v2_add", carol.address)
     node.advance_epoch()
     regulate(node, alice, currency, "deny_list_v2_remove", carol.address)
-    data = passing_on(node, carol, currency, bob)
+    data = coin_transfer(node, carol, currency, bob)
     assert carol.send(node, data).effects.status == Success()
     assert isinstance(mint(node, alice, currency, carol.address), ExecutionFailure)
     node.advance_epoch()
@@ -166,7 +166,7 @@ def test_removed_address_can_send_immediately_and_receive_in_the_next_epoch(
 
 def test_paused_coin_cannot_be_used(node, alice, carol, currency, bob, refused_code):
     assert mint(node, alice, currency, carol.address) == Success()
-    data = passing_on(node, carol, currency, bob)
+    data = coin_transfer(node, carol, currency, bob)
     regulate(node, alice, currency, "deny_list_v2_enable_global_pause")
     assert refused_code(carol, data) == "coin_type_global_pause"
     regulate(node, alice, currency, "deny_list_v2_disable_global_pause")
@@ -196,7 +196,7 @@ def test_receiving_a_coin_counts_as_an_input(node, alice, carol, currency, refus
 
 def test_simulation_of_a_denied_sender_is_not_refused(node, alice, carol, currency, bob):
     assert mint(node, alice, currency, carol.address) == Success()
-    data = passing_on(node, carol, currency, bob)
+    data = coin_transfer(node, carol, currency, bob)
     regulate(node, alice, currency, "deny_list_v2_add", carol.address)
     executed, _ = node.simulate(data)
     assert executed.effects.status == Success()
@@ -229,7 +229,7 @@ def test_lookup_of_each_new_owner_costs_150_gas_units(node, alice, currency, bob
     costs = []
     for owners in (1, 101):
         builder = TransactionBuilder()
-        cap = builder.resolved(owned(node, alice, "TreasuryCap", currency.tag))
+        cap = builder.resolved(owned_object(node, alice, "TreasuryCap", currency.tag))
         for number in range(101):
             arguments = [cap, builder.u64(1)]
             coin = builder.move_call(SUI_FRAMEWORK, "coin", "mint", arguments, [currency.tag])
@@ -245,24 +245,30 @@ def test_lookup_of_each_new_owner_costs_150_gas_units(node, alice, currency, bob
 
 
 @pytest.fixture
-def old(currency):
+def version_1_coin(currency):
     """Return a coin with a version 1 deny list. Alice owns all of it."""
     package = currency.tag.address
     return Currency(StructTag(package, "old", "OLD"), f"{package.hex()}::old::OLD")
 
 
-def test_version_1_list_denies_only_senders(node, alice, old, bob, refused_code):
-    regulate(node, alice, old, "deny_list_add", bob, cap_name="DenyCap")
+def test_version_1_list_denies_only_senders(node, alice, version_1_coin, bob, refused_code):
+    regulate(node, alice, version_1_coin, "deny_list_add", bob, cap_name="DenyCap")
     node.advance_epoch()
-    assert mint(node, alice, old, bob) == Success()
-    regulate(node, alice, old, "deny_list_add", alice.address, cap_name="DenyCap")
-    assert refused_code(alice, passing_on(node, alice, old, bob)) == "address_denied_for_coin"
-    regulate(node, alice, old, "deny_list_remove", alice.address, cap_name="DenyCap")
-    assert alice.send(node, passing_on(node, alice, old, bob)).effects.status == Success()
+    assert mint(node, alice, version_1_coin, bob) == Success()
+    regulate(node, alice, version_1_coin, "deny_list_add", alice.address, cap_name="DenyCap")
+    assert (
+        refused_code(alice, coin_transfer(node, alice, version_1_coin, bob))
+        == "address_denied_for_coin"
+    )
+    regulate(node, alice, version_1_coin, "deny_list_remove", alice.address, cap_name="DenyCap")
+    assert (
+        alice.send(node, coin_transfer(node, alice, version_1_coin, bob)).effects.status
+        == Success()
+    )
 
 
-def test_deny_lists_of_different_coins_are_separate(node, alice, currency, old, bob):
-    regulate(node, alice, old, "deny_list_add", alice.address, cap_name="DenyCap")
+def test_deny_lists_of_different_coins_are_separate(node, alice, currency, version_1_coin, bob):
+    regulate(node, alice, version_1_coin, "deny_list_add", alice.address, cap_name="DenyCap")
     assert mint(node, alice, currency, alice.address) == Success()
-    data = passing_on(node, alice, currency, bob)
+    data = coin_transfer(node, alice, currency, bob)
     assert alice.send(node, data).effects.status == Success()

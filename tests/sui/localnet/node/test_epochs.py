@@ -217,7 +217,7 @@ def test_epoch_change_conserves_sui(node, wall_clock, alice, bob):
         alice.pay(node, bob, 12_345)
         wall_clock.now_ms += DAY_MS
         node.advance_epoch()
-        assert money(node) == SUPPLY_MIST
+        assert total_sui(node) == SUPPLY_MIST
 
 
 def test_storage_fund_equals_the_rebates_of_live_objects(node, alice, bob):
@@ -229,7 +229,7 @@ def test_storage_fund_equals_the_rebates_of_live_objects(node, alice, bob):
         assert stored == sum(value.storage_rebate for value in live_objects(node))
 
 
-def money(node):
+def total_sui(node):
     """Return all SUI in coins, in the validator's pool, in the storage fund and in the subsidy."""
     state = read_system_state(node.ledger.get)
     (validator,) = state.validators.active_validators
@@ -320,7 +320,7 @@ def test_failing_epoch_change_changes_nothing(node, alice, bob, monkeypatch):
     paid = alice.pay(node, bob, 5).effects.gas_used
     before, state = node.ledger.latest, read_system_state(node.ledger.get)
     with monkeypatch.context() as patch:
-        patch.setattr(node.machine, "call", _aborting(node.machine.call, "advance_epoch"))
+        patch.setattr(node.machine, "call", _abort_in(node.machine.call, "advance_epoch"))
         with pytest.raises(NexusError) as refused:
             node.advance_epoch()
     assert refused.value.code == "epoch_change_failed"
@@ -332,7 +332,7 @@ def test_failing_epoch_change_changes_nothing(node, alice, bob, monkeypatch):
     assert change.computation_charge >= paid.computation_cost
 
 
-def _aborting(call, name):
+def _abort_in(call, name):
     """Return a replacement for a machine's `call` that aborts in one function."""
 
     def abort_or_call(function, *rest):

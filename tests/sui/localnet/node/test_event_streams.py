@@ -70,7 +70,7 @@ def leaf(executed, index):
     return h(b"\0", place, b"\x20", digest)
 
 
-def head_of(node, stream):
+def stream_head(node, stream):
     """Return the numbers of the mountain range, the last checkpoint and the count of a stream."""
     value = node.ledger.get(accumulator_id(stream, EVENT_STREAM_HEAD))
     assert value.owner == ObjectOwner(ACCUMULATOR_ROOT)
@@ -95,12 +95,12 @@ def test_effects_contain_the_authenticated_events_of_a_stream(send):
 
 def test_checkpoint_settles_the_root_of_its_events_into_the_stream_head(node, send):
     package, first = send(("assure", 7))
-    assert head_of(node, package) == ([leaf(first, 0)], first.checkpoint, 1)
+    assert stream_head(node, package) == ([leaf(first, 0)], first.checkpoint, 1)
     _, second = send(("assure", 8), ("assure", 9))
     root = h(b"\1", leaf(second, 0), leaf(second, 1))
     # A mountain range of two roots is one peak of the second level.
     peaks = [bytes(32), h(leaf(first, 0), root)]
-    assert head_of(node, package) == (peaks, second.checkpoint, 3)
+    assert stream_head(node, package) == (peaks, second.checkpoint, 3)
 
 
 def test_checkpoint_with_authenticated_events_ends_with_settlement_and_barrier(node, send):

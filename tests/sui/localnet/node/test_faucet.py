@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.errors import NotNowError, ValidationError
+from nexus_tools.errors import ValidationError, WrongStateError
 from nexus_tools.sui.localnet.node import Node
 from nexus_tools.sui.types.execution_status import Success
 from nexus_tools.sui.types.object import AddressOwner
@@ -38,7 +38,7 @@ def test_faucet_is_an_ordinary_sender(node, bob):
 
 
 def test_faucet_combines_several_coins_for_a_large_amount(node, bob):
-    single = max(amounts(node, faucet_of(node)))
+    single = max(amounts(node, faucet_address(node)))
     node.fund(bob, 3 * single)
     assert amounts(node, bob) == [3 * single]
 
@@ -46,18 +46,18 @@ def test_faucet_combines_several_coins_for_a_large_amount(node, bob):
 def test_faucet_reports_when_it_is_empty(node, bob):
     node.fund(bob, TOTAL - MIST)
     node.fund(bob, MIST // 2)
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         node.fund(bob, MIST)
     assert caught.value.code == "faucet_empty"
     assert amounts(node, bob) == [MIST // 2, TOTAL - MIST]
 
 
 def test_many_small_transfers_do_not_use_up_the_coins(node, bob):
-    coins = node.ledger.balance(faucet_of(node), SUI).coins
+    coins = node.ledger.balance(faucet_address(node), SUI).coins
     for _ in range(60):
         node.fund(bob, 5)
     assert amounts(node, bob) == [5] * 60
-    assert node.ledger.balance(faucet_of(node), SUI).coins == coins
+    assert node.ledger.balance(faucet_address(node), SUI).coins == coins
 
 
 @pytest.mark.parametrize("asked", [(), (0,), (5, -1), (1,) * 251])
@@ -68,7 +68,7 @@ def test_invalid_amounts_are_refused(node, bob, asked):
 
 
 def test_amount_above_the_balance_is_refused(node, bob):
-    with pytest.raises(NotNowError) as caught:
+    with pytest.raises(WrongStateError) as caught:
         node.fund(bob, 2**64)
     assert caught.value.code == "faucet_empty"
 
@@ -82,7 +82,7 @@ def test_each_network_has_its_own_faucet_that_survives_a_restart(tmp_path, bob):
     assert found[0] == found[1] != found[2]
 
 
-def faucet_of(node):
+def faucet_address(node):
     """Return the owner of the genesis coins."""
     (genesis,) = node.ledger.checkpoint(0).transactions
     (owner,) = {

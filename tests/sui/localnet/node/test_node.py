@@ -7,7 +7,7 @@ from nexus_tools.sui.localnet.execution import (
     Executor,
     Mode,
     TransactionRefused,
-    machine_over,
+    machine_for,
     system_data,
 )
 from nexus_tools.sui.localnet.framework import load_framework
@@ -84,14 +84,14 @@ def test_sponsored_transaction_needs_both_signatures_in_any_order(node, accounts
 @pytest.mark.parametrize("who", [[], ["alice", "alice"], ["mallory"], ["alice", "mallory"]])
 def test_signatures_of_other_accounts_are_refused(node, accounts, alice, bob, who):
     by_name = {"alice": alice, "mallory": accounts(seed=66)}
-    refused(node, alice.payment(node, bob, 1).encode(), [by_name[name] for name in who])
+    expect_refusal(node, alice.payment(node, bob, 1).encode(), [by_name[name] for name in who])
 
 
 def test_sponsor_without_a_signature_does_not_pay(node, accounts, alice, bob):
     sender = accounts(seed=5)
     encoded = sender.payment(node, bob, 1, sponsor=alice).encode()
-    refused(node, encoded, [sender])
-    refused(node, encoded, [alice])
+    expect_refusal(node, encoded, [sender])
+    expect_refusal(node, encoded, [alice])
 
 
 def test_signature_of_another_transaction_is_refused(node, alice, bob):
@@ -103,7 +103,7 @@ def test_signature_of_another_transaction_is_refused(node, alice, bob):
     assert node.ledger.latest == latest
 
 
-def refused(node, encoded, signers):
+def expect_refusal(node, encoded, signers):
     latest = node.ledger.latest
     with pytest.raises(NotAllowedError) as caught:
         node.execute(encoded, [account.sign(encoded) for account in signers])
@@ -191,7 +191,7 @@ class FailingExecutor(Executor):
 
 def test_executor_fault_leaves_the_ledger_unchanged(wall_clock, accounts):
     ledger = Ledger()
-    executor = FailingExecutor(machine_over(ledger))
+    executor = FailingExecutor(machine_for(ledger))
     node = Node(ledger, executor, wall_clock=wall_clock)
     account = accounts()
     node.fund(account.address, MIST)
@@ -212,21 +212,21 @@ def test_executor_fault_leaves_the_ledger_unchanged(wall_clock, accounts):
 def test_full_disk_leaves_the_node_unchanged(wall_clock, accounts):
     node, alice = Node.open(wall_clock=wall_clock), accounts()
     node.fund(alice.address, 10 * MIST)
-    published = alice.send(node, publishing(node, alice))
+    published = alice.send(node, publish_transaction(node, alice))
     ((pages,),) = node.ledger._state.rows("PRAGMA page_count")
     node.ledger._state.rows(f"PRAGMA max_page_count = {pages}")
-    data = fill_up(node, alice)
+    data = fill_disk(node, alice)
     node.ledger._state.rows("PRAGMA max_page_count = 1000000")
     again = alice.send(node, data)
     assert again.effects.status == Success()
-    assert node.machine.types.package(package_of(published)) is not None
+    assert node.machine.types.package(published_package(published)) is not None
     node.close()
 
 
-def fill_up(node, account):
+def fill_disk(node, account):
     """Publish until the disk is full, and return the first transaction that failed."""
     for _ in range(40):
-        before, data = node.snapshot(), publishing(node, account)
+        before, data = node.snapshot(), publish_transaction(node, account)
         try:
             account.send(node, data)
         except NexusError as error:
@@ -248,14 +248,14 @@ def bit_vector_module():
     raise LookupError
 
 
-def publishing(node, account):
+def publish_transaction(node, account):
     builder = TransactionBuilder()
     cap = builder.publish([bit_vector_module()], [])
     builder.transfer_objects([cap], account.address)
     return account.transaction(node, builder)
 
 
-def package_of(executed):
+def published_package(executed):
     (package,) = [
         output.id for output in executed.output_objects if isinstance(output.data, MovePackage)
     ]
@@ -263,7 +263,7 @@ def package_of(executed):
 
 
 def test_published_package_can_be_called_and_read(node, alice):
-    package = package_of(alice.send(node, publishing(node, alice)))
+    package = published_package(alice.send(node, publish_transaction(node, alice)))
     assert [version.id for version in node.ledger.package_versions(package)] == [package]
     builder = TransactionBuilder()
     builder.move_call(package, "bit_vector", "new", [builder.u64(8)])
@@ -273,7 +273,7 @@ def test_published_package_can_be_called_and_read(node, alice):
 
 def test_machine_forgets_published_packages_after_a_revert(node, alice):
     snapshot = node.snapshot()
-    package = package_of(alice.send(node, publishing(node, alice)))
+    package = published_package(alice.send(node, publish_transaction(node, alice)))
     node.revert(snapshot)
     assert node.machine.types.package(package) is None
     assert node.ledger.get(package) is None
@@ -281,10 +281,10 @@ def test_machine_forgets_published_packages_after_a_revert(node, alice):
 
 def test_reverted_publication_can_be_repeated(node, alice):
     snapshot = node.snapshot()
-    data = publishing(node, alice)
+    data = publish_transaction(node, alice)
     alice.send(node, data)
     node.revert(snapshot)
-    package = package_of(alice.send(node, data))
+    package = published_package(alice.send(node, data))
     assert node.machine.types.function(package, "bit_vector", "new") is not None
 
 
@@ -302,8 +302,8 @@ def test_simulation_returns_effects_without_changes(node, alice, bob):
 
 
 def test_simulated_publication_is_forgotten(node, alice):
-    simulated, _ = node.simulate(publishing(node, alice))
-    package = package_of(simulated)
+    simulated, _ = node.simulate(publish_transaction(node, alice))
+    package = published_package(simulated)
     assert node.machine.types.package(package) is None
 
 

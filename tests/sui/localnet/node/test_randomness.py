@@ -50,7 +50,7 @@ def throw(node, account, dice, *, mutable=False):
     return account.transaction(node, builder)
 
 
-def number_of(executed):
+def random_number(executed):
     assert executed.effects.status == Success()
     (event,) = executed.events
     return u64.decode(event.contents)
@@ -88,7 +88,7 @@ def test_generator_uses_the_bytes_of_the_update(node, alice, dice):
     fresh = created_object_id(executed.digest, 0)
     seed = hmac.digest(update.random_bytes, bytes(fresh), "sha3-256")
     block = hmac.digest(seed, (1).to_bytes(2, "little"), "sha3-256")
-    assert number_of(executed) == int.from_bytes(block[-8:], "little")
+    assert random_number(executed) == int.from_bytes(block[-8:], "little")
 
 
 def test_each_transaction_has_its_own_random_bytes(node, alice, dice):
@@ -180,7 +180,7 @@ def test_seed_survives_a_restart(tmp_path):
 def test_simulation_does_not_reveal_future_bytes(node, alice, dice):
     data = throw(node, alice, dice)
     simulated, _ = node.simulate(data, Mode.SIMULATE)
-    assert number_of(simulated) != number_of(alice.send(node, data))
+    assert random_number(simulated) != random_number(alice.send(node, data))
 
 
 def test_user_cannot_change_the_random_bytes(node, alice, dice, refused_code):

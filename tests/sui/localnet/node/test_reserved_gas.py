@@ -35,7 +35,9 @@ def payer(node, accounts, alice):
     return payer
 
 
-def reserved(node, account, builder, amount=DEPOSIT, *, coins=(), coins_first=False, **options):
+def reserved_transaction(
+    node, account, builder, amount=DEPOSIT, *, coins=(), coins_first=False, **options
+):
     """Return a transaction that is paid from a reservation and coins."""
     reservation = CoinReservation.of(account.address, SUI, amount, options.get("epoch", 0))
     reference = reservation.reference(options.get("chain", node.chain_id))
@@ -48,7 +50,7 @@ def reserved(node, account, builder, amount=DEPOSIT, *, coins=(), coins_first=Fa
     return replace(data, gas=gas, expiration=options.get("expiration", expiration))
 
 
-def paying(recipient, amount):
+def payment_transaction(recipient, amount):
     builder = TransactionBuilder()
     builder.transfer_objects([builder.split_coins(builder.gas, [amount])[0]], recipient)
     return builder
@@ -59,14 +61,14 @@ def money(node, owner):
     return found.amount, found.in_address
 
 
-def refused(node, account, data):
+def expect_refusal(node, account, data):
     with pytest.raises(TransactionRefused) as refusal:
         account.send(node, data)
     return refusal.value.code
 
 
 def test_temporary_gas_coin_returns_into_the_balance(node, payer, bob):
-    executed = payer.send(node, reserved(node, payer, paying(bob, 1_000)))
+    executed = payer.send(node, reserved_transaction(node, payer, payment_transaction(bob, 1_000)))
     assert executed.effects.status == Success()
     assert executed.effects.gas_object_index is None
     assert executed.effects.gas_used.net == COMPUTATION + COIN
@@ -79,7 +81,9 @@ def test_temporary_gas_coin_returns_into_the_balance(node, payer, bob):
 
 def test_coins_after_a_reservation_are_merged_into_the_balance(node, payer, bob):
     coins = payer.coins(node)
-    executed = payer.send(node, reserved(node, payer, paying(bob, 265_000_000), coins=coins))
+    executed = payer.send(
+        node, reserved_transaction(node, payer, payment_transaction(bob, 265_000_000), coins=coins)
+    )
     assert executed.effects.status == Success()
     left = DEPOSIT + 20_000_000 - 265_000_000 - COMPUTATION - COIN + REBATE
     assert money(node, payer.address) == (0, left)
@@ -89,7 +93,9 @@ def test_coins_after_a_reservation_are_merged_into_the_balance(node, payer, bob)
 
 def test_reservation_after_a_coin_is_merged_into_the_coin(node, payer, bob):
     coins = payer.coins(node)
-    data = reserved(node, payer, paying(bob, 265_000_000), coins=coins, coins_first=True)
+    data = reserved_transaction(
+        node, payer, payment_transaction(bob, 265_000_000), coins=coins, coins_first=True
+    )
     executed = payer.send(node, data)
     assert executed.effects.status == Success()
     gas_object, _ = executed.effects.changed_objects[executed.effects.gas_object_index]
@@ -101,7 +107,7 @@ def test_reservation_after_a_coin_is_merged_into_the_coin(node, payer, bob):
 def test_transferred_gas_coin_pays_the_gas(node, payer, bob):
     builder = TransactionBuilder()
     builder.transfer_objects([builder.gas], bob)
-    executed = payer.send(node, reserved(node, payer, builder))
+    executed = payer.send(node, reserved_transaction(node, payer, builder))
     assert executed.effects.status == Success()
     assert executed.effects.gas_object_index is None
     assert money(node, payer.address) == (20_000_000, 0)
@@ -113,7 +119,7 @@ def test_transferred_gas_coin_pays_the_gas(node, payer, bob):
 
 def test_split_above_the_balance_fails_and_costs_only_gas(node, payer, bob):
     coins = payer.coins(node)
-    data = reserved(node, payer, paying(bob, 320_000_000), coins=coins)
+    data = reserved_transaction(node, payer, payment_transaction(bob, 320_000_000), coins=coins)
     executed = payer.send(node, data)
     assert isinstance(executed.effects.status, ExecutionFailure)
     assert executed.effects.status.error.kind.name == "INSUFFICIENT_COIN_BALANCE"
@@ -123,14 +129,18 @@ def test_split_above_the_balance_fails_and_costs_only_gas(node, payer, bob):
 
 
 def test_gas_coin_contains_only_the_reserved_amount(node, payer, bob):
-    data = reserved(node, payer, paying(bob, 30_000_001), amount=80_000_000)
+    data = reserved_transaction(
+        node, payer, payment_transaction(bob, 30_000_001), amount=80_000_000
+    )
     assert isinstance(payer.send(node, data).effects.status, ExecutionFailure)
-    data = reserved(node, payer, paying(bob, 30_000_000), amount=80_000_000)
+    data = reserved_transaction(
+        node, payer, payment_transaction(bob, 30_000_000), amount=80_000_000
+    )
     assert payer.send(node, data).effects.status == Success()
 
 
 def test_unused_reservation_writes_only_gas(node, payer):
-    executed = payer.send(node, reserved(node, payer, TransactionBuilder()))
+    executed = payer.send(node, reserved_transaction(node, payer, TransactionBuilder()))
     ((_, change),) = executed.effects.changed_objects
     assert isinstance(change.output, AccumulatorWrite)
     assert change.output.value.value == COMPUTATION
@@ -151,13 +161,15 @@ def test_unused_reservation_writes_only_gas(node, payer):
     ids=str,
 )
 def test_reservation_must_be_valid_for_this_epoch_and_chain(node, payer, options, code):
-    data = reserved(node, payer, TransactionBuilder(), **options)
-    assert refused(node, payer, data) == code
+    data = reserved_transaction(node, payer, TransactionBuilder(), **options)
+    assert expect_refusal(node, payer, data) == code
 
 
 def test_transaction_with_a_reservation_needs_no_expiration(node, payer, bob):
     # As in Sui's `test_gas_coin_callarg_with_coin_reservation_gas`, and as @mysten/sui builds it.
-    data = reserved(node, payer, paying(bob, 1_000), expiration=NoExpiration())
+    data = reserved_transaction(
+        node, payer, payment_transaction(bob, 1_000), expiration=NoExpiration()
+    )
     assert payer.send(node, data).effects.status == Success()
     assert money(node, bob) == (1_000, 0)
 
@@ -167,11 +179,11 @@ def test_reservation_must_be_of_the_senders_balance(node, payer, alice):
     theirs = CoinReservation.of(payer.address, SUI, DEPOSIT, 0).reference(node.chain_id)
     data = alice.transaction(node, builder)
     data = replace(data, gas=GasData((theirs,), alice.address, 1000, BUDGET))
-    assert refused(node, alice, data) == "gas_object_not_owned_object"
+    assert expect_refusal(node, alice, data) == "gas_object_not_owned_object"
 
 
 def test_sponsor_cannot_pay_with_a_reservation(node, payer, alice):
-    data = reserved(node, payer, TransactionBuilder())
+    data = reserved_transaction(node, payer, TransactionBuilder())
     data = replace(data, sender=alice.address)
     encoded = data.encode()
     with pytest.raises(TransactionRefused) as refusal:

@@ -70,7 +70,9 @@ def deposit(node, account, amount, recipient=None):
     return executed
 
 
-def unpaid(node, account, builder, *, nonce=0, budget=50_000_000, window=(0, 1), payer=None):
+def balance_paid_transaction(
+    node, account, builder, *, nonce=0, budget=50_000_000, window=(0, 1), payer=None
+):
     """Return a transaction whose gas is paid from an address balance."""
     gas = GasData((), payer or account.address, 1000, budget)
     expiration = ValidDuring(*window, None, None, node.chain_id, nonce)
@@ -78,7 +80,7 @@ def unpaid(node, account, builder, *, nonce=0, budget=50_000_000, window=(0, 1),
     return replace(data, gas=gas, expiration=expiration)
 
 
-def in_address(node, owner):
+def address_balance_of(node, owner):
     return node.ledger.balance(owner, SUI).in_address
 
 
@@ -87,7 +89,7 @@ def writes(executed):
     return [write for write in found if isinstance(write, AccumulatorWrite)]
 
 
-def effects_of(*changes):
+def effects_with(*changes):
     """Return effects with only these changes of balances."""
     changed = tuple(
         (
@@ -116,11 +118,11 @@ def values(kind, command, size):
 
 def test_deposit_is_in_the_balance_after_its_checkpoint(node, alice):
     executed = deposit(node, alice, 1000, CAROL)
-    assert in_address(node, CAROL) == 1000
+    assert address_balance_of(node, CAROL) == 1000
     assert node.ledger.owned_by(CAROL) == []
     assert executed.balance_changes[0] == BalanceChange(CAROL, SUI, 1000)
     deposit(node, alice, 1000, CAROL)
-    assert in_address(node, CAROL) == 2000
+    assert address_balance_of(node, CAROL) == 2000
 
 
 def test_effects_of_a_deposit_contain_the_balance_and_no_object(node, alice):
@@ -157,8 +159,8 @@ def test_checkpoint_ends_with_settlement_and_barrier(node, alice):
 def test_settlement_sums_up_its_transactions():
     funds, usd = balance_tag(SUI), balance_tag(parse_struct_tag("0x7::usd::USD"))
     settlement = Settlement(epoch=3, checkpoint=9, root_version=4)
-    settlement.add(effects_of((MERGE, CAROL, funds, 7), (SPLIT, DAVE, funds, 5)))
-    settlement.add(effects_of((MERGE, DAVE, funds, 5), (MERGE, CAROL, usd, 2)))
+    settlement.add(effects_with((MERGE, CAROL, funds, 7), (SPLIT, DAVE, funds, 5)))
+    settlement.add(effects_with((MERGE, DAVE, funds, 5), (MERGE, CAROL, usd, 2)))
     main, barrier = settlement.transactions()
     root = SharedObject(ACCUMULATOR_ROOT, 4, mutable=True, exclusive=False)
     assert main.inputs[0] == root
@@ -180,7 +182,7 @@ def test_settlement_sums_up_its_transactions():
 
 def test_equal_values_share_one_input():
     settlement = Settlement(epoch=0, checkpoint=1, root_version=1)
-    settlement.add(effects_of((MERGE, CAROL, balance_tag(SUI), 1)))
+    settlement.add(effects_with((MERGE, CAROL, balance_tag(SUI), 1)))
     main, barrier = settlement.transactions()
     # the root, 0, 1, the owner and two amounts of 128 bits; the root, 0 and 1
     assert (len(main.inputs), len(barrier.inputs)) == (6, 3)
@@ -207,7 +209,7 @@ def test_settlement_covers_at_most_100_balances(node, alice):
     # prologue calls and balances: 100, 100 and 1; and the barrier, which is the transaction 3
     settlements = node.ledger.latest.transactions[1:]
     assert [len(settlement.data.kind.commands) for settlement in settlements] == [101, 101, 2, 1]
-    assert {in_address(node, owner) for owner in owners} == {1}
+    assert {address_balance_of(node, owner) for owner in owners} == {1}
 
 
 def test_deposits_and_withdrawals_of_a_transaction_are_netted(node, alice):
@@ -221,7 +223,7 @@ def test_deposits_and_withdrawals_of_a_transaction_are_netted(node, alice):
     executed = alice.send(node, alice.transaction(node, builder))
     (write,) = writes(executed)
     assert (write.operation, write.value) == (MERGE, AccumulatorInteger(20))
-    assert in_address(node, alice.address) == 1020
+    assert address_balance_of(node, alice.address) == 1020
 
 
 # --- Withdrawals
@@ -233,7 +235,7 @@ def test_withdrawal_creates_a_coin_from_a_balance(node, alice, bob):
     take(builder, 400, bob)
     executed = alice.send(node, alice.transaction(node, builder))
     assert executed.effects.status == Success()
-    assert in_address(node, alice.address) == 600
+    assert address_balance_of(node, alice.address) == 600
     assert node.ledger.balance(bob, SUI).amount == 400
     (write,) = writes(executed)
     assert (write.operation, write.value) == (SPLIT, AccumulatorInteger(400))
@@ -246,7 +248,7 @@ def test_empty_balance_is_deleted_with_its_fields(node, alice, bob):
     builder = TransactionBuilder()
     take(builder, 1000, bob)
     alice.send(node, alice.transaction(node, builder))
-    assert in_address(node, alice.address) == 0
+    assert address_balance_of(node, alice.address) == 0
     assert node.ledger.get(accumulator_id(alice.address, balance_tag(SUI))) is None
     assert len(node.ledger.children_of(ACCUMULATOR_ROOT)) == before
 
@@ -257,7 +259,7 @@ def test_withdrawal_may_use_less_than_its_limit(node, alice, bob):
     take(builder, 800, bob, reserved=1000)
     executed = alice.send(node, alice.transaction(node, builder))
     assert executed.effects.status == Success()
-    assert in_address(node, alice.address) == 200
+    assert address_balance_of(node, alice.address) == 200
 
 
 def test_withdrawal_cannot_exceed_its_limit(node, alice, bob):
@@ -267,7 +269,7 @@ def test_withdrawal_cannot_exceed_its_limit(node, alice, bob):
     status = alice.send(node, alice.transaction(node, builder)).effects.status
     assert isinstance(status, ExecutionFailure)
     assert status.error.data.location.function_name == "withdrawal_split"
-    assert in_address(node, alice.address) == 1000
+    assert address_balance_of(node, alice.address) == 1000
 
 
 def test_limit_cannot_exceed_the_balance(node, alice, bob):
@@ -296,7 +298,7 @@ def test_failed_transaction_withdraws_only_gas(node, alice):
     executed = alice.send(node, alice.transaction(node, builder))
     assert isinstance(executed.effects.status, ExecutionFailure)
     assert writes(executed) == []
-    assert in_address(node, alice.address) == 1000
+    assert address_balance_of(node, alice.address) == 1000
 
 
 # --- Gas
@@ -307,13 +309,13 @@ def test_balance_pays_gas_when_the_payer_has_no_coin(node, accounts, alice, bob)
     deposit(node, alice, 60_000_000, poor.address)
     builder = TransactionBuilder()
     take(builder, 5_000_000, bob)
-    executed = poor.send(node, unpaid(node, poor, builder))
+    executed = poor.send(node, balance_paid_transaction(node, poor, builder))
     effects = executed.effects
     assert effects.status == Success()
     assert effects.gas_object_index is None
     # computation 1 000 units of 1 000 MIST, a coin of 130 bytes at 7 600 MIST
     assert effects.gas_used.net == 1_000_000 + 988_000
-    assert in_address(node, poor.address) == 60_000_000 - 5_000_000 - 1_988_000
+    assert address_balance_of(node, poor.address) == 60_000_000 - 5_000_000 - 1_988_000
     assert [(change.address, change.amount) for change in executed.balance_changes] == [
         (bob, 5_000_000),
         (poor.address, -6_988_000),
@@ -330,20 +332,20 @@ def test_rebate_above_the_costs_is_added_to_the_balance(node, alice):
     builder = TransactionBuilder()
     first, *rest = (builder.resolved(OwnedObject(coin.reference())) for coin in (largest, *small))
     builder.merge_coins(first, rest)
-    executed = alice.send(node, unpaid(node, alice, builder))
+    executed = alice.send(node, balance_paid_transaction(node, alice, builder))
     # four coins of 988 000 MIST are removed with a refund of 99 %; one of them is stored again
     net = 1_000_000 + 988_000 - 4 * 988_000 * 99 // 100
     assert executed.effects.gas_used.net == net < 0
-    assert in_address(node, alice.address) == 100_000_000 - net
+    assert address_balance_of(node, alice.address) == 100_000_000 - net
 
 
 def test_failed_transaction_pays_gas_from_the_balance(node, alice):
     deposit(node, alice, 100_000_000)
     builder = TransactionBuilder()
     builder.move_call(SUI_FRAMEWORK, "balance", "destroy_zero", [_one(builder)], [SUI])
-    executed = alice.send(node, unpaid(node, alice, builder))
+    executed = alice.send(node, balance_paid_transaction(node, alice, builder))
     assert isinstance(executed.effects.status, ExecutionFailure)
-    assert in_address(node, alice.address) == 100_000_000 - executed.effects.gas_used.net
+    assert address_balance_of(node, alice.address) == 100_000_000 - executed.effects.gas_used.net
 
 
 def test_sponsor_pays_from_its_own_balance(node, accounts, alice, bob):
@@ -352,10 +354,10 @@ def test_sponsor_pays_from_its_own_balance(node, accounts, alice, bob):
     (coin,) = alice.coins(node)
     builder = TransactionBuilder()
     builder.transfer_objects([builder.resolved(OwnedObject(coin.reference()))], bob)
-    data = unpaid(node, alice, builder, payer=sponsor.address).encode()
+    data = balance_paid_transaction(node, alice, builder, payer=sponsor.address).encode()
     executed = node.execute(data, [alice.sign(data), sponsor.sign(data)])
     assert executed.effects.status == Success()
-    assert in_address(node, sponsor.address) == 100_000_000 - executed.effects.gas_used.net
+    assert address_balance_of(node, sponsor.address) == 100_000_000 - executed.effects.gas_used.net
 
 
 def test_balance_must_cover_budget_and_withdrawals_together(node, alice, bob):
@@ -363,9 +365,9 @@ def test_balance_must_cover_budget_and_withdrawals_together(node, alice, bob):
     builder = TransactionBuilder()
     take(builder, 1, bob)
     with pytest.raises(TransactionRefused) as refusal:
-        alice.send(node, unpaid(node, alice, builder, budget=50_000_000))
+        alice.send(node, balance_paid_transaction(node, alice, builder, budget=50_000_000))
     assert "requires 50000001 but only 50000000 is available" in refusal.value.message
-    executed = alice.send(node, unpaid(node, alice, builder, budget=49_999_999))
+    executed = alice.send(node, balance_paid_transaction(node, alice, builder, budget=49_999_999))
     assert executed.effects.status == Success()
 
 
@@ -376,7 +378,7 @@ def test_balance_must_cover_budget_and_withdrawals_together(node, alice, bob):
 def test_transaction_without_owned_objects_is_valid_for_two_epochs(node, alice, window):
     deposit(node, alice, 100_000_000)
     with pytest.raises(TransactionRefused) as refusal:
-        alice.send(node, unpaid(node, alice, TransactionBuilder(), window=window))
+        alice.send(node, balance_paid_transaction(node, alice, TransactionBuilder(), window=window))
     assert refusal.value.code == "invalid_expiration"
 
 
@@ -385,7 +387,7 @@ def test_owned_object_prevents_a_second_execution(node, alice, bob):
     (coin,) = alice.coins(node)
     builder = TransactionBuilder()
     builder.transfer_objects([builder.resolved(OwnedObject(coin.reference()))], bob)
-    data = replace(unpaid(node, alice, builder), expiration=NoExpiration())
+    data = replace(balance_paid_transaction(node, alice, builder), expiration=NoExpiration())
     assert alice.send(node, data).effects.status == Success()
 
 
@@ -393,11 +395,11 @@ def test_nonce_distinguishes_transactions(node, alice, bob):
     deposit(node, alice, 100_000_000)
     builder = TransactionBuilder()
     take(builder, 10, bob)
-    first = alice.send(node, unpaid(node, alice, builder, nonce=1))
-    again = alice.send(node, unpaid(node, alice, builder, nonce=1))
+    first = alice.send(node, balance_paid_transaction(node, alice, builder, nonce=1))
+    again = alice.send(node, balance_paid_transaction(node, alice, builder, nonce=1))
     assert again == first
     assert node.ledger.balance(bob, SUI).amount == 10
-    alice.send(node, unpaid(node, alice, builder, nonce=2))
+    alice.send(node, balance_paid_transaction(node, alice, builder, nonce=2))
     assert node.ledger.balance(bob, SUI).amount == 20
 
 
@@ -408,16 +410,18 @@ def test_simulation_is_paid_like_the_transaction(node, alice, bob):
     deposit(node, alice, 100_000_000)
     builder = TransactionBuilder()
     take(builder, 10, bob)
-    executed, _ = node.simulate(unpaid(node, alice, builder), Mode.SIMULATE)
+    executed, _ = node.simulate(balance_paid_transaction(node, alice, builder), Mode.SIMULATE)
     assert executed.effects.gas_object_index is None
     (write,) = writes(executed)
     assert write.value == AccumulatorInteger(10 + executed.effects.gas_used.net)
-    assert in_address(node, alice.address) == 100_000_000
+    assert address_balance_of(node, alice.address) == 100_000_000
 
 
 def test_simulation_uses_a_mock_coin_when_the_payer_cannot_pay(node, accounts):
     poor = accounts(seed=9)
-    executed, _ = node.simulate(unpaid(node, poor, TransactionBuilder()), Mode.SIMULATE)
+    executed, _ = node.simulate(
+        balance_paid_transaction(node, poor, TransactionBuilder()), Mode.SIMULATE
+    )
     assert executed.effects.status == Success()
     assert executed.effects.gas_object_index is not None
 
@@ -427,16 +431,16 @@ def test_simulation_cannot_withdraw_more_than_the_balance(node, alice, bob):
     take(builder, 10, bob)
     for mode in (Mode.SIMULATE, Mode.INSPECT):
         with pytest.raises(TransactionRefused, match="requires 10 but only 0 is available"):
-            node.simulate(unpaid(node, alice, builder), mode)
+            node.simulate(balance_paid_transaction(node, alice, builder), mode)
 
 
 def test_revert_restores_balances(node, alice):
     deposit(node, alice, 1000)
     snapshot = node.snapshot()
     deposit(node, alice, 500)
-    assert in_address(node, alice.address) == 1500
+    assert address_balance_of(node, alice.address) == 1500
     node.revert(snapshot)
-    assert in_address(node, alice.address) == 1000
+    assert address_balance_of(node, alice.address) == 1000
 
 
 def test_balances_survive_a_restart(tmp_path, wall_clock, accounts):
@@ -446,7 +450,7 @@ def test_balances_survive_a_restart(tmp_path, wall_clock, accounts):
     deposit(node, alice, 1000)
     node.close()
     node = Node.open(tmp_path, wall_clock=wall_clock)
-    assert in_address(node, alice.address) == 1000
+    assert address_balance_of(node, alice.address) == 1000
     node.close()
 
 

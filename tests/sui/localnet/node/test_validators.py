@@ -32,7 +32,7 @@ def call(node, account, function, *arguments):
     return executed
 
 
-def owned(node, account, name):
+def owned_object(node, account, name):
     """Return the account's only object of a type, by the type's name."""
     (found,) = [value for value in node.ledger.owned_by(account.address) if value.type.name == name]
     return lambda builder: builder.resolved(OwnedObject(found.reference()))
@@ -43,7 +43,7 @@ def test_account_seed_matches_the_validators_address(validator):
 
 
 def test_validators_price_becomes_the_next_reference_gas_price(node, validator, bob):
-    cap = owned(node, validator, "UnverifiedValidatorOperationCap")
+    cap = owned_object(node, validator, "UnverifiedValidatorOperationCap")
     call(node, validator, "request_set_gas_price", cap, lambda builder: builder.u64(1_234))
     assert node.environment.reference_gas_price == 1_000
     node.advance_epoch()
@@ -52,7 +52,7 @@ def test_validators_price_becomes_the_next_reference_gas_price(node, validator, 
 
 
 def test_price_below_the_reference_price_is_refused(node, validator, bob, refused_code):
-    cap = owned(node, validator, "UnverifiedValidatorOperationCap")
+    cap = owned_object(node, validator, "UnverifiedValidatorOperationCap")
     call(node, validator, "request_set_gas_price", cap, lambda builder: builder.u64(1_001))
     assert node.fund(bob, 1).data.gas.price == 1_000
     node.advance_epoch()
@@ -89,7 +89,9 @@ def test_stake_earns_its_share_of_rewards(node, wall_clock, accounts):
     reward, given = 1_000_000 * SUI, 0.98
     pool = 20_000_000 * SUI + reward + fees + 100 * SUI
     expected = 100 * SUI * (1 + given * reward / pool) * (1 + given * reward / (pool + reward))
-    executed = call(node, account, "request_withdraw_stake", owned(node, account, "StakedSui"))
+    executed = call(
+        node, account, "request_withdraw_stake", owned_object(node, account, "StakedSui")
+    )
     (change,) = executed.balance_changes
     assert change.amount + executed.effects.gas_used.net == pytest.approx(expected, abs=5)
 
@@ -97,7 +99,7 @@ def test_stake_earns_its_share_of_rewards(node, wall_clock, accounts):
 def test_withdrawal_of_pending_stake_returns_the_principal(node, alice):
     stake(node, alice, 5 * SUI)
     before = node.ledger.balance(alice.address, SUI_TYPE).amount
-    executed = call(node, alice, "request_withdraw_stake", owned(node, alice, "StakedSui"))
+    executed = call(node, alice, "request_withdraw_stake", owned_object(node, alice, "StakedSui"))
     assert (
         node.ledger.balance(alice.address, SUI_TYPE).amount
         == before + 5 * SUI - executed.effects.gas_used.net

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nexus_tools.sui.localnet.rpc.shared_frames import KEPT_BYTES, SharedFrames
+from nexus_tools.sui.localnet.rpc.shared_frames import MAX_CACHE_BYTES, SharedFrames
 from nexus_tools.sui.rpc import load_messages
 from nexus_tools.sui.types.digest import Digest
 
@@ -61,7 +61,7 @@ def test_any_difference_is_rendered_separately(frames, request_, checkpoint):
 
 
 def test_oldest_frames_are_removed_when_the_cache_is_full(frames):
-    large, small = Rendering(KEPT_BYTES // 2), Rendering()
+    large, small = Rendering(MAX_CACHE_BYTES // 2), Rendering()
     frames.of(request_of(), FIRST, small)
     for mask in ("summary", "contents"):
         frames.of(request_of(mask=mask), FIRST, large)
@@ -74,17 +74,17 @@ def test_oldest_frames_are_removed_when_the_cache_is_full(frames):
 def test_size_of_the_request_counts_for_the_cache(frames):
     renderings = [Rendering(), Rendering()]
     for rendering in renderings:
-        frames.of(request_of(mask="x" * (KEPT_BYTES // 2)), FIRST, rendering)
+        frames.of(request_of(mask="x" * (MAX_CACHE_BYTES // 2)), FIRST, rendering)
     first, other = renderings
     assert (first.count, other.count) == (1, 0)
-    frames.of(request_of(mask="y" * (KEPT_BYTES // 2)), FIRST, other)
-    frames.of(request_of(mask="x" * (KEPT_BYTES // 2)), FIRST, first)
+    frames.of(request_of(mask="y" * (MAX_CACHE_BYTES // 2)), FIRST, other)
+    frames.of(request_of(mask="x" * (MAX_CACHE_BYTES // 2)), FIRST, first)
     assert (first.count, other.count) == (2, 1)
 
 
 def test_rendering_larger_than_the_cache_is_still_returned(frames):
-    rendering = Rendering(KEPT_BYTES)
+    rendering = Rendering(MAX_CACHE_BYTES)
     (sent,) = frames.of(request_of(), FIRST, rendering)
-    assert len(sent) > KEPT_BYTES
+    assert len(sent) > MAX_CACHE_BYTES
     frames.of(request_of(), FIRST, rendering)
     assert rendering.count == 2

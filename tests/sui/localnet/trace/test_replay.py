@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.errors import NotFoundError, NotNowError
+from nexus_tools.errors import NotFoundError, WrongStateError
 from nexus_tools.sui.localnet.trace import (
     ChangeKind,
     EventTrace,
@@ -98,9 +98,9 @@ def test_trace_impossible_is_raised_when_the_transaction_is_refused_now(world, m
     executed = world.run("increase", world.counter, (world.u64, 5))
     limit = "nexus_tools.sui.localnet.execution.inputs.validity.MAX_PROGRAMMABLE_TX_COMMANDS"
     monkeypatch.setattr(limit, 1)
-    with pytest.raises(NotNowError, match="Size limit exceeded") as caught:
+    with pytest.raises(WrongStateError, match="Size limit exceeded") as caught:
         trace_transaction(world.node, executed.digest)
-    assert caught.value.code == "trace_impossible"
+    assert caught.value.code == "trace_failed"
 
 
 def test_trace_changes_nothing(world):

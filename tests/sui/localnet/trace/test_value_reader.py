@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.sui.localnet.execution import machine_over
+from nexus_tools.sui.localnet.execution import machine_for
 from nexus_tools.sui.localnet.trace import as_text
 from nexus_tools.sui.localnet.trace.value_reader import MAX_NODES, ValueReader
 from nexus_tools.sui.localnet.vm import LinkError, ReferenceType, borrow
@@ -13,7 +13,7 @@ ID = bytes(31) + b"\7"
 
 @pytest.fixture
 def reader(shared_world):
-    return ValueReader(machine_over(shared_world.node.ledger))
+    return ValueReader(machine_for(shared_world.node.ledger))
 
 
 # Values of the VM: a struct is a list of its fields, a vector of bytes a bytearray.
@@ -71,7 +71,7 @@ def test_nested_vectors_of_a_large_vector_are_truncated(reader):
 
 def test_all_values_together_stay_below_the_limit(shared_world, monkeypatch):
     monkeypatch.setattr("nexus_tools.sui.localnet.trace.value_reader.MAX_NODES_TOTAL", 10)
-    reader = ValueReader(machine_over(shared_world.node.ledger))
+    reader = ValueReader(machine_for(shared_world.node.ledger))
     kept = [len(reader.read(VectorTag(U64), [0] * 6).content) for _ in range(3)]
     assert kept == [6, 2, 0]
 

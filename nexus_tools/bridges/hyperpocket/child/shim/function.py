@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from nexus_tools.bridges.hyperpocket.child.shim.signature import model_of
+from nexus_tools.bridges.hyperpocket.child.shim.signature import parameter_model
 from nexus_tools.bridges.hyperpocket.child.shim.tool import Tool, ToolAuth
 
 
@@ -50,7 +50,7 @@ class FunctionTool(Tool):
         return cls(
             name=name or function.__name__,
             description=description or inspect.getdoc(function) or name or function.__name__,
-            argument_json_schema=json_schema or model_of(function).model_json_schema(),
+            argument_json_schema=json_schema or parameter_model(function).model_json_schema(),
             auth=auth,
             default_tool_vars=tool_vars or {},
             func=func,
@@ -68,7 +68,7 @@ class FunctionTool(Tool):
     @classmethod
     def _of_dock(cls, function: Callable[..., Any], tool_vars: dict[str, str]) -> FunctionTool:
         marks = vars(function)
-        model = marks.get("__model__") or model_of(function)
+        model = marks.get("__model__") or parameter_model(function)
         auth = marks.get("__auth__")
         return cls.from_func(
             function,

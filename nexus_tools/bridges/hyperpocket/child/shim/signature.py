@@ -16,7 +16,7 @@ _LISTED = re.compile(r"^(\w+)\s*(?:\([^)]*\))?\s*:\s*(.+)$")
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-def model_of(function: Callable[..., Any]) -> type[BaseModel]:
+def parameter_model(function: Callable[..., Any]) -> type[BaseModel]:
     """Return the model of a function's named parameters.
 
     Raises:

@@ -1,1 +1,1 @@
-"""Elliptic curves and their fields. Begin with `weierstrass.py`."""
+"""Elliptic curves and their fields. Start with `weierstrass.py`."""

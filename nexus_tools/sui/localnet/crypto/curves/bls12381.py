@@ -235,13 +235,13 @@ def pairing(pairs: Sequence[tuple[Point, Point]]) -> bytes:
     return bytes.fromhex(str(_library().GT.multi_pairing(list(first), list(second))))
 
 
-def is_pairing_one(pairs: Sequence[tuple[Point, Point]]) -> bool:
+def is_pairing_product_one(pairs: Sequence[tuple[Point, Point]]) -> bool:
     """Return whether the product of pairings of points of G1 with points of G2 is one."""
     first, second = zip(*pairs, strict=True)
     return bool(_library().GT.pairing_check(list(first), list(second)))
 
 
-def verifies_min_sig(key: bytes, signature: bytes, message: bytes) -> bool:
+def verify_min_sig(key: bytes, signature: bytes, message: bytes) -> bool:
     """Return whether a signature in G1 is by a key in G2; a malformed input is not valid."""
     try:
         public_point, signature_point = _public_key(G2, key), _in_group(G1, signature)
@@ -250,16 +250,20 @@ def verifies_min_sig(key: bytes, signature: bytes, message: bytes) -> bool:
     # e(hash, key) = e(signature, generator) holds if the signature is the hash times the secret
     # number, and the key is the generator times the same number. The form
     # e(hash, key) · e(-signature, generator) = 1 needs one final exponentiation instead of two.
-    return is_pairing_one([(G1.hash_to(message), public_point), (-signature_point, G2.generator())])
+    return is_pairing_product_one(
+        [(G1.hash_to(message), public_point), (-signature_point, G2.generator())]
+    )
 
 
-def verifies_min_pk(key: bytes, signature: bytes, message: bytes) -> bool:
+def verify_min_pk(key: bytes, signature: bytes, message: bytes) -> bool:
     """Return whether a signature in G2 is by a key in G1; a malformed input is not valid."""
     try:
         public_point, signature_point = _public_key(G1, key), _in_group(G2, signature)
     except InvalidElement:
         return False
-    return is_pairing_one([(public_point, G2.hash_to(message)), (-G1.generator(), signature_point)])
+    return is_pairing_product_one(
+        [(public_point, G2.hash_to(message)), (-G1.generator(), signature_point)]
+    )
 
 
 def compressed(group: PointGroup, data: bytes) -> bytes:

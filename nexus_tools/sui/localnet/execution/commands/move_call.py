@@ -115,8 +115,7 @@ def _at_storage_id(context: ExecutionContext, function: Function, abort: MoveAbo
     """Return the abort with the ID of the package version whose code was running.
 
     Bytecode refers to itself by its original ID. If the called package links 0xA as 0xC, an abort
-    in
-    0xA::m is reported in 0xC::m.
+    in 0xA::m is reported in 0xC::m.
     """
     package = context.machine.types.package(function.package)
     assert package is not None

@@ -12,9 +12,9 @@ from nexus_tools.sui.localnet.execution.packages import (
     Dependencies,
     NewModule,
     dependencies_of,
-    move_modules,
     new_package,
     read_modules,
+    relocate_modules,
     verify_modules,
 )
 from nexus_tools.sui.localnet.vm import Reference, Value
@@ -50,16 +50,16 @@ def publish(context: ExecutionContext, command: TypedCommand) -> list[Value]:
     context.gas.charge_publish(sum(map(len, files)))
     compiled = read_modules(files)
     package_id = context.runtime.transaction.fresh_id()
-    modules = move_modules(files, compiled, package_id)
+    modules = relocate_modules(files, compiled, package_id)
     package = new_package(package_id, modules, cast("Dependencies", command.loaded))
-    introduce(context, package, modules)
+    add_package(context, package, modules)
     for module in modules:
         _initialize(context, package_id, module.compiled.name)
     # `UpgradeCap { id: UID, package: ID, version: u64, policy: u8 }`.
     return [[[[bytes(context.runtime.fresh_id())]], [bytes(package_id)], 1, COMPATIBLE]]
 
 
-def introduce(
+def add_package(
     context: ExecutionContext, package: MovePackage, modules: Sequence[NewModule]
 ) -> None:
     """Verify a new package and add it to the machine.

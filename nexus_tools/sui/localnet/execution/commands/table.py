@@ -37,7 +37,7 @@ from nexus_tools.sui.localnet.execution.commands.transfer_objects import (
     type_transfer_objects,
 )
 from nexus_tools.sui.localnet.execution.commands.typed_command import (
-    Loaded,
+    CommandTarget,
     TypedCommand,
     ValueSlot,
 )
@@ -57,7 +57,7 @@ from nexus_tools.sui.types.transaction import (
 )
 from nexus_tools.sui.types.type_tag import TypeTag
 
-Load = Callable[[ExecutionContext, Any], Loaded]
+Load = Callable[[ExecutionContext, Any], CommandTarget]
 Type = Callable[[ArgumentTyper, Any, Any], TypedCommand]
 Run = Callable[[ExecutionContext, TypedCommand], list[Value]]
 
@@ -96,7 +96,7 @@ def type_commands(context: ExecutionContext, commands: Sequence[Command]) -> lis
     return typed_commands
 
 
-def _load(context: ExecutionContext, command: Command) -> Loaded:
+def _load(context: ExecutionContext, command: Command) -> CommandTarget:
     load, _, _ = _STEPS[type(command)]
     return None if load is None else load(context, command)
 

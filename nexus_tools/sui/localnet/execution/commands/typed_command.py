@@ -66,10 +66,8 @@ Slot = ValueSlot | PureSlot | ReceivingSlot
 class Usage(Enum):
     """The way in which a command uses the value of a slot.
 
-    BY_VALUE        move or copy it, also if it is a reference
-    BORROW          borrow it by `&`
-    BORROW_MUTABLY  borrow it by `&mut`
-    READ            copy the target of the reference in the slot
+    BY_VALUE        move or copy it, also if it is a reference BORROW          borrow it by `&`
+    BORROW_MUTABLY  borrow it by `&mut` READ            copy the target of the reference in the slot
     FREEZE          use the `&mut` in the slot as `&`
     """
 
@@ -115,7 +113,7 @@ class LoadedFunction(Struct, frozen=True):
     type_arguments: tuple[TypeTag, ...]
 
 
-Loaded = LoadedFunction | Dependencies | TypeTag | None
+CommandTarget = LoadedFunction | Dependencies | TypeTag | None
 """The function, packages or vector element type that a command names."""
 
 
@@ -123,7 +121,7 @@ class TypedCommand(Struct, frozen=True):
     """A command, its arguments in the order of their uses, and the slots of its results."""
 
     command: Command
-    loaded: Loaded
+    loaded: CommandTarget
     arguments: Sequence[TypedArgument]
     results: Sequence[ValueSlot] = ()
 

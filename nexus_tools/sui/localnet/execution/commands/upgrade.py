@@ -6,23 +6,23 @@ from typing import cast
 from nexus_tools.sui.bytecode import (
     CompiledModule,
     UpgradePolicy,
-    check_compatible,
     deserialize,
     has_init,
+    incompatibility_reason,
     original_id,
     package_digest,
 )
 from nexus_tools.sui.localnet.execution.commands.argument_typing import ArgumentTyper
 from nexus_tools.sui.localnet.execution.commands.context import ExecutionContext
-from nexus_tools.sui.localnet.execution.commands.publish import introduce
+from nexus_tools.sui.localnet.execution.commands.publish import add_package
 from nexus_tools.sui.localnet.execution.commands.typed_command import TypedCommand
 from nexus_tools.sui.localnet.execution.errors import CommandFailed
 from nexus_tools.sui.localnet.execution.packages import (
     Dependencies,
     NewModule,
     fetch_package,
-    move_modules,
     read_modules,
+    relocate_modules,
     upgraded_package,
 )
 from nexus_tools.sui.localnet.vm import Value
@@ -76,10 +76,10 @@ def _upgrade(
     previous = fetch_package(context.store, command.package)
     # The code of every version refers to itself by the original ID. The version's own ID is only
     # its storage location.
-    modules = move_modules(command.modules, compiled, original_id(previous))
+    modules = relocate_modules(command.modules, compiled, original_id(previous))
     package_id = context.runtime.transaction.fresh_id()
     package = upgraded_package(package_id, previous, modules, dependencies)
-    introduce(context, package, modules)
+    add_package(context, package, modules)
     _check_upgrade(previous, modules, policy)
     return package_id
 
@@ -89,7 +89,7 @@ def _check_upgrade(previous: MovePackage, modules: list[NewModule], policy: int)
         raise _upgrade_failed(UpgradeErrorKind.UNKNOWN_UPGRADE_POLICY, policy)
     current = {name: deserialize(data) for name, data in previous.modules}
     new = {module.compiled.name: module.compiled for module in modules}
-    reason = check_compatible(current, new, UpgradePolicy(policy))
+    reason = incompatibility_reason(current, new, UpgradePolicy(policy))
     if reason:
         raise _upgrade_failed(UpgradeErrorKind.INCOMPATIBLE_UPGRADE, None, reason)
     for name in new.keys() - current.keys():

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from nexus_tools.sui.localnet.execution.environment import Environment, Mode, ObjectStore
 from nexus_tools.sui.localnet.execution.errors import TransactionRefused
-from nexus_tools.sui.localnet.execution.inputs import pays_from_balance
+from nexus_tools.sui.localnet.execution.inputs import can_pay_from_balance
 from nexus_tools.sui.localnet.execution.limits import MAX_TX_GAS
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.address_balance import is_coin_reservation, reserved_amount
@@ -97,4 +97,4 @@ def needs_mock_payment(data: TransactionData, mode: Mode, store: ObjectStore) ->
     if gas.payment or mode is Mode.COMMIT:
         return False
     incomplete = not gas.price or not gas.budget
-    return mode is Mode.INSPECT or incomplete or not pays_from_balance(data, store)
+    return mode is Mode.INSPECT or incomplete or not can_pay_from_balance(data, store)

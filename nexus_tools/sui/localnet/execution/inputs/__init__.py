@@ -8,9 +8,9 @@ from nexus_tools.sui.localnet.execution.inputs.deny_list import (
 )
 from nexus_tools.sui.localnet.execution.inputs.funds import (
     available_for_gas,
+    can_pay_from_balance,
     check_funds,
     check_replay_protection,
-    pays_from_balance,
     uses_gas_coin,
 )
 from nexus_tools.sui.localnet.execution.inputs.loader import (
@@ -27,6 +27,7 @@ __all__ = [
     "InputObject",
     "TransactionInputs",
     "available_for_gas",
+    "can_pay_from_balance",
     "check_denied_inputs",
     "check_denied_owners",
     "check_funds",
@@ -34,7 +35,6 @@ __all__ = [
     "check_replay_protection",
     "check_transaction",
     "coin_owners",
-    "pays_from_balance",
     "pure_check",
     "uses_gas_coin",
 ]

@@ -65,7 +65,7 @@ def available_for_gas(data: TransactionData, store: ObjectStore) -> int:
     return max(balance_of(store, data.gas.owner, SUI) - withdrawable, 0)
 
 
-def pays_from_balance(data: TransactionData, store: ObjectStore) -> bool:
+def can_pay_from_balance(data: TransactionData, store: ObjectStore) -> bool:
     """Return whether a transaction without gas coins could be executed unchanged.
 
     If not, it is simulated with a mock coin.

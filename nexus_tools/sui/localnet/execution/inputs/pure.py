@@ -1,7 +1,7 @@
 """Values that a transaction passes as bytes.
 
-Only plain data may be passed so: primitives, IDs, strings, and options and vectors of them.
-Source: `primitive_serialization_layout` in `sui-adapter`.
+Only plain data may be passed so: primitives, IDs, strings, and options and vectors of them. Source:
+`primitive_serialization_layout` in `sui-adapter`.
 """
 
 from collections.abc import Callable

@@ -9,7 +9,7 @@ The effects have the sum of each balance and the list of each stream. Source:
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from nexus_tools.sui.localnet.natives import StreamedEvent
+from nexus_tools.sui.localnet.natives import StreamEvent
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
 from nexus_tools.sui.types.effects import (
@@ -44,7 +44,7 @@ def _change(owner: Address, funds: TypeTag, amount: int) -> AccumulatorWrite:
 
 
 def stream_changes(
-    streamed: Iterable[StreamedEvent], events: Sequence[Event]
+    streamed: Iterable[StreamEvent], events: Sequence[Event]
 ) -> tuple[AccumulatorWrite, ...]:
     """Return one change for each stream; `events` are all events of the transaction."""
     streams: defaultdict[tuple[Address, TypeTag], list[tuple[int, Digest]]] = defaultdict(list)

@@ -5,9 +5,9 @@ from nexus_tools.sui.localnet.execution.packages.new_package import (
     NewModule,
     dependencies_of,
     fetch_package,
-    move_modules,
     new_package,
     read_modules,
+    relocate_modules,
     upgraded_package,
 )
 from nexus_tools.sui.localnet.execution.packages.verification import verify_modules
@@ -17,9 +17,9 @@ __all__ = [
     "NewModule",
     "dependencies_of",
     "fetch_package",
-    "move_modules",
     "new_package",
     "read_modules",
+    "relocate_modules",
     "upgraded_package",
     "verify_modules",
 ]

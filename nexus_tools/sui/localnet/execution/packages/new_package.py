@@ -49,7 +49,7 @@ def read_modules(files: Sequence[bytes]) -> list[CompiledModule]:
     return modules
 
 
-def move_modules(
+def relocate_modules(
     files: Sequence[bytes], modules: Sequence[CompiledModule], address: Address
 ) -> list[NewModule]:
     """Relocate modules from 0x0 to the address of their package.

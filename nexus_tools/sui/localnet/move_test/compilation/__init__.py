@@ -1,1 +1,1 @@
-"""Compilation of Move packages for unit tests. Begin with `build.py`."""
+"""Compilation of Move packages for unit tests. Start with `build.py`."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from nexus_tools.sui.bytecode import CompiledModule, deserialize
-from nexus_tools.sui.localnet.compiler import MoveBuilder, stubs_of
+from nexus_tools.sui.localnet.compiler import MoveBuilder, stub_packages
 from nexus_tools.sui.localnet.framework import Release
 from nexus_tools.sui.localnet.move_test.compilation.annotated_sources import (
     MoveTest,
@@ -89,7 +89,7 @@ def build_tests(
 
 
 def _framework_modules(builder: MoveBuilder) -> Mapping[bytes, tuple[bytes, ...]]:
-    sources, stubs = {}, stubs_of(builder.release)
+    sources, stubs = {}, stub_packages(builder.release)
     for module, members in DECLARATIONS.items():
         package, name = module.split("::")
         suffix = EXTENSION if f"sources/{name}.move" in stubs[ADDRESSES[package]] else ""

@@ -11,7 +11,7 @@ from nexus_tools.sui.localnet.compiler import (
     Dependencies,
     DependencySources,
     MoveBuilder,
-    stubs_of,
+    stub_packages,
 )
 from nexus_tools.sui.localnet.framework import FRAMEWORK_NAMES, Release
 from nexus_tools.sui.localnet.move_test.compilation.annotated_sources import (
@@ -71,7 +71,7 @@ def _publishable(module: bytes) -> bytes:
 @lru_cache(maxsize=4)
 def _framework_with_tests(release: Release) -> Mapping[bytes, Mapping[str, str]]:
     """Return the framework's stubs with the test-only declarations and the names of errors."""
-    stubs = stubs_of(release, with_entries=True)
+    stubs = stub_packages(release, with_entries=True)
     packages = {address: dict(files) for address, files in stubs.items()}
     for module, name in framework_constants(release).constants:
         package, module_name = module.split("::")

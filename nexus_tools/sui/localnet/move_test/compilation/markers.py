@@ -25,7 +25,7 @@ from nexus_tools.sui.localnet.move_test.compilation.compilation import (
     BuiltDependencies,
     read_test_sources,
 )
-from nexus_tools.sui.localnet.move_test.compilation.statements import Place, statement_places
+from nexus_tools.sui.localnet.move_test.compilation.statements import Place, statement_positions
 from nexus_tools.sui.localnet.natives import NativeTable
 from nexus_tools.sui.localnet.vm import Context, Native
 from nexus_tools.sui.move_source import line_of
@@ -35,7 +35,7 @@ MODULE, FUNCTION = "nexus_tools_lines", "passed"
 PATH = f"sources/{MODULE}.move"
 SOURCE = f"module 0x0::{MODULE} {{ public native fun {FUNCTION}(statement: u64); }}\n"
 
-FunctionPlace = tuple[str, int]
+FunctionLocation = tuple[str, int]
 """A function, by its file and its line."""
 
 
@@ -57,7 +57,7 @@ class MarkedSources(Struct, frozen=True):
 def mark(
     sources: Mapping[str, str],
     read: Mapping[str, MoveTestSource],
-    unmarked: AbstractSet[FunctionPlace] = frozenset(),
+    unmarked: AbstractSet[FunctionLocation] = frozenset(),
 ) -> MarkedSources:
     """Insert markers into all functions except `unmarked` ones; `read` are the parsed sources."""
     statements: list[Statement] = []
@@ -68,7 +68,7 @@ def mark(
         for body in source.bodies:
             if (path, body.line) in unmarked:
                 continue
-            for position in statement_places(body.tokens):
+            for position in statement_positions(body.tokens):
                 insertions += _marker(position, len(statements))
                 statements.append(Statement(path, line_of(text, position.start), body))
         marked_sources[path] = _insert(text, insertions)
@@ -114,7 +114,7 @@ class MarkedBuild(Struct, frozen=True):
 
     build: MoveTestBuild
     statements: tuple[Statement, ...]
-    unmarked: frozenset[FunctionPlace] = frozenset()
+    unmarked: frozenset[FunctionLocation] = frozenset()
 
 
 def build_marked(
@@ -126,7 +126,7 @@ def build_marked(
         ValidationError: The package does not compile without markers either.
     """
     test_sources = read_test_sources(sources)
-    unmarked: set[FunctionPlace] = set()
+    unmarked: set[FunctionLocation] = set()
     for _ in range(_ATTEMPTS_MAX):
         marked_sources = mark(sources, test_sources, unmarked)
         try:
@@ -137,7 +137,7 @@ def build_marked(
             # The compiler may reject a marker but accept its function. If its output has no known
             # location, all markers are removed. Each attempt removes more markers, so the loop
             # ends.
-            unmarked |= (refused_functions(str(error), test_sources) - unmarked) or _functions(
+            unmarked |= (rejected_functions(str(error), test_sources) - unmarked) or _functions(
                 test_sources
             )
         else:
@@ -147,16 +147,16 @@ def build_marked(
     )
 
 
-def _functions(read: Mapping[str, MoveTestSource]) -> set[FunctionPlace]:
+def _functions(read: Mapping[str, MoveTestSource]) -> set[FunctionLocation]:
     return {
         (path, body.line)
         for path, source in read.items()
         for body in source.bodies
-        if statement_places(body.tokens)
+        if statement_positions(body.tokens)
     }
 
 
-def refused_functions(message: str, read: Mapping[str, MoveTestSource]) -> set[FunctionPlace]:
+def rejected_functions(message: str, read: Mapping[str, MoveTestSource]) -> set[FunctionLocation]:
     """Return the functions at the locations in the compiler's output."""
     refused = set()
     for match in _PLACE.finditer(message):

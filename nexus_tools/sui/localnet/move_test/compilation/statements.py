@@ -31,7 +31,7 @@ class Place(Struct, frozen=True):
     end: int | None = None
 
 
-def statement_places(body: Sequence[Token]) -> list[Place]:
+def statement_positions(body: Sequence[Token]) -> list[Place]:
     """Return the statements of a body, from its `{` to its `}`; an empty body counts as one."""
     closings = _closings(body)
     if closings.get(0) != len(body) - 1:

@@ -1,6 +1,6 @@
 """`sui::event`: events that Move code emits for clients."""
 
-from nexus_tools.sui.localnet.natives.accumulators import StreamedEvent
+from nexus_tools.sui.localnet.natives.accumulators import StreamEvent
 from nexus_tools.sui.localnet.natives.gas import charge, struct_tag_size
 from nexus_tools.sui.localnet.natives.table import natives_of, runtime_of
 from nexus_tools.sui.localnet.vm import Context, Value
@@ -29,7 +29,7 @@ def emit_authenticated_impl(
     head, tag = type_arguments
     charge(context, _COST_STREAM)
     number = _emit(context, tag, event)
-    streamed = StreamedEvent(Address(stream), head, number)
+    streamed = StreamEvent(Address(stream), head, number)
     runtime_of(context).accumulators.streamed.append(streamed)
 
 

@@ -13,7 +13,7 @@ from nexus_tools.sui.localnet.crypto.curves.bls12381 import (
     G2,
     PointGroup,
     compressed,
-    verifies_min_sig,
+    verify_min_sig,
 )
 from nexus_tools.sui.localnet.crypto.curves.weierstrass import InvalidElement
 from nexus_tools.sui.localnet.natives.errors import MalformedArgument
@@ -75,7 +75,7 @@ def _is_point(group: PointGroup, data: bytes) -> bool:
 def _is_possessed(key: bytes, proof: bytes, account: Address) -> bool:
     """Return whether the proof shows that the account has the key, a point of the curve."""
     message = byte_vector.encode(compressed(G2, key) + account)
-    return verifies_min_sig(key, proof, _INTENT + message + _EPOCH)
+    return verify_min_sig(key, proof, _INTENT + message + _EPOCH)
 
 
 def _check_keys(metadata: ValidatorMetadata) -> None:

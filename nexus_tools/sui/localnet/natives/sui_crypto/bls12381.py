@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from nexus_tools.sui.localnet.crypto.curves.bls12381 import verifies_min_pk, verifies_min_sig
+from nexus_tools.sui.localnet.crypto.curves.bls12381 import verify_min_pk, verify_min_sig
 from nexus_tools.sui.localnet.natives.gas import charge_blocks
 from nexus_tools.sui.localnet.natives.table import natives_of
 from nexus_tools.sui.localnet.vm import Context, Native, Reference
@@ -31,6 +31,6 @@ def _verifier(cost: int, verifies: Callable[[bytes, bytes, bytes], bool]) -> Nat
 NATIVES = natives_of(
     SUI_FRAMEWORK,
     "bls12381",
-    bls12381_min_sig_verify=_verifier(_MIN_SIG_COST, verifies_min_sig),
-    bls12381_min_pk_verify=_verifier(_MIN_PK_COST, verifies_min_pk),
+    bls12381_min_sig_verify=_verifier(_MIN_SIG_COST, verify_min_sig),
+    bls12381_min_pk_verify=_verifier(_MIN_PK_COST, verify_min_pk),
 )

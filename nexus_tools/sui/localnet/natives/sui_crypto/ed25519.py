@@ -3,7 +3,7 @@
 from nexus_tools.sui.localnet.natives.gas import charge_blocks
 from nexus_tools.sui.localnet.natives.table import natives_of
 from nexus_tools.sui.localnet.vm import Context, Reference
-from nexus_tools.sui.signature import verifies_ed25519
+from nexus_tools.sui.signature import verify_ed25519
 from nexus_tools.sui.types.address import SUI_FRAMEWORK
 from nexus_tools.sui.types.type_tag import TypeTag
 
@@ -20,7 +20,7 @@ def ed25519_verify(
     """Return whether the key signed the message (ZIP 215); a malformed input is not valid."""
     data = bytes(message.read())
     charge_blocks(context, _COST_BASE, len(data), _BLOCK)
-    return verifies_ed25519(bytes(public_key.read()), bytes(signature.read()), data)
+    return verify_ed25519(bytes(public_key.read()), bytes(signature.read()), data)
 
 
 NATIVES = natives_of(SUI_FRAMEWORK, "ed25519", ed25519_verify=ed25519_verify)

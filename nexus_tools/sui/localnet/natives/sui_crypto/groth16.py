@@ -9,8 +9,8 @@ from nexus_tools.sui.localnet.crypto.groth16 import (
     PreparedKey,
     prepare_bls12381_key,
     prepare_bn254_key,
-    verifies_bls12381,
-    verifies_bn254,
+    verify_bls12381,
+    verify_bn254,
 )
 from nexus_tools.sui.localnet.natives.gas import charge
 from nexus_tools.sui.localnet.natives.table import natives_of
@@ -36,8 +36,8 @@ class _Curve(Struct, frozen=True):
 
 # The curves by the `id` of a `sui::groth16::Curve`: `bls12381()` has 0, `bn254()` has 1.
 _CURVES = {
-    0: _Curve(prepare_bls12381_key, verifies_bls12381, 53_838, 72_090, 8_213),
-    1: _Curve(prepare_bn254_key, verifies_bn254, 82_010, 115_502, 9_484),
+    0: _Curve(prepare_bls12381_key, verify_bls12381, 53_838, 72_090, 8_213),
+    1: _Curve(prepare_bn254_key, verify_bn254, 82_010, 115_502, 9_484),
 }
 
 

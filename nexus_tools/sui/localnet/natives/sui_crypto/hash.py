@@ -3,7 +3,7 @@
 import hashlib
 
 from nexus_tools.sui.localnet.crypto.keccak import keccak256 as keccak256_of
-from nexus_tools.sui.localnet.natives.gas import charge, cost_of_blocks, priced
+from nexus_tools.sui.localnet.natives.gas import block_cost, charge, priced
 from nexus_tools.sui.localnet.natives.table import natives_of
 from nexus_tools.sui.localnet.vm import HashNative
 from nexus_tools.sui.types.address import SUI_FRAMEWORK
@@ -22,8 +22,8 @@ NATIVES = natives_of(
     "hash",
     blake2b256=HashNative(
         hashlib.blake2b(digest_size=32),
-        lambda size: cost_of_blocks(_COST_BASE, size, _BLAKE2B_BLOCK),
+        lambda size: block_cost(_COST_BASE, size, _BLAKE2B_BLOCK),
         charge,
     ),
-    keccak256=priced(keccak256, lambda size: cost_of_blocks(_COST_BASE, size, _KECCAK_BLOCK)),
+    keccak256=priced(keccak256, lambda size: block_cost(_COST_BASE, size, _KECCAK_BLOCK)),
 )

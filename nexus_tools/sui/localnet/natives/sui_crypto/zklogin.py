@@ -27,7 +27,7 @@ def check_zklogin_id_internal(  # noqa: PLR0917 - the Move function has these
     texts = (claim_name, claim_value, audience, issuer)
     try:
         name, value, application, provider = (bytes(text.read()).decode() for text in texts)
-        seed = zklogin.address_seed_of(name, value, application, pin_hash)
+        seed = zklogin.zklogin_address_seed(name, value, application, pin_hash)
     except ValueError:
         raise NativeAbort(_INVALID_INPUT) from None
     return zklogin.zklogin_address(seed, provider) == address

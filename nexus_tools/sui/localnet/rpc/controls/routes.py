@@ -10,11 +10,11 @@ from typing import Any
 from msgspec import Struct
 
 from nexus_tools.sui.errors import NexusError
-from nexus_tools.sui.localnet.http import Exchange, Head, Headers, OverloadedError
+from nexus_tools.sui.localnet.http import Exchange, Headers, OverloadedError, RequestHead
 from nexus_tools.sui.localnet.rpc.backend import Backend
 from nexus_tools.sui.localnet.rpc.controls.faucet import request_gas, request_gas_v1
 from nexus_tools.sui.localnet.rpc.controls.snapshots import revert, take_snapshot
-from nexus_tools.sui.localnet.rpc.controls.unsupported_interfaces import refuse_other_interface
+from nexus_tools.sui.localnet.rpc.controls.unsupported_interfaces import unsupported_interface_error
 from nexus_tools.sui.localnet.rpc.interface import CORS, PREFLIGHT, info_headers
 
 _LOG = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ _ROUTES: dict[tuple[str, str], Route] = {
 }
 
 
-def reads_body(backend: Backend, head: Head) -> bool:
+def reads_body(backend: Backend, head: RequestHead) -> bool:
     """Return whether the body is read. Other requests to the path of a procedure are refused."""
     return head.path not in backend.messages.procedures
 
@@ -99,7 +99,7 @@ async def _read_and_respond(backend: Backend, exchange: Exchange) -> Response:
     return _response(backend, head, body)
 
 
-def _response(backend: Backend, head: Head, body: bytes) -> Response:
+def _response(backend: Backend, head: RequestHead, body: bytes) -> Response:
     method, path = head.method, head.path
     if refusal := backend.refusal(head):
         return _json(backend, 403, {"error": refusal})
@@ -114,14 +114,14 @@ def _response(backend: Backend, head: Head, body: bytes) -> Response:
     return _json(backend, *_refusal(backend, head, body))
 
 
-def _refusal(backend: Backend, head: Head, body: bytes) -> tuple[int, Any]:
+def _refusal(backend: Backend, head: RequestHead, body: bytes) -> tuple[int, Any]:
     method, path = head.method, head.path
     is_call = path in backend.messages.procedures
     if is_call and method == "POST":
         return 415, {"error": f"{path} is only served as gRPC over HTTP/2 or as gRPC-web"}
     if is_call or any(path == route_path for _, route_path in _ROUTES):
         return 405, {"error": f"{path} is not served with {method}"}
-    if method == "POST" and (error := refuse_other_interface(body)) is not None:
+    if method == "POST" and (error := unsupported_interface_error(body)) is not None:
         return 200, error
     return 404, {"error": f"the path {path[:200]} does not exist"}
 

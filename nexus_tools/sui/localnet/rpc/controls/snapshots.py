@@ -22,7 +22,7 @@ def revert(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
     except (ValueError, RecursionError, TypeError) as error:
         return 400, {"error": f"invalid request: {error}"}
     except NexusError as error:
-        return 409 if error.code == "snapshot_gone" else 400, {"error": str(error)}
+        return 409 if error.code == "snapshot_not_found" else 400, {"error": str(error)}
     return 200, _as_json(node.snapshot())
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from nexus_tools.sui.errors import (
     NexusError,
     NotFoundError,
-    NotNowError,
     RefusedOnChainError,
     ValidationError,
+    WrongStateError,
 )
 from nexus_tools.sui.localnet.execution import TransactionRefused
 from nexus_tools.sui.localnet.node import Node
@@ -56,7 +56,7 @@ def _trace(node: Node, subject: Digest | bytes) -> TransactionTrace:
         digest = transaction_digest(subject)
         if node.ledger.transaction(digest) is None:
             raise
-        raise NotNowError(
+        raise WrongStateError(
             "transaction_executed",
             f"transaction {digest} was already executed",
             hint="trace it by its digest",

@@ -15,7 +15,7 @@ _REASON = (
 )
 
 
-def refuse_other_interface(body: bytes) -> Any | None:
+def unsupported_interface_error(body: bytes) -> Any | None:
     """Return a JSON error for a JSON-RPC or GraphQL request, or None for another request."""
     try:
         request = json.loads(body)

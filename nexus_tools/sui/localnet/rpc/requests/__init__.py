@@ -6,7 +6,7 @@ from nexus_tools.sui.localnet.rpc.requests.fields import (
     digest,
     parsed,
     required,
-    struct_tag,
+    struct_tag_field,
 )
 from nexus_tools.sui.localnet.rpc.requests.filters import (
     Predicate,
@@ -43,7 +43,7 @@ __all__ = [
     "programmable_message",
     "required",
     "serialized_signature",
-    "struct_tag",
+    "struct_tag_field",
     "successor",
     "token_for",
 ]

@@ -57,7 +57,7 @@ def digest(request: Message, name: str) -> Digest:
     return parsed(name, required(request, name), Digest.parse)
 
 
-def struct_tag(request: Message, name: str) -> StructTag | None:
+def struct_tag_field(request: Message, name: str) -> StructTag | None:
     """Return an optional struct type, or None.
 
     Raises:

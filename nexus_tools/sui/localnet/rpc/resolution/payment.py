@@ -24,7 +24,7 @@ from nexus_tools.sui.localnet.execution import (
     available_for_gas,
     uses_gas_coin,
 )
-from nexus_tools.sui.localnet.ledger import Ledger, listing_place
+from nexus_tools.sui.localnet.ledger import Ledger, listing_sort_key
 from nexus_tools.sui.localnet.node import Node
 from nexus_tools.sui.localnet.rpc.interface import invalid
 from nexus_tools.sui.localnet.rpc.requests import address, digest
@@ -214,7 +214,7 @@ def _gas_coins(ledger: Ledger, owner: Address) -> Iterator[Object]:
     while page := ledger.owned_by(owner, GAS_COIN, after=after, limit=MAX_GAS_PAYMENT_OBJECTS):
         yield from page
         assert isinstance(page[-1].data, MoveObject)
-        after = listing_place(page[-1].data)
+        after = listing_sort_key(page[-1].data)
 
 
 def _used_objects(kind: ProgrammableTransaction) -> set[Address]:

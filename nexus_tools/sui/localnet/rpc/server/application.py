@@ -10,10 +10,10 @@ from nexus_tools.sui.localnet.rpc.interface import Code, RpcError
 from nexus_tools.sui.localnet.rpc.server.call import (
     send_response,
     serve_call,
-    short_call,
-    short_response,
+    unary_call,
+    unary_response,
 )
-from nexus_tools.sui.localnet.rpc.server.endpoints import is_conversation
+from nexus_tools.sui.localnet.rpc.server.endpoints import is_bidirectional_path
 from nexus_tools.sui.localnet.rpc.server.grpc import Form, GrpcReply, GrpcRequest
 
 
@@ -33,7 +33,7 @@ class NodeApplication:
         request = self._call(exchange)
         if request is None:
             return reads_body(backend, head)
-        return not is_conversation(backend, head.path)
+        return not is_bidirectional_path(backend, head.path)
 
     def begin(self, exchange: Exchange) -> Coroutine[Any, Any, None] | None:
         """Respond immediately to a complete short call if there is room.
@@ -46,11 +46,11 @@ class NodeApplication:
             return serve_control(backend, exchange)
         reply = GrpcReply(backend, request.form, exchange)
         message = request.only_message()
-        call = None if message is None else short_call(backend, head.path, head.headers)
+        call = None if message is None else unary_call(backend, head.path, head.headers)
         if message is None or call is None or not exchange.backlog.has_room:
             return self._serve(exchange, request, reply)
         target, deadline = call
-        response = short_response(target, message)
+        response = unary_response(target, message)
         if reply.respond(response):
             return None
         exchange.body.drop()  # it would use the budget of other requests while its response waits
@@ -74,7 +74,7 @@ class NodeApplication:
             await reply.finish(error)
             return
         self._calls_in_progress += 1
-        if is_conversation(self._backend, head.path):
+        if is_bidirectional_path(self._backend, head.path):
             request.read_as_it_comes()
         try:
             await serve_call(self._backend, head.path, head.headers, request.receive, reply)

@@ -48,7 +48,7 @@ async def serve_call(
         _LOG.debug("the client of %s is gone", path)
 
 
-def short_call(
+def unary_call(
     backend: Backend, path: str, headers: Mapping[str, str]
 ) -> tuple[Endpoint, float | None] | None:
     """Return the endpoint of a unary call and its time limit in seconds.
@@ -63,7 +63,7 @@ def short_call(
     return None if target.unary is None or target.is_bidirectional else (target, deadline)
 
 
-def short_response(target: Endpoint, body: bytes) -> bytes | RpcError:
+def unary_response(target: Endpoint, body: bytes) -> bytes | RpcError:
     """Return the response of a short call, or its error."""
     try:
         return target.respond(body)

@@ -7,7 +7,7 @@ from google.protobuf.message import DecodeError
 from msgspec import Struct
 
 from nexus_tools.sui.errors import NexusError
-from nexus_tools.sui.localnet.rpc.backend import Backend, Streaming, Unary
+from nexus_tools.sui.localnet.rpc.backend import Backend, StreamingHandler, UnaryHandler
 from nexus_tools.sui.localnet.rpc.interface import Code, RpcError, as_rpc_error, invalid
 from nexus_tools.sui.localnet.rpc.services import procedures_of
 from nexus_tools.sui.rpc import Message, Procedure
@@ -20,8 +20,8 @@ class Endpoint(Struct, frozen=True):
 
     backend: Backend
     procedure: Procedure
-    unary: Unary | None
-    streaming: Streaming | None
+    unary: UnaryHandler | None
+    streaming: StreamingHandler | None
 
     @property
     def is_bidirectional(self) -> bool:
@@ -72,7 +72,7 @@ class Endpoint(Struct, frozen=True):
             raise invalid(f"the request is not a {name} message") from None
 
 
-def is_conversation(backend: Backend, path: str) -> bool:
+def is_bidirectional_path(backend: Backend, path: str) -> bool:
     """Return whether a path is served message by message, before the request has ended."""
     try:
         return endpoint(backend, path).is_bidirectional

@@ -19,7 +19,7 @@ from itertools import accumulate
 from typing import Self
 from urllib.parse import quote
 
-from nexus_tools.sui.localnet.http import Body, Exchange, Head, Headers
+from nexus_tools.sui.localnet.http import Body, Exchange, Headers, RequestHead
 from nexus_tools.sui.localnet.rpc.backend import Backend
 from nexus_tools.sui.localnet.rpc.interface import (
     CORS,
@@ -82,11 +82,11 @@ _FORMS = {
 }
 
 
-def _form(head: Head, name: str) -> Form | None:
+def _form(head: RequestHead, name: str) -> Form | None:
     return _FORMS.get(head.headers.get(name, "").partition(";")[0].strip().lower())
 
 
-def _accepted(head: Head) -> Form:
+def _accepted(head: RequestHead) -> Form:
     """Return the form of gRPC-web that a client accepts: binary unless it names text."""
     return Form.WEB_TEXT if _form(head, "accept") is Form.WEB_TEXT else Form.WEB
 

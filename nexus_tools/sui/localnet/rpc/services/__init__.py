@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 
-from nexus_tools.sui.localnet.rpc.backend import Streaming, Unary
+from nexus_tools.sui.localnet.rpc.backend import StreamingHandler, UnaryHandler
 
 __all__ = ["procedures_of"]
 
@@ -24,7 +24,9 @@ _MODULES = {
 
 
 @cache
-def procedures_of(service: str) -> tuple[Mapping[str, Unary], Mapping[str, Streaming]]:
+def procedures_of(
+    service: str,
+) -> tuple[Mapping[str, UnaryHandler], Mapping[str, StreamingHandler]]:
     """Return the functions of a service by procedure: those with one response, and with many."""
     if service not in _MODULES:
         return {}, {}

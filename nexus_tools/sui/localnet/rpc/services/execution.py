@@ -8,7 +8,7 @@ from nexus_tools.sui.localnet.execution import (
     Mode,
     TransactionRefused,
 )
-from nexus_tools.sui.localnet.rpc.backend import Backend, Unary
+from nexus_tools.sui.localnet.rpc.backend import Backend, UnaryHandler
 from nexus_tools.sui.localnet.rpc.interface import (
     EXECUTION_FIELDS,
     SIMULATION_FIELDS,
@@ -150,7 +150,7 @@ def _render_value(
         backend.json.render(tag, value, lambda: message.json)
 
 
-UNARY: dict[str, Unary] = {
+UNARY: dict[str, UnaryHandler] = {
     "ExecuteTransaction": _execute_transaction,
     "SimulateTransaction": _simulate_transaction,
 }

@@ -1,6 +1,6 @@
 """`sui.forking.v1alpha.ForkingService`: moving the clock forward."""
 
-from nexus_tools.sui.localnet.rpc.backend import Backend, Unary
+from nexus_tools.sui.localnet.rpc.backend import Backend, UnaryHandler
 from nexus_tools.sui.localnet.rpc.interface import invalid
 from nexus_tools.sui.rpc import Message
 
@@ -30,7 +30,7 @@ def _get_status(backend: Backend, _: Message, response: Message) -> None:
     response.timestamp_ms = latest.timestamp_ms
 
 
-UNARY: dict[str, Unary] = {
+UNARY: dict[str, UnaryHandler] = {
     "AdvanceClock": _advance_clock,
     "AdvanceCheckpoint": _advance_checkpoint,
     "GetStatus": _get_status,

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
-from nexus_tools.sui.localnet.rpc.backend import Backend, Streaming, Unary
+from nexus_tools.sui.localnet.rpc.backend import Backend, StreamingHandler, UnaryHandler
 from nexus_tools.sui.localnet.rpc.interface import not_found
 from nexus_tools.sui.rpc import Message
 
@@ -27,5 +27,5 @@ async def _watch(
     await asyncio.Event().wait()
 
 
-UNARY: dict[str, Unary] = {"Check": _check}
-STREAMING: dict[str, Streaming] = {"Watch": _watch}
+UNARY: dict[str, UnaryHandler] = {"Check": _check}
+STREAMING: dict[str, StreamingHandler] = {"Watch": _watch}

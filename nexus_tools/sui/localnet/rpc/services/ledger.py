@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from nexus_tools.sui.localnet.ledger import Checkpoint, ExecutedTransaction
-from nexus_tools.sui.localnet.rpc.backend import Backend, Streaming, Unary
+from nexus_tools.sui.localnet.rpc.backend import Backend, StreamingHandler, UnaryHandler
 from nexus_tools.sui.localnet.rpc.interface import (
     BATCH_ITEMS,
     CHAIN_NAME,
@@ -166,7 +166,7 @@ def _get_epoch(backend: Backend, request: Message, response: Message) -> None:
     prune(response.epoch, mask)
 
 
-UNARY: dict[str, Unary] = {
+UNARY: dict[str, UnaryHandler] = {
     "GetServiceInfo": _get_service_info,
     "GetObject": _get_object,
     "BatchGetObjects": _batch_get_objects,
@@ -175,7 +175,7 @@ UNARY: dict[str, Unary] = {
     "GetCheckpoint": _get_checkpoint,
     "GetEpoch": _get_epoch,
 }
-STREAMING: dict[str, Streaming] = {
+STREAMING: dict[str, StreamingHandler] = {
     "ListCheckpoints": list_checkpoints,
     "ListTransactions": list_transactions,
     "ListEvents": list_events,

@@ -1,7 +1,7 @@
 """`sui.rpc.v2.MovePackageService`: packages, their datatypes and functions."""
 
 from nexus_tools.sui.bytecode import original_id
-from nexus_tools.sui.localnet.rpc.backend import Backend, Unary
+from nexus_tools.sui.localnet.rpc.backend import Backend, UnaryHandler
 from nexus_tools.sui.localnet.rpc.interface import EVERYTHING, invalid, not_found
 from nexus_tools.sui.localnet.rpc.rendering import (
     render_datatype,
@@ -78,7 +78,7 @@ def _find_module(backend: Backend, request: Message) -> LoadedModule:
     return module
 
 
-UNARY: dict[str, Unary] = {
+UNARY: dict[str, UnaryHandler] = {
     "GetPackage": _get_package,
     "GetDatatype": _get_datatype,
     "GetFunction": _get_function,

@@ -6,7 +6,7 @@ Source of the syntax and the error messages: `Domain::from_str` in `sui-name-ser
 import re
 
 from nexus_tools.sui.errors import ValidationError
-from nexus_tools.sui.localnet.rpc.backend import Backend, Unary
+from nexus_tools.sui.localnet.rpc.backend import Backend, UnaryHandler
 from nexus_tools.sui.localnet.rpc.interface import not_found
 from nexus_tools.sui.localnet.rpc.requests import address, parsed, required
 from nexus_tools.sui.rpc import Message
@@ -28,7 +28,7 @@ def _reverse_lookup_name(_: Backend, request: Message, __: Message) -> None:
     raise not_found(f"{owner} does not have a name: this network does not have SuiNS")
 
 
-UNARY: dict[str, Unary] = {
+UNARY: dict[str, UnaryHandler] = {
     "LookupName": _lookup_name,
     "ReverseLookupName": _reverse_lookup_name,
 }

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from google.protobuf.descriptor import FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
-from nexus_tools.sui.localnet.rpc.backend import Backend, Unary
+from nexus_tools.sui.localnet.rpc.backend import Backend, UnaryHandler
 from nexus_tools.sui.localnet.rpc.interface import Code, RpcError, invalid, not_found
 from nexus_tools.sui.rpc import Message
 
@@ -65,7 +65,7 @@ def _no_extensions(_: Backend, __: Message, ___: Message) -> None:
     raise RpcError(Code.UNIMPLEMENTED, "extensions are not supported")
 
 
-_QUESTIONS: dict[str, Unary] = {
+_QUESTIONS: dict[str, UnaryHandler] = {
     "file_by_filename": _file_by_name,
     "file_containing_symbol": _file_with_symbol,
     "file_containing_extension": _no_extensions,
@@ -73,4 +73,4 @@ _QUESTIONS: dict[str, Unary] = {
     "list_services": _list_services,
 }
 
-UNARY: dict[str, Unary] = {"ServerReflectionInfo": _respond}
+UNARY: dict[str, UnaryHandler] = {"ServerReflectionInfo": _respond}

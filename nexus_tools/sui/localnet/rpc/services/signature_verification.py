@@ -4,12 +4,12 @@ from typing import Any
 
 from nexus_tools.sui.bcs import BcsError, Codec, byte_vector
 from nexus_tools.sui.errors import NotAllowedError
-from nexus_tools.sui.localnet.rpc.backend import Backend, Unary
+from nexus_tools.sui.localnet.rpc.backend import Backend, UnaryHandler
 from nexus_tools.sui.localnet.rpc.interface import RpcError, invalid
 from nexus_tools.sui.localnet.rpc.requests import address, required, serialized_signature
 from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.signature import (
-    NOT_VALID,
+    INVALID_SIGNATURE_PREFIX,
     PERSONAL_MESSAGE_INTENT,
     TRANSACTION_INTENT,
     MultiSig,
@@ -46,7 +46,7 @@ def _verify_signature(_: Backend, request: Message, response: Message) -> None:
         signature.verify(signed_bytes)
     except NotAllowedError as error:
         response.is_valid = False
-        response.reason = f"signature error: {error.message.removeprefix(NOT_VALID)}"
+        response.reason = f"signature error: {error.message.removeprefix(INVALID_SIGNATURE_PREFIX)}"
     else:
         response.is_valid = True
 
@@ -84,4 +84,4 @@ def _signed_bytes(message: Message) -> bytes:
     raise invalid("invalid message")
 
 
-UNARY: dict[str, Unary] = {"VerifySignature": _verify_signature}
+UNARY: dict[str, UnaryHandler] = {"VerifySignature": _verify_signature}

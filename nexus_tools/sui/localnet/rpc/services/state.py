@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from nexus_tools.sui.localnet.ledger import CoinBalance, listing_place, type_order
-from nexus_tools.sui.localnet.rpc.backend import Backend, Unary
+from nexus_tools.sui.localnet.ledger import CoinBalance, listing_sort_key, type_sort_key
+from nexus_tools.sui.localnet.rpc.backend import Backend, UnaryHandler
 from nexus_tools.sui.localnet.rpc.interface import (
     DYNAMIC_FIELD_FIELDS,
     OWNED_OBJECT_FIELDS,
@@ -17,7 +17,7 @@ from nexus_tools.sui.localnet.rpc.requests import (
     parsed,
     place_of,
     required,
-    struct_tag,
+    struct_tag_field,
     token_for,
 )
 from nexus_tools.sui.localnet.rpc.services.coin_info import get_coin_info
@@ -31,7 +31,7 @@ _MAX_U64 = 2**64 - 1
 
 def _list_owned_objects(backend: Backend, request: Message, response: Message) -> None:
     owner = address(request, "owner")
-    object_type = struct_tag(request, "object_type")
+    object_type = struct_tag_field(request, "object_type")
     mask = requested_mask(request, backend.descriptor("Object"), OWNED_OBJECT_FIELDS)
     question = ("owned", str(owner), str(object_type))
     size = page_size(request)
@@ -47,7 +47,7 @@ def _list_owned_objects(backend: Backend, request: Message, response: Message) -
     last = _fill_page(objects, size, render, backend.limits.page_bytes)
     if last is not None:
         assert isinstance(last.data, MoveObject)
-        response.next_page_token = token_for(listing_place(last.data), question)
+        response.next_page_token = token_for(listing_sort_key(last.data), question)
 
 
 def _list_dynamic_fields(backend: Backend, request: Message, response: Message) -> None:
@@ -105,11 +105,11 @@ def _list_balances(backend: Backend, request: Message, response: Message) -> Non
     size = page_size(request)
     after = place_of(request, question) or b""
     balances = backend.node.ledger.balances(owner)
-    coin_types = sorted((tag for tag in balances if type_order(tag) > after), key=type_order)
+    coin_types = sorted((tag for tag in balances if type_sort_key(tag) > after), key=type_sort_key)
     for coin_type in coin_types[:size]:
         _render_balance(response.balances.add(), coin_type, balances[coin_type])
     if len(coin_types) > size:
-        response.next_page_token = token_for(type_order(coin_types[size - 1]), question)
+        response.next_page_token = token_for(type_sort_key(coin_types[size - 1]), question)
 
 
 def _render_balance(message: Message, coin_type: TypeTag, balance: CoinBalance) -> None:
@@ -122,7 +122,7 @@ def _render_balance(message: Message, coin_type: TypeTag, balance: CoinBalance) 
         message.address_balance = min(balance.in_address, _MAX_U64)
 
 
-UNARY: dict[str, Unary] = {
+UNARY: dict[str, UnaryHandler] = {
     "ListOwnedObjects": _list_owned_objects,
     "ListDynamicFields": _list_dynamic_fields,
     "GetBalance": _get_balance,

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from nexus_tools.sui.localnet.ledger import Checkpoint, EventPosition, LedgerEvent, matches
-from nexus_tools.sui.localnet.rpc.backend import Backend, Streaming
+from nexus_tools.sui.localnet.rpc.backend import Backend, StreamingHandler
 from nexus_tools.sui.localnet.rpc.interface import (
     CHECKPOINT_FIELDS,
     EVENT_FIELDS,
@@ -143,7 +143,7 @@ def _progress(message: Message, stream: str, covered: Checkpoint) -> Message:
     return message
 
 
-STREAMING: dict[str, Streaming] = {
+STREAMING: dict[str, StreamingHandler] = {
     "SubscribeCheckpoints": _subscribe_checkpoints,
     "SubscribeTransactions": _subscribe_transactions,
     "SubscribeEvents": _subscribe_events,

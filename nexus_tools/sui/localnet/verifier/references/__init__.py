@@ -1,1 +1,1 @@
-"""Reference safety of bytecode: the borrow checker. Begin with `reference_safety.py`."""
+"""Reference safety of bytecode: the borrow checker. Start with `reference_safety.py`."""

@@ -1,1 +1,1 @@
-"""Checks of the tables of a module. Begin with `bounds.py`."""
+"""Checks of the tables of a module. Start with `bounds.py`."""

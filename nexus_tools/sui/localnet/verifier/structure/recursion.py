@@ -23,9 +23,8 @@ def components(graph: Mapping[_Node, Iterable[_Node]]) -> list[list[_Node]]:
     """Return the strongly connected components: groups of nodes that can reach each other.
 
     An edge to a node outside of the graph does not count. For `{1: [2], 2: [1, 3], 3: []}` the
-    result is `[3]` and `[2, 1]`.
-    Source: Tarjan, "Depth-first search and linear graph algorithms" (1972), without recursion,
-    because a module may have a chain of a thousand types or functions.
+    result is `[3]` and `[2, 1]`. Source: Tarjan, "Depth-first search and linear graph algorithms"
+    (1972), without recursion, because a module may have a chain of a thousand types or functions.
     """
     search = _Search(graph)
     for root in graph:

@@ -22,7 +22,7 @@ from nexus_tools.sui.bytecode import (
     VecOperand,
     VectorToken,
     preorder,
-    required_of_parts,
+    required_part_abilities,
 )
 from nexus_tools.sui.localnet.verifier.errors import VerificationError
 from nexus_tools.sui.localnet.verifier.type_table import Abilities, TypeTable
@@ -203,7 +203,7 @@ class _Signatures:
         return row.type_arguments, self._constraints(handle)
 
 
-def verify_fields(module: CompiledModule, types: TypeTable) -> None:
+def verify_field_abilities(module: CompiledModule, types: TypeTable) -> None:
     """Raise `VerificationError` for a field that lacks an ability."""
     for struct in module.struct_definitions:
         _verify_abilities(module, types, struct.handle, struct.fields or ())
@@ -217,7 +217,7 @@ def _verify_abilities(
 ) -> None:
     datatype = module.datatype_handles[handle]
     # An ability requires the same ability of the parts, except `key`, which requires `store`.
-    required = required_of_parts(int(datatype.abilities))
+    required = required_part_abilities(int(datatype.abilities))
     # The abilities of type arguments are checked where the datatype is instantiated.
     abilities = types.abilities((ALL,) * len(datatype.type_parameters))
     for field in fields:

@@ -1,1 +1,1 @@
-"""Type safety of bytecode. Begin with `type_safety.py`."""
+"""Type safety of bytecode. Start with `type_safety.py`."""

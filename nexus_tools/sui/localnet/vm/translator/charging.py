@@ -35,7 +35,7 @@ _CALLER_MAX = 300
 _CALLER_PUSHES_MAX = 128
 
 
-class Back(Struct, frozen=True):
+class ReturnedWork(Struct, frozen=True):
     """Work that was charged in advance and is not done."""
 
     work: Work
@@ -78,7 +78,7 @@ class Charges:
         if work.left > 0:
             yield Line(f"meter.left -= {work.left!r}", note=work)
         elif work.left < 0:
-            yield Line(f"meter.left += {-work.left!r}", note=Back(-work))
+            yield Line(f"meter.left += {-work.left!r}", note=ReturnedWork(-work))
         if is_looked_at or self._is_long:
             yield Line(_CHECK)
 

@@ -72,13 +72,13 @@ class CopyOf(Struct, frozen=True):
     type: Type
 
 
-class Made(Struct, frozen=True):
+class LazySymbol(Struct, frozen=True):
     """An object made from `Types` and the type arguments when the function is first called."""
 
     make: Callable[..., Any]
 
 
-Symbol = Callee | NewVector | Constant | SizeOf | CopyOf | Made
+Symbol = Callee | NewVector | Constant | SizeOf | CopyOf | LazySymbol
 
 _BORROWS = frozenset({Opcode.MUT_BORROW_LOC, Opcode.IMM_BORROW_LOC})
 # A Python variable has no address. A reference to a local needs one only if it is passed on,

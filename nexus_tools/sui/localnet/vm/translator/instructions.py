@@ -3,8 +3,7 @@
 `PUSHES` has the number of pushed values and their bytes by instruction. Charges that depend on the
 operand or on the value are added where the instruction is translated. The bytes are those of Sui's
 meter and not the real sizes: 1 for the result of a calculation, 8 for a reference and for a moved
-value, 2 for a packed struct, 8 for a packed vector.
-Source: `sui-adapter/src/gas_meter.rs`.
+value, 2 for a packed struct, 8 for a packed vector. Source: `sui-adapter/src/gas_meter.rs`.
 """
 
 from collections.abc import Mapping

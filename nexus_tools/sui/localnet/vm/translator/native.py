@@ -12,7 +12,7 @@ from nexus_tools.sui.localnet.vm.metering import LARGE, Work
 from nexus_tools.sui.localnet.vm.native import AnyNative, HashNative, PricedNative, TypedNative
 from nexus_tools.sui.localnet.vm.translator.frame import (
     Constant,
-    Made,
+    LazySymbol,
     SizeOf,
     Symbol,
     packed_size,
@@ -57,7 +57,10 @@ def _plain(function: Function, native: Callable[..., object]) -> _Body:
 
 def _typed(function: Function, native: TypedNative) -> _Body:
     calling, sizes = _calling(function, ["context", *_targets(function)], objects=False)
-    return [*_counting(_work(function)), *calling], {"implementation": Made(native.make), **sizes}
+    return [*_counting(_work(function)), *calling], {
+        "implementation": LazySymbol(native.make),
+        **sizes,
+    }
 
 
 def _priced(function: Function, native: PricedNative) -> _Body:

@@ -91,7 +91,10 @@ def _parameters(function: Function) -> list[str]:
 
 def _prologue(frame: Frame) -> list[Line]:
     arguments = ", ".join(["context", "this", *_parameters(frame.function)[2:]])
-    lines = [Line(f"if not room: return go_deeper({arguments})"), Line("meter = context.meter")]
+    lines = [
+        Line(f"if not room: return call_in_new_thread({arguments})"),
+        Line("meter = context.meter"),
+    ]
     for cell in sorted(frame.cells):
         value = f"v{cell}" if cell < len(frame.function.parameters) else "None"
         lines.append(Line(f"cell{cell} = [{value}]"))

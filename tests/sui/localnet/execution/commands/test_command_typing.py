@@ -20,17 +20,17 @@ def _argument(index, kind, *data):
     return ErrorKind.COMMAND_ARGUMENT_ERROR, CommandArgumentError(index, kind, data)
 
 
-def function_that_is_not_there(world, build):
+def missing_function(world, build):
     world.call(build, "nope")
     return (ErrorKind.FUNCTION_NOT_FOUND, None), 0
 
 
-def argument_that_is_not_there(world, build):
+def missing_argument(world, build):
     world.call(build, "increment", [InputArgument(99)])
     return _argument(0, ArgumentErrorKind.INDEX_OUT_OF_BOUNDS, 99), 0
 
 
-def bytes_that_are_no_value(world, build):
+def invalid_bytes(world, build):
     world.call(build, "increment", [build.pure(u8, 1)])
     return _argument(0, ArgumentErrorKind.INVALID_BCS_BYTES), 0
 
@@ -45,19 +45,19 @@ def private_function(world, build):
     return (ErrorKind.NON_ENTRY_FUNCTION_INVOKED, None), 0
 
 
-def value_that_is_gone(world, build):
+def moved_value(world, build):
     potato = world.call(build, "potato", [build.u64(1)])
     world.call(build, "eat", [potato])
     world.call(build, "eat", [potato])
     return _argument(0, ArgumentErrorKind.ARGUMENT_WITHOUT_VALUE), 2
 
 
-def result_that_is_left(world, build):
+def unused_result(world, build):
     world.call(build, "potato", [build.u64(2)])
     return (ErrorKind.UNUSED_VALUE_WITHOUT_DROP, None), None
 
 
-def entry_argument_that_is_hot(world, build):
+def hot_entry_argument(world, build):
     thing = build.resolved(world.argument(world.things()[0]))
     potato = world.call(build, "potato_of", [thing])
     world.call(build, "private_entry", [thing, build.u64(1)])
@@ -71,14 +71,14 @@ def abort(world, build):
 
 
 IN_THEIR_ORDER = (
-    function_that_is_not_there,
-    argument_that_is_not_there,
-    bytes_that_are_no_value,
+    missing_function,
+    missing_argument,
+    invalid_bytes,
     gas_coin_by_value,
     private_function,
-    value_that_is_gone,
-    result_that_is_left,
-    entry_argument_that_is_hot,
+    moved_value,
+    unused_result,
+    hot_entry_argument,
     abort,
 )
 

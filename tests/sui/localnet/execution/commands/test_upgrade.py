@@ -41,7 +41,7 @@ def upgraded_package(result):
     return next(v for v in result.written.values() if isinstance(v.data, MovePackage))
 
 
-def refused(world, name, **options):
+def refusal(world, name, **options):
     kind, error, command = world.fail(upgrade(world, name, **options))
     assert (kind, command) == (ErrorKind.PACKAGE_UPGRADE_ERROR, 1)
     return error
@@ -102,21 +102,21 @@ def test_receipt_must_be_returned(probed):
 
 
 def test_modules_that_were_not_authorized_are_refused(probed):
-    error = refused(probed, "compatible", digest=bytes(32))
+    error = refusal(probed, "compatible", digest=bytes(32))
     modules = (probed.probe_modules["compatible"],)
     digest = package_digest(modules, DEPENDENCIES)
     assert error == PackageUpgradeError(UpgradeErrorKind.DIGEST_DOES_NOT_MATCH, digest)
 
 
 def test_package_that_was_not_authorized_is_refused(probed):
-    error = refused(probed, "compatible", package=FRAMEWORK)
+    error = refusal(probed, "compatible", package=FRAMEWORK)
     expected = (FRAMEWORK, probed.package)
     assert error == PackageUpgradeError(UpgradeErrorKind.PACKAGE_ID_DOES_NOT_MATCH, expected)
 
 
 @pytest.mark.parametrize("name", ["other_layout", "function_missing", "new_ability"])
 def test_incompatible_upgrade_is_refused(probed, name):
-    error = refused(probed, name)
+    error = refusal(probed, name)
     assert error == PackageUpgradeError(UpgradeErrorKind.INCOMPATIBLE_UPGRADE)
 
 
@@ -135,7 +135,7 @@ def test_stricter_policy_allows_less(probed, policy, name, allowed):
 
 
 def test_unknown_policy_is_refused(probed):
-    error = refused(probed, "compatible", policy=255)
+    error = refusal(probed, "compatible", policy=255)
     assert error == PackageUpgradeError(UpgradeErrorKind.UNKNOWN_UPGRADE_POLICY, 255)
 
 

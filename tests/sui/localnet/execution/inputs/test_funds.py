@@ -5,7 +5,7 @@ from nexus_tools.sui.localnet.execution import TransactionRefused
 from nexus_tools.sui.localnet.execution.inputs.funds import (
     available_for_gas,
     balance_of,
-    pays_from_balance,
+    can_pay_from_balance,
     uses_gas_coin,
 )
 from nexus_tools.sui.types.address import ACCUMULATOR_ROOT, SUI_FRAMEWORK, Address
@@ -32,7 +32,7 @@ def endow(world, owner, amount, coin_type=SUI):
     world.store.put(Object(data, ObjectOwner(ACCUMULATOR_ROOT), world.GENESIS, 0))
 
 
-def unpaid(world, builder, *, budget=50_000_000, expiration=BRIEF):
+def balance_paid(world, builder, *, budget=50_000_000, expiration=BRIEF):
     data = world.data(builder, payment=(), budget=budget)
     return replace(data, expiration=expiration)
 
@@ -57,24 +57,24 @@ def test_gas_cannot_use_the_amounts_that_commands_may_withdraw(world, build):
     build.withdrawal(30, SUI)
     build.withdrawal(50, SUI)
     build.withdrawal(900, USD)
-    assert available_for_gas(unpaid(world, build), world.store) == 20
+    assert available_for_gas(balance_paid(world, build), world.store) == 20
 
 
 def test_gas_coin_may_be_named_in_any_command(world, build):
-    assert not uses_gas_coin(unpaid(world, build))
+    assert not uses_gas_coin(balance_paid(world, build))
     build.make_move_vec([build.gas], None)
-    assert uses_gas_coin(unpaid(world, build))
+    assert uses_gas_coin(balance_paid(world, build))
 
 
 def test_balance_pays_if_it_is_sufficient_and_replay_is_impossible(world, build):
     endow(world, world.ALICE, 50_000_000)
-    assert pays_from_balance(unpaid(world, build), world.store)
-    assert not pays_from_balance(unpaid(world, build, budget=50_000_001), world.store)
-    lasting = unpaid(world, build, expiration=NoExpiration())
-    assert not pays_from_balance(lasting, world.store)
+    assert can_pay_from_balance(balance_paid(world, build), world.store)
+    assert not can_pay_from_balance(balance_paid(world, build, budget=50_000_001), world.store)
+    lasting = balance_paid(world, build, expiration=NoExpiration())
+    assert not can_pay_from_balance(lasting, world.store)
     build.resolved(world.argument(world.coin(world.ALICE, 1)))
-    owning = unpaid(world, build, expiration=NoExpiration())
-    assert pays_from_balance(owning, world.store)
+    owning = balance_paid(world, build, expiration=NoExpiration())
+    assert can_pay_from_balance(owning, world.store)
 
 
 # --- Refusals
@@ -100,21 +100,21 @@ def test_at_most_ten_withdrawals_including_gas_are_allowed(world, build):
     for _ in range(10):
         build.withdrawal(1, SUI)
     assert world.run(build)  # the gas is paid with a coin
-    code, message = refused(world, unpaid(world, build))
+    code, message = refused(world, balance_paid(world, build))
     assert code == "invalid_withdraw_reservation"
     assert message.endswith("Maximum number of balance withdraw reservations is 10")
 
 
 def test_coins_of_other_types_do_not_pay_gas(world, build):
     endow(world, world.ALICE, 100_000_000, USD)
-    code, message = refused(world, unpaid(world, build))
+    code, message = refused(world, balance_paid(world, build))
     assert code == "invalid_withdraw_reservation"
     assert "requires 50000000 but only 0 is available" in message
 
 
 def test_replayable_transaction_is_refused(world, build):
     endow(world, world.ALICE, 100_000_000)
-    data = unpaid(world, build, expiration=NoExpiration())
+    data = balance_paid(world, build, expiration=NoExpiration())
     code, message = refused(world, data)
     assert code == "invalid_expiration"
     assert message == (

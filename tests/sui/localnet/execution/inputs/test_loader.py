@@ -18,7 +18,7 @@ def refused(world, builder, **options):
     return refusal.value.code, refusal.value.message
 
 
-def using(*arguments):
+def transaction_with(*arguments):
     builder = TransactionBuilder()
     for argument in arguments:
         builder.resolved(argument)
@@ -28,7 +28,7 @@ def using(*arguments):
 
 def test_missing_object_is_not_found(world):
     reference = ObjectReference(Address.of(99), 4, Digest(bytes(32)))
-    code, message = refused(world, using(OwnedObject(reference)))
+    code, message = refused(world, transaction_with(OwnedObject(reference)))
     assert code == "object_not_found"
     assert message == (
         f"Could not find the referenced object {Address.of(99)} at version Some(SequenceNumber(4))"
@@ -40,7 +40,7 @@ def test_old_version_is_not_available_for_consumption(world, build):
     old = world.argument(coin)
     build.transfer_objects([build.resolved(old)], world.ALICE)
     world.succeed(build)
-    code, message = refused(world, using(old))
+    code, message = refused(world, transaction_with(old))
     assert code == "object_version_unavailable_for_consumption"
     assert "is not available for consumption, its current version: SequenceNumber(2)" in message
     assert str(coin) in message
@@ -49,27 +49,27 @@ def test_old_version_is_not_available_for_consumption(world, build):
 def test_wrong_digest_is_refused(world):
     reference = world.argument(world.coin(world.ALICE, 5)).reference
     wrong = ObjectReference(reference.object_id, reference.version, Digest(bytes(32)))
-    code, message = refused(world, using(OwnedObject(wrong)))
+    code, message = refused(world, transaction_with(OwnedObject(wrong)))
     assert code == "invalid_object_digest"
     assert message.endswith(f"Expected digest : {reference.digest}")
 
 
 def test_object_of_another_owner_is_refused(world):
     coin = world.coin(world.BOB, 5)
-    code, message = refused(world, using(world.argument(coin)))
+    code, message = refused(world, transaction_with(world.argument(coin)))
     assert code == "incorrect_user_signature"
     assert f"is owned by account address {world.BOB}" in message
 
 
 def test_shared_object_cannot_be_used_as_owned(probed):
     reference = probed.store.get(probed.box).reference()
-    assert refused(probed, using(OwnedObject(reference)))[0] == "not_shared_object_error"
+    assert refused(probed, transaction_with(OwnedObject(reference)))[0] == "not_shared_object_error"
 
 
 def test_owned_object_cannot_be_used_as_shared(world):
     coin = world.coin(world.ALICE, 5)
     argument = SharedObject(coin, 1, mutable=True)
-    assert refused(world, using(argument)) == (
+    assert refused(world, transaction_with(argument)) == (
         "not_shared_object_error",
         "Object used as shared is not shared",
     )
@@ -77,13 +77,13 @@ def test_owned_object_cannot_be_used_as_shared(world):
 
 def test_shared_object_needs_its_initial_version(probed):
     argument = SharedObject(probed.box, 999, mutable=True)
-    code, _ = refused(probed, using(argument))
+    code, _ = refused(probed, transaction_with(argument))
     assert code == "shared_object_starting_version_mismatch"
 
 
 def test_deleted_shared_object_is_not_found(world):
     argument = SharedObject(Address.of(99), 1, mutable=True)
-    assert refused(world, using(argument))[0] == "object_not_found"
+    assert refused(world, transaction_with(argument))[0] == "object_not_found"
 
 
 def test_dynamic_field_cannot_be_an_input(probed, build):
@@ -93,14 +93,14 @@ def test_dynamic_field_cannot_be_an_input(probed, build):
     )
     result = probed.succeed(build)
     field = next(v for v in result.written.values() if v.type.name == "Field")
-    code, message = refused(probed, using(OwnedObject(field.reference())))
+    code, message = refused(probed, transaction_with(OwnedObject(field.reference())))
     assert code == "invalid_child_object_argument"
     assert f"is owned by object {thing}" in message
 
 
 def test_package_cannot_be_an_object_input(world):
     package = world.store.get(Address.of(2)).reference()
-    assert refused(world, using(OwnedObject(package)))[0] == "move_package_as_object"
+    assert refused(world, transaction_with(OwnedObject(package)))[0] == "move_package_as_object"
 
 
 def test_object_cannot_be_a_package(world, build):
@@ -119,12 +119,12 @@ def test_missing_package_is_refused(world, build):
 
 def test_user_cannot_change_the_clock(world):
     argument = SharedObject(CLOCK, 1, mutable=True)
-    assert refused(world, using(argument))[0] == "immutable_parameter_expected_error"
+    assert refused(world, transaction_with(argument))[0] == "immutable_parameter_expected_error"
 
 
 def test_object_can_be_named_only_once(world):
     argument = world.argument(world.coin(world.ALICE, 5))
-    kind = using(argument).finish()
+    kind = transaction_with(argument).finish()
     twice = type(kind)((*kind.inputs, argument), kind.commands)
     assert refused(world, twice) == (
         "duplicate_object_ref_input",
@@ -135,7 +135,7 @@ def test_object_can_be_named_only_once(world):
 def test_received_object_cannot_also_be_an_input(probed):
     child = probed.new_thing(1, owner=probed.new_thing(2))
     reference = probed.store.get(child).reference()
-    kind = using(ReceivingObject(reference)).finish()
+    kind = transaction_with(ReceivingObject(reference)).finish()
     twice = type(kind)((*kind.inputs, OwnedObject(reference)), kind.commands)
     assert refused(probed, twice)[0] == "duplicate_object_ref_input"
 
@@ -144,18 +144,18 @@ def test_received_object_needs_its_current_version(probed):
     child = probed.new_thing(1, owner=probed.new_thing(2))
     reference = probed.store.get(child).reference()
     old = ObjectReference(child, reference.version - 1, reference.digest)
-    code, _ = refused(probed, using(ReceivingObject(old)))
+    code, _ = refused(probed, transaction_with(ReceivingObject(old)))
     assert code == "object_version_unavailable_for_consumption"
 
 
 def test_gas_coin_cannot_also_be_an_input(world):
-    code, message = refused(world, using(world.argument(world.gas)))
+    code, message = refused(world, transaction_with(world.argument(world.gas)))
     assert code == "mutable_object_used_more_than_once"
     assert str(world.gas) in message
 
 
 def test_gas_coin_can_be_named_only_once(world):
-    code, _ = refused(world, using(), payment=(world.gas, world.gas))
+    code, _ = refused(world, transaction_with(), payment=(world.gas, world.gas))
     assert code == "mutable_object_used_more_than_once"
 
 
@@ -163,25 +163,25 @@ def test_gas_coin_can_be_named_only_once(world):
 
 
 def test_commands_have_no_gas_coin_without_payment(world):
-    code, message = refused(world, using(), payment=())
+    code, message = refused(world, transaction_with(), payment=())
     assert code == "unsupported"
     assert "gas coin" in message
 
 
 def test_gas_must_be_paid_in_sui(world):
     coin = world.coin(world.ALICE, 9 * world.SUI, coin_tag(parse_type_tag("0x2::clock::Clock")))
-    code, message = refused(world, using(), payment=(coin,))
+    code, message = refused(world, transaction_with(), payment=(coin,))
     assert (code, message) == ("invalid_gas_object", f"Object {coin} is not a gas object")
 
 
 def test_gas_must_be_paid_from_coins_of_the_payer(world):
     coin = world.coin(world.BOB, 9 * world.SUI)
-    assert refused(world, using(), payment=(coin,))[0] == "incorrect_user_signature"
+    assert refused(world, transaction_with(), payment=(coin,))[0] == "incorrect_user_signature"
 
 
 def test_coins_must_cover_the_budget(world):
     coin = world.coin(world.ALICE, world.SUI)
-    code, message = refused(world, using(), payment=(coin,), budget=world.SUI + 1)
+    code, message = refused(world, transaction_with(), payment=(coin,), budget=world.SUI + 1)
     assert code == "gas_balance_too_low"
     assert message == (
         "Balance of gas object 1000000000 is lower than the needed amount: 1000000001"
@@ -196,13 +196,13 @@ def test_coins_must_cover_the_budget(world):
     ],
 )
 def test_budget_is_limited(world, budget, code, bound):
-    refusal = refused(world, using(), budget=budget)
+    refusal = refused(world, transaction_with(), budget=budget)
     assert refusal[0] == code
     assert str(bound) in refusal[1]
 
 
 def test_minimum_budget_grows_with_the_price(world):
-    code, message = refused(world, using(), budget=1_000_000, price=1_001)
+    code, message = refused(world, transaction_with(), budget=1_000_000, price=1_001)
     assert (code, message) == (
         "gas_budget_too_low",
         "Gas budget: 1000000 is lower than min: 1001000",
@@ -210,7 +210,7 @@ def test_minimum_budget_grows_with_the_price(world):
 
 
 def test_price_is_at_least_the_reference_price(world):
-    code, message = refused(world, using(), price=999)
+    code, message = refused(world, transaction_with(), price=999)
     assert (code, message) == (
         "gas_price_under_rgp",
         "Gas price 999 under reference gas price (RGP) 1000",

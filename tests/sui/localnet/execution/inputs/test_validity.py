@@ -33,7 +33,7 @@ def of(*commands, inputs=()):
     return ProgrammableTransaction(tuple(inputs), commands)
 
 
-def deep(depth):
+def nested_type(depth):
     tag = Primitive.U8
     for _ in range(depth):
         tag = VectorTag(tag)
@@ -46,7 +46,7 @@ def deep(depth):
         of(*[NOTHING] * 1_024),
         of(replace(NOTHING, arguments=(GasCoin(),) * 512)),
         of(replace(NOTHING, type_arguments=(SUI,) * 17)),
-        of(replace(NOTHING, type_arguments=(deep(17),))),
+        of(replace(NOTHING, type_arguments=(nested_type(17),))),
         of(MergeCoins(GasCoin(), (GasCoin(),) * 512)),
         of(Publish((b"",) * 65, ())),
         of(Publish((b"",), (Address.of(1),) * 33)),

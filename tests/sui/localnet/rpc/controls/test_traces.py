@@ -42,14 +42,14 @@ def test_values_are_text_on_request(localnet, digest):
     assert trace["commands"][0]["results"][0]["value"].startswith("Coin<SUI> {id: 0x")
 
 
-def unsent(kind, payment=(), price=0, budget=0):
+def unsent_transaction(kind, payment=(), price=0, budget=0):
     """Return a transaction of an account without SUI."""
     sender = Address.of(0xB0B)
     data = TransactionData(kind, sender, GasData(payment, sender, price, budget), NoExpiration())
     return b64encode(data.encode()).decode()
 
 
-def splitting(amount):
+def split_kind(amount):
     builder = TransactionBuilder()
     split = builder.split_coins(builder.gas, [amount])
     builder.transfer_objects([split[0]], Address.parse(RECIPIENT))
@@ -57,26 +57,30 @@ def splitting(amount):
 
 
 def test_unsent_transaction_is_traced(localnet):
-    trace = post(localnet, {"transaction": unsent(splitting(5))}).json()
+    trace = post(localnet, {"transaction": unsent_transaction(split_kind(5))}).json()
     assert (trace["is_simulated"], trace["checkpoint"]) == (True, None)
     assert trace["status"] == {"success": True}
     assert trace["commands"][0]["results"][0]["value"]["balance"] == "5"
 
 
 def test_failing_transaction_is_traced(localnet):
-    trace = post(localnet, {"transaction": unsent(splitting(2**64 - 1))}).json()
+    trace = post(localnet, {"transaction": unsent_transaction(split_kind(2**64 - 1))}).json()
     assert trace["status"]["error"] == "INSUFFICIENT_COIN_BALANCE"
     assert [command["status"] for command in trace["commands"]] == ["failed", "not_run"]
 
 
 def test_refused_transaction_returns_status_422(localnet):
     lost = ObjectReference(Address.of(0x105), 1, Digest(bytes(32)))
-    answer = post(localnet, {"transaction": unsent(splitting(5), (lost,), 1_000, 10**7)})
+    answer = post(
+        localnet, {"transaction": unsent_transaction(split_kind(5), (lost,), 1_000, 10**7)}
+    )
     assert (answer.status_code, answer.json()["code"]) == (422, "object_not_found")
 
 
 def test_system_transaction_is_refused(localnet):
-    answer = post(localnet, {"transaction": unsent(RandomnessStateUpdate(0, 0, b"", 1))})
+    answer = post(
+        localnet, {"transaction": unsent_transaction(RandomnessStateUpdate(0, 0, b"", 1))}
+    )
     assert (answer.status_code, answer.json()["code"]) == (422, "unsupported")
 
 
@@ -91,7 +95,7 @@ def test_largest_transaction_fits_into_a_request(localnet):
     builder = TransactionBuilder()
     cap = builder.publish([bytes(127 * 1024)], [])
     builder.transfer_objects([cap], Address.of(0xB))
-    answer = post(localnet, {"transaction": unsent(builder.finish())})
+    answer = post(localnet, {"transaction": unsent_transaction(builder.finish())})
     assert answer.status_code == 200
     assert answer.json()["status"]["error"] == "VM_VERIFICATION_OR_DESERIALIZATION_ERROR"
 

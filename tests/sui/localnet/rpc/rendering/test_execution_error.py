@@ -10,7 +10,7 @@ from nexus_tools.sui.types.execution_status import (
 )
 
 
-def rendered(messages, kind, data):
+def render(messages, kind, data):
     message = messages.message("sui.rpc.v2.ExecutionError")()
     render_failure(message, ExecutionFailure(ExecutionError(kind, data), 2), lambda _: None)
     return message
@@ -18,7 +18,7 @@ def rendered(messages, kind, data):
 
 def test_instruction_error_has_a_location_and_no_code(messages):
     place = MoveLocation(Address.of(2), "m", 3, 4, "f")
-    error = rendered(messages, ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR, place)
+    error = render(messages, ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR, place)
     assert error.command == 2
     found = error.abort.location
     assert (found.package, found.module, found.function) == (str(Address.of(2)), "m", 3)
@@ -27,5 +27,5 @@ def test_instruction_error_has_a_location_and_no_code(messages):
 
 
 def test_instruction_error_without_a_location_has_no_details(messages):
-    error = rendered(messages, ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR, None)
+    error = render(messages, ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR, None)
     assert error.WhichOneof("error_details") is None

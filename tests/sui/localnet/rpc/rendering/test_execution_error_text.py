@@ -26,30 +26,30 @@ PLACE_TEXT = (
 )
 
 
-def described(kind, data=None, command=None):
+def describe_failure(kind, data=None, command=None):
     return describe(ExecutionFailure(ExecutionError(kind, data), command))
 
 
 def test_text_names_the_failed_command():
-    assert described(ErrorKind.INSUFFICIENT_GAS) == "InsufficientGas"
-    assert described(ErrorKind.INSUFFICIENT_GAS, command=0) == "InsufficientGas in command 0"
+    assert describe_failure(ErrorKind.INSUFFICIENT_GAS) == "InsufficientGas"
+    assert describe_failure(ErrorKind.INSUFFICIENT_GAS, command=0) == "InsufficientGas in command 0"
 
 
 def test_text_of_an_abort_has_location_and_code():
-    found = described(ErrorKind.MOVE_ABORT, MoveAbort(PLACE, 2), 3)
+    found = describe_failure(ErrorKind.MOVE_ABORT, MoveAbort(PLACE, 2), 3)
     assert found == f"MoveAbort({PLACE_TEXT}, 2) in command 3"
 
 
 def test_text_of_an_instruction_error_may_have_a_location():
     kind = ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR
     expected = f"MovePrimitiveRuntimeError(MoveLocationOpt(Some({PLACE_TEXT})))"
-    assert described(kind, PLACE) == expected
-    assert described(kind) == "MovePrimitiveRuntimeError(MoveLocationOpt(None))"
+    assert describe_failure(kind, PLACE) == expected
+    assert describe_failure(kind) == "MovePrimitiveRuntimeError(MoveLocationOpt(None))"
 
 
 def test_text_of_a_function_without_a_name_has_none():
     place = MoveLocation(Address.of(2), "m", 0, 0, None)
-    found = described(ErrorKind.MOVE_ABORT, MoveAbort(place, 1))
+    found = describe_failure(ErrorKind.MOVE_ABORT, MoveAbort(place, 1))
     assert found.endswith("function_name: None }, 1)")
 
 
@@ -146,4 +146,4 @@ def test_text_of_a_function_without_a_name_has_none():
     ],
 )
 def test_text_has_the_fields_of_an_error_in_braces(kind, data, text):
-    assert described(kind, data) == text
+    assert describe_failure(kind, data) == text

@@ -25,14 +25,14 @@ def message():
     return load_messages().message("sui.rpc.v2.UserSignature")
 
 
-def shown(message, data, *parts):
+def render(message, data, *parts):
     target = message()
     render_signature(target, data, dict.fromkeys(parts))
     return target
 
 
 def test_multisig_is_rendered_with_members_of_every_scheme(message):
-    multisig = shown(message, base64.b64decode(WITH_PASSKEY), "scheme", "multisig").multisig
+    multisig = render(message, base64.b64decode(WITH_PASSKEY), "scheme", "multisig").multisig
     members = multisig.committee.members
     assert [member.public_key.scheme for member in members] == [0, 1, 2, 5, 6]
     assert [len(member.public_key.public_key) for member in members] == [32, 33, 33, 0, 33]
@@ -45,7 +45,7 @@ def test_multisig_is_rendered_with_members_of_every_scheme(message):
 
 
 def test_unrequested_parts_are_not_rendered(message):
-    whole = shown(message, base64.b64decode(WITH_PASSKEY), "scheme")
+    whole = render(message, base64.b64decode(WITH_PASSKEY), "scheme")
     assert whole.scheme == 3
     assert whole.WhichOneof("signature") is None
 
@@ -54,6 +54,6 @@ def test_member_with_a_malformed_zklogin_key_is_rendered_without_it(message):
     # One signature of zeros by the first member, whose key is a thousand times 0xff.
     key = b"\3" + bytes([0xE8, 0x07]) + b"\xff" * 1000 + b"\1"
     data = b"\3\1\0" + bytes(64) + b"\1\0" + b"\1" + key + b"\1\0"
-    (member,) = shown(message, data, "multisig").multisig.committee.members
+    (member,) = render(message, data, "multisig").multisig.committee.members
     assert member.public_key.scheme == 5
     assert not member.public_key.HasField("zklogin")

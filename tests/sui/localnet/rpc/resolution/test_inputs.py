@@ -24,7 +24,7 @@ def by_id(object_id):
     return {"object_id": str(object_id)}
 
 
-def refused(call, *arguments, **options):
+def expect_refusal(call, *arguments, **options):
     with pytest.raises(grpc.RpcError) as caught:
         call(*arguments, **options)
     return caught.value.code(), caught.value.details()
@@ -227,7 +227,7 @@ def test_kind_is_resolved_before_its_sender_is_known(probe):
 def test_missing_object_is_not_found(desk, kind):
     fields = by_id(ABSENT) | ({"kind": kind} if kind else {})
     transferred = transfer(0, to={"kind": 1})
-    assert refused(desk.simulate, [fields], [transferred]) == (
+    assert expect_refusal(desk.simulate, [fields], [transferred]) == (
         NOT_FOUND,
         f"Object {ABSENT} not found",
     )
@@ -236,20 +236,20 @@ def test_missing_object_is_not_found(desk, kind):
 def test_missing_package_is_not_found(desk):
     command = desk.call("f", package=Address.parse(ABSENT))
     literal = {"literal": {"number_value": 1}}
-    assert refused(desk.simulate, [literal], [command]) == (
+    assert expect_refusal(desk.simulate, [literal], [command]) == (
         NOT_FOUND,
         f"Object {ABSENT} not found",
     )
 
 
 def test_object_is_not_a_package(desk):
-    found = refused(desk.simulate, [], [desk.call("f", package=Address.of(6))])
+    found = expect_refusal(desk.simulate, [], [desk.call("f", package=Address.of(6))])
     assert found == (INVALID, f"object {Address.of(6)} is not a package")
 
 
 def test_unknown_function_is_named(desk):
     command = desk.call("nothing", from_index(0), module="clock", package=Address.of(2))
-    code, details = refused(desk.simulate, [CLOCK], [command])
+    code, details = expect_refusal(desk.simulate, [CLOCK], [command])
     assert code is INVALID
     assert details == f"unable to find function {Address.of(2)}::clock::nothing"
 
@@ -257,7 +257,7 @@ def test_unknown_function_is_named(desk):
 def test_argument_beyond_the_parameters_is_refused(desk):
     clock = timestamp(desk)
     clock["move_call"]["arguments"] = [from_index(0)] * 3
-    assert refused(desk.simulate, [CLOCK], [clock]) == (INVALID, "invalid input parameter")
+    assert expect_refusal(desk.simulate, [CLOCK], [clock]) == (INVALID, "invalid input parameter")
 
 
 def test_version_other_than_the_live_one_is_refused(probe):
@@ -265,7 +265,7 @@ def test_version_other_than_the_live_one_is_refused(probe):
     thing = desk.make_thing()
     now = desk.object(thing)
     stale = by_id(thing) | {"version": now.version - 1}
-    code, details = refused(desk.simulate, [stale], [desk.call("value", from_index(0))])
+    code, details = expect_refusal(desk.simulate, [stale], [desk.call("value", from_index(0))])
     assert code is INVALID
     assert details == (
         f"provided version doesn't match, provided: Some({now.version - 1})"
@@ -277,7 +277,7 @@ def test_digest_other_than_the_live_one_is_refused(probe):
     desk, _ = probe
     thing = desk.make_thing()
     other = by_id(thing) | {"digest": "1" * 32}
-    code, details = refused(desk.simulate, [other], [desk.call("value", from_index(0))])
+    code, details = expect_refusal(desk.simulate, [other], [desk.call("value", from_index(0))])
     assert code is INVALID
     assert details.startswith("provided digest doesn't match")
 
@@ -288,7 +288,7 @@ def test_child_object_cannot_be_an_input(probe):
     key = {"literal": {"number_value": 1}}
     call = desk.call("add_object_field", *map(from_index, range(3)))
     desk.run([by_id(parent), key, by_id(child)], [call])
-    assert refused(desk.simulate, [by_id(child)], [desk.call("value", from_index(0))]) == (
+    assert expect_refusal(desk.simulate, [by_id(child)], [desk.call("value", from_index(0))]) == (
         INVALID,
         f"object {child} is object owned and cannot be used as an input",
     )
@@ -298,11 +298,11 @@ def test_kind_that_contradicts_the_owner_is_refused(probe):
     desk, box = probe
     thing = desk.make_thing()
     call = desk.call("value", from_index(0))
-    assert refused(desk.simulate, [by_id(box) | {"kind": OWNED}], [call]) == (
+    assert expect_refusal(desk.simulate, [by_id(box) | {"kind": OWNED}], [call]) == (
         INVALID,
         f"object {box} is not Immutable or AddressOwned",
     )
-    assert refused(desk.simulate, [by_id(thing) | {"kind": SHARED}], [call]) == (
+    assert expect_refusal(desk.simulate, [by_id(thing) | {"kind": SHARED}], [call]) == (
         INVALID,
         f"object {thing} is not a shared or consensus object",
     )
@@ -323,18 +323,18 @@ def test_kind_that_contradicts_the_owner_is_refused(probe):
     ],
 )
 def test_contradictory_fields_are_refused(desk, fields):
-    found = refused(desk.simulate, [fields], [timestamp(desk)])
+    found = expect_refusal(desk.simulate, [fields], [timestamp(desk)])
     assert found == (INVALID, "invalid unresolved input argument")
 
 
 def test_objects_above_the_limit_are_not_looked_up(desk):
-    code, details = refused(desk.simulate, [by_id(ABSENT)] * 2_049, [])
+    code, details = expect_refusal(desk.simulate, [by_id(ABSENT)] * 2_049, [])
     assert code is INVALID
     assert details.endswith("maximum input + receiving objects in a transaction is 2048")
 
 
 def test_unused_literal_has_no_type(desk):
-    found = refused(desk.simulate, [{"literal": {"number_value": 1}}], [])
+    found = expect_refusal(desk.simulate, [{"literal": {"number_value": 1}}], [])
     assert found == (INVALID, "unable to determine type of literal")
 
 
@@ -343,7 +343,7 @@ def test_literal_has_one_type(desk):
         {"split_coins": {"coin": {"kind": 1}, "amounts": [from_index(0)]}},
         transfer(to=from_index(0)),
     ]
-    code, details = refused(desk.simulate, [{"literal": {"string_value": "1"}}], commands)
+    code, details = expect_refusal(desk.simulate, [{"literal": {"string_value": "1"}}], commands)
     assert code is INVALID
     assert "multiple different types" in details
 
@@ -357,20 +357,20 @@ def test_literal_has_one_type(desk):
     ],
 )
 def test_literal_is_not_an_object(desk, command):
-    found = refused(desk.simulate, [{"literal": {"string_value": "0x6"}}], [command])
+    found = expect_refusal(desk.simulate, [{"literal": {"string_value": "0x6"}}], [command])
     assert found == (INVALID, "invalid use of literal")
 
 
 @pytest.mark.parametrize("name", ["@mysten/kiosk", "kiosk@mysten.sui", "mysten.sui"])
 def test_package_names_are_refused_with_an_explanation(desk, name):
-    code, details = refused(desk.simulate, [], [desk.call("f", package=name)])
+    code, details = expect_refusal(desk.simulate, [], [desk.call("f", package=name)])
     assert code is INVALID
     assert "is a name" in details
 
 
 def test_unresolved_transaction_cannot_be_executed(desk):
     wanted = desk.transaction([CLOCK], [timestamp(desk)])
-    code, details = refused(
+    code, details = expect_refusal(
         desk.client.call,
         "TransactionExecutionService/ExecuteTransaction",
         transaction=wanted,

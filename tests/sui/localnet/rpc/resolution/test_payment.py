@@ -58,7 +58,7 @@ def ids(payment):
     return [entry.object_id for entry in payment.objects]
 
 
-def refused(call, *arguments, **options):
+def expect_refusal(call, *arguments, **options):
     with pytest.raises(grpc.RpcError) as caught:
         call(*arguments, **options)
     return caught.value.code(), caught.value.details()
@@ -149,7 +149,7 @@ def test_gas_is_not_selected_without_checks(payer):
 
 def test_insufficient_balance_error_names_the_required_budget(payer, coins):
     coins(BUDGET - 1)
-    code, details = refused(payer.simulate, CLOCK, LOOK)
+    code, details = expect_refusal(payer.simulate, CLOCK, LOOK)
     assert code is INVALID
     assert details == (
         "Unable to perform gas selection due to insufficient SUI balance (in address balance or"
@@ -160,7 +160,7 @@ def test_insufficient_balance_error_names_the_required_budget(payer, coins):
 def test_insufficient_named_coins_are_reported(payer, coins):
     coin = coins(SUI, BUDGET - 1)[1]
     gas = {"owner": str(payer.account.address), "objects": [{"object_id": coin}]}
-    code, details = refused(payer.simulate, CLOCK, LOOK, gas_payment=gas)
+    code, details = expect_refusal(payer.simulate, CLOCK, LOOK, gas_payment=gas)
     assert code is INVALID
     assert details == (
         "Insufficient gas balance to cover estimated transaction cost. Available gas balance:"
@@ -171,26 +171,26 @@ def test_insufficient_named_coins_are_reported(payer, coins):
 def test_missing_coin_is_not_found(payer):
     absent = str(Address.of(0xDEAD))
     gas = {"owner": str(payer.account.address), "objects": [{"object_id": absent}]}
-    found = refused(payer.simulate, CLOCK, LOOK, gas_payment=gas)
+    found = expect_refusal(payer.simulate, CLOCK, LOOK, gas_payment=gas)
     assert found == (NOT_FOUND, f"Object {absent} not found")
 
 
 def test_coins_above_the_limit_are_not_looked_up(payer):
     objects = [{"object_id": str(Address.of(0xDEAD))}] * 257
     gas = {"owner": str(payer.account.address), "objects": objects}
-    code, details = refused(payer.simulate, CLOCK, LOOK, gas_payment=gas)
+    code, details = expect_refusal(payer.simulate, CLOCK, LOOK, gas_payment=gas)
     assert code is INVALID
     assert details.endswith("maximum number of gas payment objects is 256")
 
 
 def test_other_objects_cannot_pay(payer):
     gas = {"owner": str(payer.account.address), "objects": [{"object_id": "0x6"}]}
-    found = refused(payer.simulate, CLOCK, LOOK, gas_payment=gas)
+    found = expect_refusal(payer.simulate, CLOCK, LOOK, gas_payment=gas)
     assert found == (INVALID, f"object {Address.of(6)} is not a valid gas coin")
 
 
 def test_payment_contains_its_owner(payer):
-    code, details = refused(payer.simulate, CLOCK, LOOK, gas_payment={"budget": 1})
+    code, details = expect_refusal(payer.simulate, CLOCK, LOOK, gas_payment={"budget": 1})
     assert (code, details) == (INVALID, "missing owner")
 
 
@@ -203,13 +203,13 @@ def test_payment_contains_its_owner(payer):
 )
 def test_budget_is_limited(payer, budget, reason):
     gas = {"owner": str(payer.account.address), "budget": budget}
-    code, details = refused(payer.simulate, CLOCK, LOOK, select=False, gas_payment=gas)
+    code, details = expect_refusal(payer.simulate, CLOCK, LOOK, select=False, gas_payment=gas)
     assert code is INVALID
     assert details == f"Error checking transaction input objects: {reason}"
 
 
 def test_price_below_the_reference_price_is_refused(payer):
     gas = {"owner": str(payer.account.address), "price": 999}
-    code, details = refused(payer.simulate, CLOCK, LOOK, select=False, gas_payment=gas)
+    code, details = expect_refusal(payer.simulate, CLOCK, LOOK, select=False, gas_payment=gas)
     assert code is INVALID
     assert "Gas price 999 under reference gas price (RGP) 1000" in details

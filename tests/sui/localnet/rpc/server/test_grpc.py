@@ -14,7 +14,7 @@ INFO = "/sui.rpc.v2.LedgerService/GetServiceInfo"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
-def refused(call, /, *arguments, **fields):
+def expect_refusal(call, /, *arguments, **fields):
     with pytest.raises(grpc.RpcError) as caught:
         call(*arguments, **fields)
     return caught.value.code(), caught.value.details()
@@ -51,7 +51,7 @@ def test_error_names_its_network(client):
 
 
 def test_unknown_procedure_is_not_implemented(client):
-    code, details = refused(raw, client, "/sui.rpc.v2.LedgerService/Nonsense")
+    code, details = expect_refusal(raw, client, "/sui.rpc.v2.LedgerService/Nonsense")
     assert code is grpc.StatusCode.UNIMPLEMENTED
     assert "/sui.rpc.v2.LedgerService/Nonsense" in details
 
@@ -67,18 +67,18 @@ def test_every_procedure_is_served(client):
 
 @pytest.mark.parametrize("body", [b"\xff", b"\x0a\xff\xff\xff\xff\x0f", b"\x0a\x02\xff\xfe"])
 def test_bytes_that_are_not_a_message_are_refused(client, body):
-    code, _ = refused(raw, client, "/sui.rpc.v2.LedgerService/GetObject", body)
+    code, _ = expect_refusal(raw, client, "/sui.rpc.v2.LedgerService/GetObject", body)
     assert code is grpc.StatusCode.INVALID_ARGUMENT
 
 
 def test_large_request_is_refused_before_it_is_read(client):
-    code, details = refused(raw, client, INFO, b"\0" * (Limits().request_bytes + 1))
+    code, details = expect_refusal(raw, client, INFO, b"\0" * (Limits().request_bytes + 1))
     assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert str(Limits().request_bytes) in details
 
 
 def test_compressed_request_is_refused(client):
-    code, _ = refused(raw, client, INFO, b"\0" * 1000, compression=grpc.Compression.Gzip)
+    code, _ = expect_refusal(raw, client, INFO, b"\0" * 1000, compression=grpc.Compression.Gzip)
     assert code is grpc.StatusCode.UNIMPLEMENTED
 
 
@@ -101,7 +101,7 @@ def test_calls_above_the_limit_are_refused(make_client):
         client = make_client(localnet.url)
         streams = [client.stream("Health/Watch") for _ in range(2)]
         assert all(next(stream).status for stream in streams)
-        code, details = refused(next, client.stream("Health/Watch"))
+        code, details = expect_refusal(next, client.stream("Health/Watch"))
         assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
         assert "2 calls" in details
         assert client.call("LedgerService/GetServiceInfo").chain_id  # this call is short
@@ -140,7 +140,7 @@ def test_request_that_is_not_grpc_gets_an_http_error(localnet):
 
 def test_call_is_ended_at_the_clients_deadline(client):
     stub = client.channel.unary_stream("/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints")
-    code, _ = refused(lambda: list(stub(b"", timeout=0.2)))
+    code, _ = expect_refusal(lambda: list(stub(b"", timeout=0.2)))
     assert code is grpc.StatusCode.DEADLINE_EXCEEDED
 
 

@@ -201,7 +201,7 @@ async def test_requests_with_waiting_responses_do_not_use_up_the_window(peer, ba
 
 
 @pytest.fixture
-def made(monkeypatch):
+def response_sizes(monkeypatch):
     """Return the sizes of the created responses."""
     sizes, respond = [], Endpoint.respond
 
@@ -249,23 +249,23 @@ def widen(peer, streams):
 
 @pytest.mark.parametrize("ask", [at_once, in_halves])
 async def test_responses_for_a_slow_client_are_limited_to_a_megabyte_until_it_reads(
-    peer, backend, made, ask
+    peer, backend, response_sizes, ask
 ):
     streams = await ask_for_much(peer, backend, ask)
-    assert 2**20 <= sum(made) < 2**20 + made[-1]
+    assert 2**20 <= sum(response_sizes) < 2**20 + response_sizes[-1]
     widen(peer, streams)
     await peer.until(lambda: all(map(peer.has_ended, streams)))
-    assert {len(peer.body(stream)) for stream in streams} == {made[0] + 5}
+    assert {len(peer.body(stream)) for stream in streams} == {response_sizes[0] + 5}
 
 
-async def test_cancelled_responses_free_their_memory(peer, backend, made):
+async def test_cancelled_responses_free_their_memory(peer, backend, response_sizes):
     streams = await ask_for_much(peer, backend, at_once)
-    count = len(made)
+    count = len(response_sizes)
     for stream in streams[:count]:
         peer.http.reset_stream(stream)
     widen(peer, streams[count:])
     await peer.until(lambda: all(map(peer.has_ended, streams[count:])))
-    assert len(made) == 20
+    assert len(response_sizes) == 20
 
 
 async def test_client_that_does_not_read_is_not_read_from(peer):

@@ -175,7 +175,7 @@ SUBSCRIBE = "/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints"
 NATIVE = ("content-type", "application/grpc")
 
 
-def padded(size):
+def padded_frame(size):
     """Return a frame of `size` bytes: a message with an unknown field."""
     field = b"\x7a" + bytes(((size - 8) & 0x7F | 0x80, (size - 8) >> 7))
     return b"\0" + (size - 5).to_bytes(4, "big") + field + bytes(size - 8)
@@ -184,12 +184,12 @@ def padded(size):
 def begin(exchange, form, size, path=INFO):
     """Send `size` bytes of a request of 2 000 bytes, so that the server waits for the rest."""
     stream = exchange.send("POST", path, form, parts=None)
-    exchange.send_part(stream, padded(2_000)[:size])
+    exchange.send_part(stream, padded_frame(2_000)[:size])
     return stream
 
 
 def end(exchange, stream, sent):
-    exchange.http.send_data(stream, padded(2_000)[sent:], end_stream=True)
+    exchange.http.send_data(stream, padded_frame(2_000)[sent:], end_stream=True)
     exchange.socket.sendall(exchange.http.data_to_send())
 
 
@@ -240,7 +240,7 @@ def test_memory_of_an_incomplete_call_is_freed_when_it_ends(dial, leave):
         elif leave == "reset":
             exchange.http.reset_stream(stream)
         else:
-            exchange.send_part(stream, padded(2_000)[900:1_200])
+            exchange.send_part(stream, padded_frame(2_000)[900:1_200])
             assert exchange.receive()[0]["grpc-status"] == "8"
         last = begin(exchange, WEB, 800)
         assert is_served(exchange)
@@ -261,9 +261,9 @@ def test_request_of_a_subscriber_uses_memory_while_it_is_served(dial, form):
         assert headers["grpc-status"] == "8"
 
 
-def test_answered_messages_of_a_conversation_use_no_memory(dial):
+def test_processed_messages_of_a_conversation_use_no_memory(dial):
     with small(connection_bytes=2_000) as localnet:
-        exchange, message = Exchanges(dial(localnet.url)), padded(1_500)
+        exchange, message = Exchanges(dial(localnet.url)), padded_frame(1_500)
         stream = exchange.send("POST", REFLECTION, NATIVE, parts=None)
         for _ in range(3):
             exchange.send_part(stream, message[:1_000])

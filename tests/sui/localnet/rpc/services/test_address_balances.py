@@ -22,7 +22,7 @@ VALID_DURING, WITHDRAWAL, SENDER = 3, 5, 1
 SYSTEM_TRANSACTION, SHARED, NON_EXCLUSIVE_WRITE, MUTABLE = 11, 3, 3, 2
 
 
-def refused(call, /, *arguments, **fields):
+def expect_refusal(call, /, *arguments, **fields):
     with pytest.raises(grpc.RpcError) as caught:
         call(*arguments, **fields)
     return caught.value.code(), caught.value.details()
@@ -46,7 +46,7 @@ def argument(number):
     return {"kind": 2, "input": number}
 
 
-def withdrawing(client, sender, amount, recipient, **fields):
+def withdrawal_transaction(client, sender, amount, recipient, **fields):
     """Return a transaction of a client that leaves the payment to the node."""
     redeem = {
         "package": "0x2",
@@ -158,7 +158,7 @@ def test_transactions_are_found_by_the_changed_balances(client, alice, term):
 
 def test_gas_is_paid_from_the_payers_balance_first(client, alice):
     deposit(client, alice, MIST, alice.address)
-    wanted = withdrawing(client, alice.address, 7, DAVE)
+    wanted = withdrawal_transaction(client, alice.address, 7, DAVE)
     simulated = client.call(SIMULATE, transaction=wanted, do_gas_selection=True).transaction
     transaction, effects = simulated.transaction, simulated.effects
     assert list(transaction.gas_payment.objects) == []
@@ -178,7 +178,7 @@ def test_gas_is_paid_from_the_payers_balance_first(client, alice):
 
 def test_each_gas_selection_creates_another_digest(client, alice):
     deposit(client, alice, MIST, alice.address)
-    wanted = withdrawing(client, alice.address, 7, DAVE)
+    wanted = withdrawal_transaction(client, alice.address, 7, DAVE)
     digests = {
         client.call(SIMULATE, transaction=wanted, do_gas_selection=True).transaction.digest
         for _ in range(2)
@@ -190,13 +190,13 @@ def test_each_gas_selection_creates_another_digest(client, alice):
 def test_coins_pay_when_the_balance_is_insufficient(client, alice, amount):
     deposit(client, alice, 3_000_000, alice.address)
     # After a withdrawal of 1 MIST, 2 999 999 are left, which is sufficient.
-    wanted = withdrawing(client, alice.address, amount, DAVE)
+    wanted = withdrawal_transaction(client, alice.address, amount, DAVE)
     simulated = client.call(SIMULATE, transaction=wanted, do_gas_selection=True).transaction
     assert simulated.effects.status.success
     assert bool(simulated.transaction.gas_payment.objects) is (amount > 1)
 
 
-def splitting(sender, amount, recipient, **fields):
+def split_transaction(sender, amount, recipient, **fields):
     """Return a transaction that splits the gas coin."""
     transfer = {"objects": [{"kind": 3, "result": 0, "subresult": 0}], "address": argument(1)}
     split = {"coin": {"kind": 1}, "amounts": [argument(0)]}
@@ -210,7 +210,7 @@ def splitting(sender, amount, recipient, **fields):
 
 def test_balance_is_reserved_before_coins_when_the_gas_coin_is_used(client, alice):
     deposit(client, alice, MIST, alice.address)
-    wanted = splitting(alice.address, 100 * MIST, DAVE)
+    wanted = split_transaction(alice.address, 100 * MIST, DAVE)
     simulated = client.call(SIMULATE, transaction=wanted, do_gas_selection=True).transaction
     assert simulated.effects.status.success
     reserved, *coins = simulated.transaction.gas_payment.objects
@@ -241,7 +241,7 @@ def test_reservation_of_the_client_is_kept(client, alice):
     reference = {"object_id": str(chosen.object_id), "version": 0, "digest": str(chosen.digest)}
     payment = {"objects": [reference], "owner": str(alice.address)}
     during = {"kind": VALID_DURING, "min_epoch": 0, "epoch": 1, "chain": str(chain)}
-    wanted = splitting(alice.address, 5, DAVE, gas_payment=payment, expiration=during)
+    wanted = split_transaction(alice.address, 5, DAVE, gas_payment=payment, expiration=during)
     simulated = client.call(SIMULATE, transaction=wanted, do_gas_selection=True).transaction
     assert simulated.effects.status.success
     (kept,) = simulated.transaction.gas_payment.objects
@@ -254,7 +254,7 @@ def test_expiration_of_the_client_is_kept(client, alice):
     deposit(client, alice, MIST, alice.address)
     chain = client.call("LedgerService/GetServiceInfo").chain_id
     chosen = {"kind": VALID_DURING, "min_epoch": 0, "epoch": 0, "chain": chain, "nonce": 77}
-    wanted = withdrawing(client, alice.address, 7, DAVE, expiration=chosen)
+    wanted = withdrawal_transaction(client, alice.address, 7, DAVE, expiration=chosen)
     simulated = client.call(SIMULATE, transaction=wanted, do_gas_selection=True).transaction
     assert simulated.transaction.expiration.nonce == 77
     assert simulated.transaction.expiration.epoch == 0
@@ -262,9 +262,9 @@ def test_expiration_of_the_client_is_kept(client, alice):
 
 def test_withdrawal_above_the_balance_is_refused_before_execution(client, alice):
     deposit(client, alice, 300, alice.address)
-    wanted = withdrawing(client, alice.address, 301, DAVE)
+    wanted = withdrawal_transaction(client, alice.address, 301, DAVE)
     for selection in (True, False):
-        code, details = refused(
+        code, details = expect_refusal(
             client.call, SIMULATE, transaction=wanted, do_gas_selection=selection
         )
         assert code is grpc.StatusCode.INVALID_ARGUMENT

@@ -12,7 +12,7 @@ SUI = 1_000_000_000
 DISABLED = 1
 
 
-def refused(call, /, *arguments, **fields):
+def expect_refusal(call, /, *arguments, **fields):
     with pytest.raises(grpc.RpcError) as caught:
         call(*arguments, **fields)
     return caught.value.code(), caught.value.details()
@@ -25,7 +25,7 @@ def transfer(amount=5):
     return builder
 
 
-def signed(account, data):
+def signed_request(account, data):
     return {
         "transaction": {"bcs": {"value": data}},
         "signatures": [{"bcs": {"value": account.sign(data)}}],
@@ -46,15 +46,15 @@ def test_transfer_reaches_its_recipient(client, alice):
 
 def test_default_mask_contains_the_effects(client, alice):
     data = alice.transaction(client, transfer())
-    executed = client.call(EXECUTE, **signed(alice, data)).transaction
+    executed = client.call(EXECUTE, **signed_request(alice, data)).transaction
     assert executed.effects.status.success
     assert not executed.HasField("transaction")
 
 
 def test_repeated_transaction_gives_the_same_response(client, alice):
     data = alice.transaction(client, transfer())
-    first = client.call(EXECUTE, "*", **signed(alice, data))
-    assert client.call(EXECUTE, "*", **signed(alice, data)) == first
+    first = client.call(EXECUTE, "*", **signed_request(alice, data))
+    assert client.call(EXECUTE, "*", **signed_request(alice, data)) == first
 
 
 def test_transaction_may_be_a_message_instead_of_bytes(client, alice):
@@ -64,7 +64,7 @@ def test_transaction_may_be_a_message_instead_of_bytes(client, alice):
     ).transaction.transaction
     shown.ClearField("bcs")
     executed = client.call(
-        EXECUTE, "digest", transaction=shown, signatures=signed(alice, data)["signatures"]
+        EXECUTE, "digest", transaction=shown, signatures=signed_request(alice, data)["signatures"]
     ).transaction
     assert executed.digest == shown.digest
 
@@ -73,7 +73,7 @@ def test_signature_may_be_a_message(client, alice):
     data = alice.transaction(client, transfer())
     whole = alice.sign(data)
     parts = {"scheme": 0, "signature": whole[1:65], "public_key": whole[65:]}
-    fields = signed(alice, data) | {"signatures": [{"simple": parts}]}
+    fields = signed_request(alice, data) | {"signatures": [{"simple": parts}]}
     assert client.call(EXECUTE, **fields).transaction.effects.status.success
 
 
@@ -104,8 +104,8 @@ def test_abort_contains_location_and_code(client, alice):
 
 def test_at_most_two_signatures_are_allowed(client, alice):
     data = alice.transaction(client, transfer())
-    fields = signed(alice, data)
-    code, details = refused(
+    fields = signed_request(alice, data)
+    code, details = expect_refusal(
         client.call, EXECUTE, **fields | {"signatures": fields["signatures"] * 3}
     )
     assert code is grpc.StatusCode.INVALID_ARGUMENT
@@ -114,7 +114,7 @@ def test_at_most_two_signatures_are_allowed(client, alice):
 
 def test_wrong_signature_is_refused(client, alice, bob):
     data = alice.transaction(client, transfer())
-    code, details = refused(client.call, EXECUTE, **signed(bob, data))
+    code, details = expect_refusal(client.call, EXECUTE, **signed_request(bob, data))
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert details.startswith("Invalid user signature")
 
@@ -123,33 +123,35 @@ def test_wrong_signature_is_refused(client, alice, bob):
 def test_malformed_signature_is_refused(client, alice, signature):
     data = alice.transaction(client, transfer())
     fields = {"transaction": {"bcs": {"value": data}}}
-    code, _ = refused(client.call, EXECUTE, **fields, signatures=[{"bcs": {"value": signature}}])
+    code, _ = expect_refusal(
+        client.call, EXECUTE, **fields, signatures=[{"bcs": {"value": signature}}]
+    )
     assert code is grpc.StatusCode.INVALID_ARGUMENT
 
 
 def test_transaction_without_a_signature_is_refused(client, alice):
     data = alice.transaction(client, transfer())
-    code, _ = refused(client.call, EXECUTE, transaction={"bcs": {"value": data}})
+    code, _ = expect_refusal(client.call, EXECUTE, transaction={"bcs": {"value": data}})
     assert code is grpc.StatusCode.INVALID_ARGUMENT
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"\xff" * 200, b"\0\0\xff\xff\xff\xff\x0f"])
 def test_bytes_that_are_not_a_transaction_are_refused(client, alice, data):
-    code, details = refused(client.call, EXECUTE, **signed(alice, data))
+    code, details = expect_refusal(client.call, EXECUTE, **signed_request(alice, data))
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert "invalid transaction" in details
 
 
 def test_request_without_a_transaction_is_refused(client):
     for name in (EXECUTE, SIMULATE):
-        code, details = refused(client.call, name)
+        code, details = expect_refusal(client.call, name)
         assert (code, details) == (grpc.StatusCode.INVALID_ARGUMENT, "missing transaction")
 
 
 def test_spent_coin_cannot_pay_again(client, alice):
     payment = alice.coins(client)[:1]
     alice.execute(client, transfer(), payment=payment)
-    code, details = refused(lambda: alice.execute(client, transfer(9), payment=payment))
+    code, details = expect_refusal(lambda: alice.execute(client, transfer(9), payment=payment))
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert str(payment[0].object_id) in details
 
@@ -157,11 +159,11 @@ def test_spent_coin_cannot_pay_again(client, alice):
 def test_refused_transaction_changes_nothing(client, alice, bob):
     before = client.call("LedgerService/GetServiceInfo").checkpoint_height
     data = alice.transaction(client, transfer())
-    refused(client.call, EXECUTE, **signed(bob, data))
+    expect_refusal(client.call, EXECUTE, **signed_request(bob, data))
     digest = client.call(
         SIMULATE, "transaction.digest", transaction={"bcs": {"value": data}}
     ).transaction.digest
-    code, _ = refused(client.call, "LedgerService/GetTransaction", digest=digest)
+    code, _ = expect_refusal(client.call, "LedgerService/GetTransaction", digest=digest)
     assert code is grpc.StatusCode.NOT_FOUND
     assert client.call("LedgerService/GetServiceInfo").checkpoint_height <= before + 1
 
@@ -176,12 +178,12 @@ def test_simulation_has_the_result_of_the_execution_and_changes_nothing(client, 
     assert not simulated.HasField("checkpoint")
     balance = client.call("StateService/GetBalance", owner="0xb0b", coin_type="0x2::sui::SUI")
     assert balance.balance.balance == 0
-    executed = client.call(EXECUTE, "*", **signed(alice, data)).transaction
+    executed = client.call(EXECUTE, "*", **signed_request(alice, data)).transaction
     assert simulated.effects == executed.effects
     assert simulated.balance_changes == executed.balance_changes
 
 
-def unresolved(client, alice, builder):
+def unresolved_transaction(client, alice, builder):
     """Return a request of a client that leaves payment and budget to the node."""
     data = alice.transaction(client, builder)
     shown = client.call(
@@ -191,7 +193,7 @@ def unresolved(client, alice, builder):
 
 
 def test_gas_selection_fills_in_budget_price_and_coins(client, alice):
-    wanted = unresolved(client, alice, transfer())
+    wanted = unresolved_transaction(client, alice, transfer())
     simulated = client.call(SIMULATE, transaction=wanted, do_gas_selection=True).transaction
     payment = simulated.transaction.gas_payment
     assert payment.price == 1000
@@ -205,16 +207,16 @@ def test_gas_selection_fills_in_budget_price_and_coins(client, alice):
 
 
 def test_transaction_with_selected_gas_is_executed(client, alice):
-    wanted = unresolved(client, alice, transfer())
+    wanted = unresolved_transaction(client, alice, transfer())
     simulated = client.call(SIMULATE, transaction=wanted, do_gas_selection=True).transaction
     data = simulated.transaction.bcs.value
-    executed = client.call(EXECUTE, "effects.status", **signed(alice, data)).transaction
+    executed = client.call(EXECUTE, "effects.status", **signed_request(alice, data)).transaction
     assert executed.effects.status.success
 
 
 def test_gas_selection_fails_without_funds(client, alice, bob):
-    wanted = unresolved(client, alice, transfer()) | {"sender": str(bob.address)}
-    code, details = refused(client.call, SIMULATE, transaction=wanted, do_gas_selection=True)
+    wanted = unresolved_transaction(client, alice, transfer()) | {"sender": str(bob.address)}
+    code, details = expect_refusal(client.call, SIMULATE, transaction=wanted, do_gas_selection=True)
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert "insufficient SUI balance" in details
 
@@ -222,7 +224,7 @@ def test_gas_selection_fails_without_funds(client, alice, bob):
 def test_simulation_without_gas_selection_uses_a_mock_coin(client, alice, bob):
     builder = TransactionBuilder()
     builder.move_call(Address.of(2), "clock", "timestamp_ms", [builder.object(Address.of(6))])
-    wanted = unresolved(client, alice, builder) | {"sender": str(bob.address)}
+    wanted = unresolved_transaction(client, alice, builder) | {"sender": str(bob.address)}
     simulated = client.call(SIMULATE, transaction=wanted)
     assert simulated.transaction.effects.status.success
     assert len(simulated.command_outputs[0].return_values[0].value.value) == 8
@@ -234,7 +236,7 @@ def json_of(client, alice, function, codec, value, *types, module="option"):
     builder.move_call(
         Address.of(1), module, function, [builder.pure(codec, value)], type_arguments=types
     )
-    wanted = unresolved(client, alice, builder)
+    wanted = unresolved_transaction(client, alice, builder)
     response = client.call(SIMULATE, "command_outputs", transaction=wanted)
     (output,) = response.command_outputs[0].return_values
     return output
@@ -258,7 +260,7 @@ def test_bytes_are_base64_and_strings_are_strings(client, alice):
 def test_missing_option_is_null(client, alice):
     builder = TransactionBuilder()
     builder.move_call(Address.of(1), "option", "none", type_arguments=(Primitive.U64,))
-    wanted = unresolved(client, alice, builder)
+    wanted = unresolved_transaction(client, alice, builder)
     response = client.call(SIMULATE, "command_outputs", transaction=wanted)
     json = response.command_outputs[0].return_values[0].json
     assert json.WhichOneof("kind") == "null_value"
@@ -268,7 +270,7 @@ def test_checks_can_be_disabled(client, alice, bob):
     """Without checks, functions that are not public can be called."""
     builder = TransactionBuilder()
     builder.move_call(Address.of(2), "clock", "create")
-    wanted = unresolved(client, alice, transfer()) | {"sender": str(bob.address)}
+    wanted = unresolved_transaction(client, alice, transfer()) | {"sender": str(bob.address)}
     simulated = client.call(SIMULATE, transaction=wanted, checks=DISABLED)
     assert simulated.transaction.effects.status.success
 
@@ -276,6 +278,8 @@ def test_checks_can_be_disabled(client, alice, bob):
 def test_system_transactions_cannot_be_simulated(client):
     genesis = client.call("LedgerService/GetCheckpoint", "transactions", sequence_number=0)
     data = genesis.checkpoint.transactions[0].transaction.bcs
-    code, details = refused(client.call, SIMULATE, transaction={"bcs": data}, do_gas_selection=True)
+    code, details = expect_refusal(
+        client.call, SIMULATE, transaction={"bcs": data}, do_gas_selection=True
+    )
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert details == "simulate does not support system transactions"

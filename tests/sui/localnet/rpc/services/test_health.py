@@ -6,7 +6,7 @@ import pytest
 SERVING = 1
 
 
-def checked(client, service):
+def check_health(client, service):
     stub = client.channel.unary_unary("/grpc.health.v1.Health/Check")
     return stub(b"\x0a" + bytes([len(service)]) + service.encode(), timeout=20)
 
@@ -16,12 +16,12 @@ def checked(client, service):
     ["", "sui.rpc.v2.LedgerService", "sui.rpc.v2.SubscriptionService", "grpc.health.v1.Health"],
 )
 def test_known_service_is_serving(client, service):
-    assert checked(client, service) == b"\x08\x01"  # HealthCheckResponse.status = SERVING
+    assert check_health(client, service) == b"\x08\x01"  # HealthCheckResponse.status = SERVING
 
 
 def test_unknown_service_is_not_found(client):
     with pytest.raises(grpc.RpcError) as caught:
-        checked(client, "no.Such")
+        check_health(client, "no.Such")
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
 
 

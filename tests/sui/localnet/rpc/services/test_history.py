@@ -28,7 +28,7 @@ def amount_of(frame):
     return int(settings.fields["max_schema_bytes"].string_value)
 
 
-def listed(client, **fields):
+def list_items(client, **fields):
     frames = list(client.stream("LedgerService/ListEvents", "json", **fields))
     assert [frame.HasField("end") for frame in frames] == [False] * (len(frames) - 1) + [True]
     assert all(frame.watermark.cursor for frame in frames)
@@ -37,13 +37,13 @@ def listed(client, **fields):
 
 
 def test_events_are_listed_in_chain_order(client, amounts, settings_changed):
-    found, reason, _ = listed(client, filter=settings_changed)
+    found, reason, _ = list_items(client, filter=settings_changed)
     assert (found, reason) == (amounts, LEDGER_TIP)
 
 
 def test_events_are_listed_in_descending_order(client, amounts, settings_changed):
     options = {"ordering": DESCENDING}
-    found, reason, _ = listed(client, filter=settings_changed, options=options)
+    found, reason, _ = list_items(client, filter=settings_changed, options=options)
     assert (found, reason) == (amounts[::-1], CHECKPOINT_BOUND)
 
 
@@ -53,7 +53,7 @@ def test_list_continues_from_any_cursor_without_loss_or_repetition(
     found, cursor = [], None
     while True:
         options = {"limit": 2, "after": cursor}
-        page, reason, mark = listed(client, filter=settings_changed, options=options)
+        page, reason, mark = list_items(client, filter=settings_changed, options=options)
         found += page
         cursor = mark.cursor
         if reason != ITEM_LIMIT:
@@ -65,21 +65,21 @@ def test_list_continues_from_any_cursor_without_loss_or_repetition(
 @pytest.mark.usefixtures("amounts")
 def test_list_continues_backward_from_any_cursor(client, settings_changed):
     options = {"limit": 2, "ordering": DESCENDING}
-    first, reason, mark = listed(client, filter=settings_changed, options=options)
+    first, reason, mark = list_items(client, filter=settings_changed, options=options)
     assert (first, reason) == ([15, 14], ITEM_LIMIT)
     options["before"] = mark.cursor
-    assert listed(client, filter=settings_changed, options=options)[0] == [13, 12]
+    assert list_items(client, filter=settings_changed, options=options)[0] == [13, 12]
 
 
 @pytest.mark.usefixtures("amounts")
 def test_list_that_reached_the_tip_continues_with_later_items(
     client, alice, published, settings_changed
 ):
-    _, _, mark = listed(client, filter=settings_changed)
+    _, _, mark = list_items(client, filter=settings_changed)
     options = {"after": mark.cursor}
-    assert listed(client, filter=settings_changed, options=options)[:2] == ([], LEDGER_TIP)
+    assert list_items(client, filter=settings_changed, options=options)[:2] == ([], LEDGER_TIP)
     published.configure(client, alice, 16)
-    assert listed(client, filter=settings_changed, options=options)[:2] == ([16], LEDGER_TIP)
+    assert list_items(client, filter=settings_changed, options=options)[:2] == ([16], LEDGER_TIP)
 
 
 @pytest.mark.usefixtures("amounts")
@@ -97,7 +97,7 @@ def test_checkpoints_bound_a_list(client, alice, published, settings_changed):
     first = published.configure(client, alice, 1).checkpoint
     second = published.configure(client, alice, 2).checkpoint
     bounds = {"start_checkpoint": first, "end_checkpoint": second}
-    found, reason, mark = listed(client, filter=settings_changed, **bounds)
+    found, reason, mark = list_items(client, filter=settings_changed, **bounds)
     assert (found, reason, mark.checkpoint) == ([1], CHECKPOINT_BOUND, second - 1)
 
 
@@ -154,7 +154,7 @@ def test_filters_are_terms_of_literals(client, alice, published, terms, count):
         }
         for term in terms
     ]
-    found, _, _ = listed(
+    found, _, _ = list_items(
         client,
         filter={"terms": filled},
         start_checkpoint=start.transaction.checkpoint + 1,

@@ -17,7 +17,7 @@ CLOCK = str(Address.of(6))
 NOWHERE = str(Address.of(0xDEAD))
 
 
-def refused(call, /, *arguments, **fields):
+def expect_refusal(call, /, *arguments, **fields):
     with pytest.raises(grpc.RpcError) as caught:
         call(*arguments, **fields)
     return caught.value.code(), caught.value.details()
@@ -103,23 +103,27 @@ def test_object_is_found_at_a_past_version(client, alice, published):
 
 
 def test_missing_object_is_not_found(client):
-    code, details = refused(client.call, "LedgerService/GetObject", object_id=NOWHERE)
+    code, details = expect_refusal(client.call, "LedgerService/GetObject", object_id=NOWHERE)
     assert code is grpc.StatusCode.NOT_FOUND
     assert details == f"Object {NOWHERE} not found"
-    code, details = refused(client.call, "LedgerService/GetObject", object_id="0x6", version=999)
+    code, details = expect_refusal(
+        client.call, "LedgerService/GetObject", object_id="0x6", version=999
+    )
     assert code is grpc.StatusCode.NOT_FOUND
     assert details == f"Object {CLOCK} with version 999 not found"
 
 
 @pytest.mark.parametrize("object_id", ["", "6", "0x", "0xgg", "0x" + "0" * 65])
 def test_invalid_id_is_refused(client, object_id):
-    code, details = refused(client.call, "LedgerService/GetObject", object_id=object_id)
+    code, details = expect_refusal(client.call, "LedgerService/GetObject", object_id=object_id)
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert details.startswith("invalid object_id")
 
 
 def test_mask_with_an_unknown_path_is_refused(client):
-    code, details = refused(client.call, "LedgerService/GetObject", "nonsense", object_id="0x6")
+    code, details = expect_refusal(
+        client.call, "LedgerService/GetObject", "nonsense", object_id="0x6"
+    )
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert details == "invalid read_mask path: nonsense"
 
@@ -137,7 +141,7 @@ def test_batch_contains_a_result_or_an_error_for_each_object(client):
 
 
 def test_batch_has_at_most_1000_items(client):
-    code, _ = refused(
+    code, _ = expect_refusal(
         client.call, "LedgerService/BatchGetObjects", requests=[{"object_id": "0x6"}] * 1001
     )
     assert code is grpc.StatusCode.INVALID_ARGUMENT
@@ -188,9 +192,9 @@ def test_balance_changes_add_up(client, alice):
 
 def test_unknown_transaction_is_not_found(client):
     digest = "1" * 32
-    code, details = refused(client.call, "LedgerService/GetTransaction", digest=digest)
+    code, details = expect_refusal(client.call, "LedgerService/GetTransaction", digest=digest)
     assert (code, details) == (grpc.StatusCode.NOT_FOUND, f"Transaction {digest} not found")
-    code, _ = refused(client.call, "LedgerService/GetTransaction", digest="0OIl")
+    code, _ = expect_refusal(client.call, "LedgerService/GetTransaction", digest="0OIl")
     assert code is grpc.StatusCode.INVALID_ARGUMENT
 
 
@@ -236,7 +240,9 @@ def test_checkpoints_form_a_chain_back_to_genesis(client, alice):
 
 
 def test_missing_checkpoint_is_not_found(client):
-    code, details = refused(client.call, "LedgerService/GetCheckpoint", sequence_number=10**9)
+    code, details = expect_refusal(
+        client.call, "LedgerService/GetCheckpoint", sequence_number=10**9
+    )
     assert (code, details) == (grpc.StatusCode.NOT_FOUND, "Checkpoint 1000000000 not found")
 
 
@@ -271,5 +277,5 @@ def test_future_epoch_has_only_its_number(client):
 
 
 def test_future_epoch_has_no_committee(client):
-    code, details = refused(client.call, "LedgerService/GetEpoch", "committee", epoch=7_000)
+    code, details = expect_refusal(client.call, "LedgerService/GetEpoch", "committee", epoch=7_000)
     assert (code, details) == (grpc.StatusCode.NOT_FOUND, "Committee for epoch 7000 not found")

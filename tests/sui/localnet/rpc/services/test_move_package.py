@@ -8,7 +8,7 @@ DATATYPE, BOOL, U64, TYPE_PARAMETER = 10, 2, 6, 11
 IMMUTABLE, MUTABLE = 1, 2
 
 
-def refused(call, /, *arguments, **fields):
+def expect_refusal(call, /, *arguments, **fields):
     with pytest.raises(grpc.RpcError) as caught:
         call(*arguments, **fields)
     return caught.value.code(), caught.value.details()
@@ -97,7 +97,7 @@ def test_package_versions_are_listed(client, published):
 )
 def test_missing_items_are_not_found(client, package, module, name, code):
     for procedure in ("GetFunction", "GetDatatype"):
-        found, _ = refused(
+        found, _ = expect_refusal(
             client.call,
             f"MovePackageService/{procedure}",
             package_id=package,

@@ -4,30 +4,30 @@ import grpc
 import pytest
 
 
-def refused(client, name, /, **fields):
+def expect_refusal(client, name, /, **fields):
     with pytest.raises(grpc.RpcError) as caught:
         client.call(f"NameService/{name}", **fields)
     return caught.value.code()
 
 
 def test_name_is_not_found(client):
-    assert refused(client, "LookupName", name="a.sui") is grpc.StatusCode.NOT_FOUND
+    assert expect_refusal(client, "LookupName", name="a.sui") is grpc.StatusCode.NOT_FOUND
 
 
 def test_address_has_no_name(client):
-    assert refused(client, "ReverseLookupName", address="0x6") is grpc.StatusCode.NOT_FOUND
+    assert expect_refusal(client, "ReverseLookupName", address="0x6") is grpc.StatusCode.NOT_FOUND
 
 
 def test_request_without_a_name_or_address_is_refused(client):
-    assert refused(client, "LookupName") is grpc.StatusCode.INVALID_ARGUMENT
-    assert refused(client, "ReverseLookupName") is grpc.StatusCode.INVALID_ARGUMENT
-    wrong = refused(client, "ReverseLookupName", address="a.sui")
+    assert expect_refusal(client, "LookupName") is grpc.StatusCode.INVALID_ARGUMENT
+    assert expect_refusal(client, "ReverseLookupName") is grpc.StatusCode.INVALID_ARGUMENT
+    wrong = expect_refusal(client, "ReverseLookupName", address="a.sui")
     assert wrong is grpc.StatusCode.INVALID_ARGUMENT
 
 
 @pytest.mark.parametrize("name", ["example.sui", "a@example", "@example", "a*example*sui", "@sui"])
 def test_name_may_have_any_form(client, name):
-    assert refused(client, "LookupName", name=name) is grpc.StatusCode.NOT_FOUND
+    assert expect_refusal(client, "LookupName", name=name) is grpc.StatusCode.NOT_FOUND
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_name_may_have_any_form(client, name):
     ],
 )
 def test_invalid_name_is_refused(client, name):
-    assert refused(client, "LookupName", name=name) is grpc.StatusCode.INVALID_ARGUMENT
+    assert expect_refusal(client, "LookupName", name=name) is grpc.StatusCode.INVALID_ARGUMENT

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nexus_tools.sui.client import UnboundClient
+from nexus_tools.sui.client import AnyLoopClient
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.localnet import Origin, ThreadedLocalnet
 from nexus_tools.sui.network import Network
@@ -35,7 +35,7 @@ async def test_ten_thousandth_of_the_rebate_is_not_refunded(newer):
     net.fund(key.address, SUI)
     builder = TransactionBuilder()
     builder.transfer_objects([builder.split_coins(builder.gas, [1])[0]], key.address)
-    executed = await UnboundClient(Network("localnet", net.url), key).execute(builder)
+    executed = await AnyLoopClient(Network("localnet", net.url), key).execute(builder)
     used = executed.effects.gas_used
     # The gas coin had cost 988 000 MIST, of which 98.8 are not refunded.
     assert (used.storage_rebate, used.non_refundable_storage_fee) == (987_901, 99)

@@ -42,7 +42,7 @@ def ask(backend):
     return ask
 
 
-def take_writes(backend, *, whether):
+def set_writable(backend, *, whether):
     """Let SQLite accept or refuse writes."""
     backend.node.ledger._state.rows(f"PRAGMA query_only = {int(not whether)}")
 
@@ -58,16 +58,16 @@ READS = {
 @pytest.mark.parametrize("name", READS)
 def test_read_returns_existing_data_when_the_disk_is_full(ask, backend, clock, name):
     before = ask(name, **READS[name])
-    take_writes(backend, whether=False)
+    set_writable(backend, whether=False)
     clock.now_ms += 5_000
     assert ask(name, **READS[name]) == before
 
 
 @pytest.mark.parametrize("name", READS)
 def test_clock_continues_when_the_disk_has_space_again(ask, backend, clock, name):
-    take_writes(backend, whether=False)
+    set_writable(backend, whether=False)
     clock.now_ms += 5_000
     ask("GetServiceInfo")
-    take_writes(backend, whether=True)
+    set_writable(backend, whether=True)
     ask(name, **READS[name])
     assert backend.node.ledger.latest.summary.timestamp_ms == START_MS + 5_000

@@ -20,7 +20,7 @@ from nexus_tools.sui.types.transaction import GasData, TransactionData
 VERIFY = "SignatureVerificationService/VerifySignature"
 
 
-def personal(account, text):
+def personal_signature(account, text):
     """Return a signature of a personal message, and the message."""
     message = byte_vector.encode(text)
     signature = account.key.sign(blake2b256(PERSONAL_MESSAGE_INTENT, message))
@@ -32,20 +32,22 @@ def personal(account, text):
 
 
 def test_correct_signature_is_valid(client, alice):
-    response = client.call(VERIFY, **personal(alice, b"hello"), address=str(alice.address))
+    response = client.call(
+        VERIFY, **personal_signature(alice, b"hello"), address=str(alice.address)
+    )
     assert response.is_valid
 
 
 def test_signature_of_another_message_is_not_valid(client, alice):
-    fields = personal(alice, b"hello")
-    fields["message"] = personal(alice, b"goodbye")["message"]
+    fields = personal_signature(alice, b"hello")
+    fields["message"] = personal_signature(alice, b"goodbye")["message"]
     response = client.call(VERIFY, **fields)
     assert not response.is_valid
     assert response.reason
 
 
 def test_signature_of_another_account_is_not_valid(client, alice, bob):
-    response = client.call(VERIFY, **personal(alice, b"hello"), address=str(bob.address))
+    response = client.call(VERIFY, **personal_signature(alice, b"hello"), address=str(bob.address))
     assert not response.is_valid
     assert str(alice.address) in response.reason
 
@@ -61,7 +63,7 @@ def test_transaction_is_recognized_without_its_name(client, alice, builder):
 
 @pytest.mark.parametrize("missing", ["message", "signature"])
 def test_missing_fields_are_named(client, alice, missing):
-    fields = personal(alice, b"hello")
+    fields = personal_signature(alice, b"hello")
     del fields[missing]
     with pytest.raises(grpc.RpcError) as caught:
         client.call(VERIFY, **fields)
@@ -99,7 +101,7 @@ def committee(alice, bob):
 
 
 @pytest.fixture
-def together(alice, bob, committee):
+def signed_by_committee(alice, bob, committee):
     """Return a message and the multisig of both accounts."""
     message = byte_vector.encode(b"hello")
     return message, MultiSig.combine(committee, [whole(item, message) for item in (alice, bob)])
@@ -119,8 +121,8 @@ def test_passkey_is_verified_with_its_address(client):
     assert response.reason == "signature error: Invalid challenge"
 
 
-def test_multisig_is_verified_with_its_address(client, together, committee, alice):
-    message, signature = together
+def test_multisig_is_verified_with_its_address(client, signed_by_committee, committee, alice):
+    message, signature = signed_by_committee
     assert verify(client, message, signature.encode(), address=str(committee.address())).is_valid
     response = verify(client, message, signature.encode(), address=str(alice.address))
     assert response.reason == (
@@ -128,28 +130,28 @@ def test_multisig_is_verified_with_its_address(client, together, committee, alic
     )
 
 
-def test_signature_may_be_wrapped_in_bcs(client, together):
-    message, signature = together
+def test_signature_may_be_wrapped_in_bcs(client, signed_by_committee):
+    message, signature = signed_by_committee
     assert verify(client, message, byte_vector.encode(signature.encode())).is_valid
 
 
-def test_bitmap_with_more_members_than_signatures_is_not_valid(client, together):
-    message, signature = together
+def test_bitmap_with_more_members_than_signatures_is_not_valid(client, signed_by_committee):
+    message, signature = signed_by_committee
     odd = MultiSig(signature.signatures[:1], 0b11, signature.public_key)
     response = verify(client, message, odd.encode())
     assert response.reason == "signature error: number of signatures does not match bitmap"
 
 
-def test_impossible_committee_is_not_valid(client, together):
-    message, signature = together
+def test_impossible_committee_is_not_valid(client, signed_by_committee):
+    message, signature = signed_by_committee
     public_key = MultiSigPublicKey(signature.public_key.members, 3)
     odd = MultiSig(signature.signatures, 0b11, public_key)
     response = verify(client, message, odd.encode())
     assert response.reason == "signature error: Invalid multisig pubkey"
 
 
-def test_multisig_may_be_a_message(client, together):
-    message, signature = together
+def test_multisig_may_be_a_message(client, signed_by_committee):
+    message, signature = signed_by_committee
     parts = {
         "signatures": [
             {"scheme": 0, "signature": entry.signature} for entry in signature.signatures
@@ -188,7 +190,7 @@ def test_malformed_signature_is_refused(client, fields):
 
 
 def test_provider_keys_must_be_complete(client, alice):
-    fields = personal(alice, b"hello")
+    fields = personal_signature(alice, b"hello")
     jwk = {"kty": "RSA", "e": "AQAB", "n": "1", "alg": "RS256"}
     whole_key = {"id": {"iss": "https://id.twitch.tv/oauth2", "kid": "1"}, "jwk": jwk, "epoch": 0}
     assert client.call(VERIFY, **fields, jwks=[whole_key]).is_valid

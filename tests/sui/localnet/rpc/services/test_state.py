@@ -11,7 +11,7 @@ SUI_TYPE = f"{Address.of(2)}::sui::SUI"
 COIN_TYPE = f"{Address.of(2)}::coin::Coin<{SUI_TYPE}>"
 
 
-def refused(call, /, *arguments, **fields):
+def expect_refusal(call, /, *arguments, **fields):
     with pytest.raises(grpc.RpcError) as caught:
         call(*arguments, **fields)
     return caught.value.code(), caught.value.details()
@@ -123,7 +123,7 @@ def test_token_of_another_query_is_refused(client, alice):
         {"owner": "0xcafe", "page_token": first.next_page_token + b"x"},
         {"owner": "0xcafe", "page_token": b"", "object_type": "0x2::coin::Coin"},
     ):
-        code, details = refused(client.call, "StateService/ListOwnedObjects", **fields)
+        code, details = expect_refusal(client.call, "StateService/ListOwnedObjects", **fields)
         assert (code, details) == (grpc.StatusCode.INVALID_ARGUMENT, "invalid page_token")
 
 
@@ -137,7 +137,7 @@ def test_token_of_another_query_is_refused(client, alice):
     ],
 )
 def test_query_with_an_invalid_owner_or_type_is_refused(client, fields, message):
-    code, details = refused(client.call, "StateService/ListOwnedObjects", **fields)
+    code, details = expect_refusal(client.call, "StateService/ListOwnedObjects", **fields)
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert details.startswith(message)
 
@@ -245,5 +245,7 @@ def test_sui_has_a_supply_of_ten_billion(client):
 
 
 def test_unknown_coin_type_is_not_found(client):
-    code, _ = refused(client.call, "StateService/GetCoinInfo", coin_type="0x2::nothing::NOTHING")
+    code, _ = expect_refusal(
+        client.call, "StateService/GetCoinInfo", coin_type="0x2::nothing::NOTHING"
+    )
     assert code is grpc.StatusCode.NOT_FOUND

@@ -20,7 +20,7 @@ CREATED = 2
 
 def test_object_with_a_version_1_display_is_rendered_without_display(client, alice):
     created = run(client, alice, publish)
-    package, publisher = Address.parse(created["package"]), owned(client, created["Publisher"])
+    package, publisher = Address.parse(created["package"]), owned_ids(client, created["Publisher"])
     types = [StructTag(package, "card", "Card", ())]
 
     def make(builder):
@@ -56,6 +56,6 @@ def run(client, account, build):
     }
 
 
-def owned(client, object_id):
+def owned_ids(client, object_id):
     found = client.call("LedgerService/GetObject", object_id=object_id).object
     return ObjectReference(Address.parse(object_id), found.version, Digest.parse(found.digest))

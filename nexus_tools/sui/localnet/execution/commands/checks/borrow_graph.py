@@ -151,7 +151,7 @@ def _number(reference: BorrowedReference) -> int:
     return reference.number
 
 
-def not_transferable(references: Iterable[BorrowedReference]) -> BorrowedReference | None:
+def first_conflict(references: Iterable[BorrowedReference]) -> BorrowedReference | None:
     """Return the first reference that cannot be passed together with the others, or None.
 
     A mutable reference must not be extended by one of the others, nor by any reference into its

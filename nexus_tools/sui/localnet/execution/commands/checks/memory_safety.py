@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from nexus_tools.sui.localnet.execution.commands.checks.borrow_graph import (
     BorrowedReference,
     BorrowGraph,
-    not_transferable,
+    first_conflict,
 )
 from nexus_tools.sui.localnet.execution.commands.context import ExecutionContext
 from nexus_tools.sui.localnet.execution.commands.typed_command import (
@@ -111,7 +111,7 @@ class _MemorySafety:
         self, command: TypedCommand, arguments: Sequence[ReferenceArgument]
     ) -> list[BorrowedReference]:
         references = [reference for _, reference in arguments]
-        conflict = not_transferable(references)
+        conflict = first_conflict(references)
         if conflict is not None:
             index = next(
                 argument.index for argument, reference in arguments if reference is conflict
