@@ -1,7 +1,7 @@
 """The Leader daemon: it takes invocations from the chain, calls tools, and records the outcomes.
 
 Begin reading in `leader` (start, work, stop) and `parts` (how the components are wired); one
-invocation is handled in `carrier`.
+invocation is handled in `dispatcher`.
 """
 
 from nexus_tools.leader.chain.chain import FoundTool

@@ -82,7 +82,7 @@ class Carrier:
             await self._pause()
 
     def _note_trouble(self, assignment: Assignment, error: Exception) -> None:
-        self._metrics.trouble.labels("carrier").inc()
+        self._metrics.trouble.labels("dispatcher").inc()
         _log.error(
             "dispatch_retried", invocation=str(assignment.invocation), error=error_summary(error)
         )

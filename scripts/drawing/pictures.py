@@ -115,7 +115,7 @@ def leader() -> str:
     canvas.box(170, 40, 120, 60, "watcher", "reads events")
     canvas.box(170, 190, 120, 60, "closer", "many at once")
     canvas.box(340, 110, 120, 70, "journal", "SQLite:", "kept, kill -9 or not")
-    canvas.box(510, 40, 110, 60, "carrier", "one invocation")
+    canvas.box(510, 40, 110, 60, "dispatcher", "one invocation")
     canvas.box(510, 190, 110, 60, "invoker", "within its window")
     canvas.box(660, 190, 80, 60, "tool", "HTTPS")
     canvas.arrow((70, 110), (70, 70), (170, 70))

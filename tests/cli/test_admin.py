@@ -167,8 +167,8 @@ def test_the_settings_are_shown_with_what_an_invocation_costs_by_them(publisher,
 def test_before_fees_are_changed_it_is_said_what_an_invocation_costs_then(publisher):
     result = publisher.run("admin", "configure", "leaders", "fee_gas_units=2000", "--dry-run")
     assert "Today: an invocation" in result.stderr
-    assert "0.00153 SUI when it fails" in result.stderr
-    assert "0.00253 SUI when it fails" in result.stderr
+    assert "0.00153 SUI if it fails" in result.stderr
+    assert "0.00253 SUI if it fails" in result.stderr
 
 
 def test_a_leader_is_slashed_by_its_name(publisher, author, evidence):

@@ -88,4 +88,4 @@ def test_who_ends_a_transfer_that_was_sent_is_told_the_transaction(author, proxy
     process.send_signal(sent)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert re.search(r"the transaction [1-9A-Za-z]{43,44} was sent, and may be executed", err)
+    assert re.search(r"transaction [1-9A-Za-z]{43,44} was sent and may still be executed", err)

@@ -238,8 +238,8 @@ async def test_unexpected_error_is_logged_and_the_invocation_is_retried(
     assert [entry["invocation"] for entry in log_lines] == [str(ids[0])] * 3
     assert all(entry["error"].startswith("RuntimeError at test_leader.py:") for entry in log_lines)
     assert all(entry.keys() == {"event", "log_level", "invocation", "error"} for entry in log_lines)
-    trouble = {"where": "carrier"}
-    assert leader.metrics.registry.get_sample_value("nexus_leader_trouble_total", trouble) == 3
+    trouble = {"where": "dispatcher"}
+    assert leader.metrics.registry.get_sample_value("nexus_leader_errors_total", trouble) == 3
 
 
 async def test_repeated_unexpected_error_fails_nothing_on_chain(

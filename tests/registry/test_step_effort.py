@@ -207,6 +207,7 @@ def test_constants_equal_those_of_the_chain():
     names = {name: name + "_EFFORT" for name in chain}
     private = ("BROUGHT", "ANSWER_PORT", "START")
     names |= {name: f"_{name}_EFFORT" for name in private}
+    names |= {"MOST": "MAX_STEP_EFFORT", "LOOK": "LOOKUP_EFFORT"}
     assert {name: getattr(effort, names[name]) for name in chain} == {
         name: int(value) for name, value in chain.items()
     }

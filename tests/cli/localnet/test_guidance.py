@@ -16,7 +16,7 @@ def test_start_and_stop_say_that_the_chain_is_in_memory(home, tmp_path):
         in home.run("localnet", "stop", *network).stderr
     )
     assert "the chain of your last localnet is lost" in home.spawn(*start).stderr
-    assert "has a new chain since" in home.json("status", *network)["next"]
+    assert "on kept since its chain was reset" in home.json("status", *network)["next"]
     home.run("localnet", "stop", *network)
     kept = home.spawn(*start, "--state", tmp_path / "state").stderr
     assert keep not in kept

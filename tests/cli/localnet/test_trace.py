@@ -268,4 +268,4 @@ def test_a_trace_that_is_not_faithful_is_warned_of(user, chain, capsys):
     show_trace(Output(), trace | {"is_faithful": False, "left_out": 3, "commands": []}, VIEW)
     error = capsys.readouterr().err
     assert "its effects differ from those on the chain" in error
-    assert "3 calls were too many or too deep" in error
+    assert "3 calls exceed the limits of the trace and are left out" in error

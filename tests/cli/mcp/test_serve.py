@@ -279,7 +279,7 @@ def test_http_rejects_unknown_host_names(user, name, status):
 
 
 def test_public_address_warns(user):
-    server = user.daemon("whoever", "mcp", "serve", "--http", "0.0.0.0:0")
+    server = user.daemon("anyone", "mcp", "serve", "--http", "0.0.0.0:0")
     assert "anyone who can reach 0.0.0.0 can call these tools" in server.line
 
 

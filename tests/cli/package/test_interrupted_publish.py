@@ -61,7 +61,7 @@ def test_publish_resumes_after_an_interruption(newcomer, interrupt, stopped_at, 
     sending = interrupt(stopped_at, after=after)
     stopped = newcomer.run("package", "publish", "--yes")
     assert stopped.code == 130
-    assert "the same command goes on from there" in stopped.stderr
+    assert "run the same command again to continue without paying twice" in stopped.stderr
     document = newcomer.json("package", "publish", "--yes")
     spent = FUNDS_MIST - newcomer.json("wallet", "show")["balance_mist"]
     assert spent == document_cost(sending, document)

@@ -96,7 +96,7 @@ def test_an_upgrade_is_proposed_waited_for_and_executed_by_anybody(
     executed = colleague.run(*EXECUTE, "--yes", "--json")
     assert executed.code == 0, executed.stderr
     assert (executed.document["package_version"], executed.document["migration"]) == (2, None)
-    assert "the admin migrates" in executed.stderr
+    assert "the admin has to run the same command to migrate the registries" in executed.stderr
     migrated = admin.json(*EXECUTE, "--yes")
     assert migrated["events"] == ["RegistryMigrated"] * 2
     after = admin.json("package", "show")
@@ -270,7 +270,7 @@ def test_a_watcher_is_warned_of_what_another_client_proposes(
     admin.json(*propose, "--folder", more)
     shown = colleague.run(*show, "--json")
     assert shown.document["modules_added_with_init"] == ["more"]
-    assert "runs for whoever executes the upgrade" in shown.stderr
+    assert "runs with the rights of whoever executes the upgrade" in shown.stderr
 
 
 def test_an_upgrade_that_the_chain_would_refuse_is_not_proposed(admin, own, package):

@@ -94,7 +94,8 @@ def test_what_is_cancelled_is_gone(author, schedule):
     for verb in (("show",), ("pause", "--yes"), ("resume", "--yes"), ("refill", "1", "--yes")):
         command = ("schedule", verb[0], schedule, *verb[1:])
         assert author.fails(*command) == (3, "schedule_unknown")
-    assert "you have no schedule" in author.run("schedule", "list").stderr
+    listed = author.run("schedule", "list").stderr
+    assert "no schedules. Run `nexus-tools schedule create` to create one" in listed
 
 
 def test_what_comes_back_is_asked_and_said(author, schedule):
@@ -137,7 +138,7 @@ def test_a_schedule_that_began_all_that_it_may_is_finished(author, chain, flow, 
     assert shown["funds_mist"] == SUI - began["fee_mist"] - began["stored_mist"]
     for command in (("show", schedule), ("list",)):
         said = author.run("schedule", *command)
-        assert f"next: `nexus-tools schedule cancel {schedule}` takes back" in said.stderr
+        assert f"next: `nexus-tools schedule cancel {schedule}` withdraws its " in said.stderr
         assert "refill" not in said.stderr
     assert "left by ended executions" in author.run("schedule", "show", schedule).stdout
     assert author.fails("schedule", "refill", schedule, "1", "--yes") == (4, "finished")
@@ -165,7 +166,7 @@ def test_what_still_runs_is_taken_back_later(author, chain, schedule, connected)
     place = Address.parse(schedule)
     connected(lambda client, deployment: Schedules(client, deployment).trigger(place))
     said = author.run("schedule", "cancel", schedule, "--yes").stderr
-    assert "the same command takes back what it leaves" in said
+    assert "Run the same command again after it has ended to collect its leftover funds" in said
     assert author.fails("schedule", "cancel", schedule, "--yes") == (4, "cancelled")
     assert author.fails("schedule", "refill", schedule, "1", "--yes") == (4, "cancelled")
     assert author.fails("schedule", "resume", schedule, "--yes") == (4, "cancelled")

@@ -129,7 +129,7 @@ def test_invoke_pays_no_more_than_the_question_said(requester, publisher):
     publisher.json(*settings, f"fee_per_outcome_byte_mist={fee}", "--yes")
     assert result.code == 4
     assert "the invocation costs" in result.stderr
-    assert f"may cost {sui(shown)}" in result.stderr
+    assert f"the limit is {sui(shown)}" in result.stderr
     assert balance(requester) == funds
 
 

@@ -66,7 +66,7 @@ def test_people_see_a_table(author, three):
 def test_a_list_that_a_filter_leaves_empty_says_so(author, options):
     result = author.run("tool", "list", *options)
     assert (result.code, result.stdout) == (0, "")
-    assert "no registered tool fits" in result.stderr
+    assert "no matching tools" in result.stderr
 
 
 def test_an_empty_registry_says_how_it_is_filled(home):

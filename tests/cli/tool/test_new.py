@@ -87,7 +87,7 @@ def test_a_folder_with_something_in_it_is_left_alone(home, tmp_path):
     (tmp_path / "greeter" / "mine.txt").write_text("mine")
     result = home.run("tool", "new", "greeter", "--directory", tmp_path / "greeter", "--json")
     assert (result.code, result.error["code"]) == (2, "folder_not_empty")
-    assert "you already have it: continue" in result.error["hint"]
+    assert "If you created this project before, continue with it" in result.error["hint"]
     assert "--directory" in result.error["hint"]
     assert [path.name for path in (tmp_path / "greeter").iterdir()] == ["mine.txt"]
 
@@ -97,7 +97,10 @@ def test_a_name_that_no_fqn_can_have_is_refused(home, tmp_path, name):
     folder = tmp_path / "project"
     result = home.run("tool", "new", name, "--directory", folder, "--json")
     assert (result.code, result.error["code"]) == (7, "fqn_invalid")
-    assert "a name is a letter a-z and at least one more of a-z, 0-9" in result.error["message"]
+    assert (
+        "expected a letter a-z, and at least one more character of a-z, 0-9"
+        in result.error["message"]
+    )
     assert not folder.exists()
 
 
@@ -115,5 +118,5 @@ def test_a_new_tool_has_the_name_that_was_given_and_an_example(home, tmp_path):
 def test_who_gives_an_fqn_as_the_name_is_told_of_the_option(home):
     result = home.run("tool", "new", "dev.stranger.roman@1")
     assert (result.code, result.stderr.count("@1@1")) == (7, 0)
-    assert "'dev.stranger.roman@1' is not the name of a tool" in result.stderr
+    assert "'dev.stranger.roman@1' is not a valid tool name" in result.stderr
     assert "--fqn" in result.stderr

@@ -126,10 +126,7 @@ def test_an_outcome_has_its_deadline_and_whether_it_is_over(requester, left):
     assert "deadline" in requester.run("tool", "outcome", place).stdout
     requester.json("localnet", "advance-clock", "5m")
     assert requester.json("tool", "outcome", place)["expired"] is True
-    assert (
-        "over: --delete brings back what was prepaid"
-        in requester.run("tool", "outcome", place).stdout
-    )
+    assert "over: pass --delete for a refund" in requester.run("tool", "outcome", place).stdout
 
 
 def test_invocations_that_nobody_has_closed_are_listed_the_newest_first_in_pages(requester, left):
@@ -140,7 +137,7 @@ def test_invocations_that_nobody_has_closed_are_listed_the_newest_first_in_pages
     assert {row["state"] for row in listed} == {"requested"}
     first = requester.run("invocation", "list", "--limit", "2")
     assert places[2] in first.stdout
-    assert "1 more on the next page" in first.stderr
+    assert "1 more. Pass --page to see them" in first.stderr
     last = requester.json("invocation", "list", "--limit", "2", "--page", "2")
     assert [row["invocation"] for row in last] == places[:1]
 
@@ -149,7 +146,7 @@ def test_closed_invocations_are_listed_with_all_and_deleted_together(requester):
     places = {invoke(requester, NAP, '{"duration_ms": 0}')["invocation"] for _ in range(2)}
     pending = requester.run("invocation", "list")
     assert (pending.code, pending.stdout) == (0, "")
-    assert "2 closed ones are still on chain" in pending.stderr
+    assert "2 closed invocations can be deleted" in pending.stderr
     rows = requester.json("invocation", "list", "--all")
     assert {row["invocation"] for row in rows} == places
     assert {(row["state"], row["payment_mist"]) for row in rows} == {("settled", 0)}

@@ -34,7 +34,7 @@ def test_leader_add_list_and_remove(author, registered, carrier):
     assert show(author, registered)["leaders"] == [second]
     last = author.run("tool", "leaders", "remove", registered, second, "--yes")
     assert f"`nexus-tools tool leaders add {registered} LEADER`" in last.stderr
-    assert "nobody can be named for it" in last.stderr
+    assert "accepts no leader, so it cannot be invoked" in last.stderr
     assert author.fails("tool", "leaders", "open", registered, "--yes")[1] == "open_to_all"
 
 
@@ -104,7 +104,9 @@ def test_accept_transfers_name_and_resets_operators_and_keys(
     assert show(author, registered)["offered"] == address
     asked = stranger.run("tool", "accept", name)
     assert asked.code == 2
-    assert "payouts become yours, operators and keys are removed, answers need" in asked.stderr
+    assert (
+        "payouts go to you, operators and keys are removed, signed answers are not" in asked.stderr
+    )
     assert "tools.example.com" in asked.stdout
     taken = stranger.json("tool", "accept", name, "--yes")
     [version] = taken["versions"]

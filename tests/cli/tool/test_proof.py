@@ -55,7 +55,7 @@ def test_a_squatter_does_not_get_into_the_document_of_the_domains_owner(author, 
     written = stranger.run("tool", "proof", fqn)
     [entry] = json.loads(written.stdout)["registries"]
     assert entry["owners"] == [stranger.json("wallet", "show")["address"]]
-    assert "whom this does not list" in written.stderr
+    assert ", but this document lists you" in written.stderr
 
 
 def test_a_tool_is_shown_with_what_its_domain_says(author, fqn, internet):
@@ -118,7 +118,7 @@ def test_a_name_that_nobody_can_prove_is_warned_of_before_it_is_taken(
     path = meta_file(definition | {"fqn": "xyz.my_company.math.add@1"})
     result = author.run("tool", "register", "--from-meta", path, "--dry-run", "--yes")
     assert result.code == 0, result.stderr
-    assert "'my_company' has an underscore. Nobody can prove" in result.stderr
+    assert "'my_company' has an underscore. The ownership of names in it cannot be" in result.stderr
     assert author.fails("tool", "proof", "xyz.my_company") == (7, "domain_unprovable")
 
 

@@ -58,10 +58,12 @@ def test_register_warns_of_unchanged_price(author, registered, definition, meta_
     arguments = ("tool", "register", "--from-meta", meta_file(definition))
     result = author.run(*arguments, "--price", "7")
     assert result.code == 0
-    assert f"the price of {registered} is 0.001 SUI, as it was before" in result.stderr
+    assert f"the price of {registered} stays 0.001 SUI" in result.stderr
     assert f"tool update {registered} --price" in result.stderr
     assert author.json(*arguments, "--price", "7")["tools"][0]["price_mist"] == 1_000_000
-    assert "as it was before" not in author.run(*arguments, "--price", "0.001").stderr
+    assert (
+        f"the price of {registered} stays" not in author.run(*arguments, "--price", "0.001").stderr
+    )
 
 
 def test_register_warns_of_free_new_version(author, registered, definition, meta_file):
@@ -70,7 +72,7 @@ def test_register_warns_of_free_new_version(author, registered, definition, meta
     asked = author.run(*arguments)
     assert f"Register {second}, at 0 SUI per invocation: lock 1 SUI" in asked.stderr
     done = author.run(*arguments, "--yes")
-    assert f"{second} costs 0 SUI, whatever earlier versions cost" in done.stderr
+    assert f"{second} costs 0 SUI, independent of earlier versions" in done.stderr
     assert author.json("tool", "show", second)["price_mist"] == 0
 
 

@@ -84,7 +84,7 @@ def test_a_target_that_cannot_be_imported_is_shown_in_the_authors_file(
     error = result.error
     assert (result.code, error["code"]) == (2, "target_import_failed")
     assert word in error["message"]
-    assert error["hint"].startswith(f"see {mine}, {place}")
+    assert error["hint"].startswith(f"See {mine}, {place}")
     assert "Traceback" not in result.stderr
 
 
@@ -93,7 +93,7 @@ def test_what_is_no_tool_is_shown_in_the_authors_file(home, tmp_path):
     mine.write_text(DIVIDES.replace("a: int", "a"))
     error = home.run("tool", "serve", mine, "--json").error
     assert error["code"] == "tool_invalid"
-    assert error["hint"].startswith(f"see {mine}, line 7: @tool(")
+    assert error["hint"].startswith(f"See {mine}, line 7: @tool(")
 
 
 def test_each_call_is_a_line_and_what_broke_is_a_traceback_of_the_authors_file(home, tmp_path):

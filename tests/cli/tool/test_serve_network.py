@@ -98,14 +98,14 @@ def test_an_operator_forgives_a_leader(operator, leader, tmp_path, by):
     named = leader if by == "id" else "lee"
     options = ("--network", "test", "--state", tmp_path / "state", "--forgive", named)
     bind = ("--bind", "127.0.0.1:0")
-    server = operator.daemon("forgave", "tool", "serve", TOOLS, *bind, *options)
-    assert f"✓ forgave {leader} 2 answers" in server.line
+    server = operator.daemon("unsettled answers of", "tool", "serve", TOOLS, *bind, *options)
+    assert f"✓ reset 2 unsettled answers of {leader}" in server.line
     assert answers.forgive(leader) == 0
 
 
 def test_who_took_nothing_is_not_forgiven(operator, leader):
     options = ("--bind", "127.0.0.1:0", "--network", "test", "--forgive", "lee")
-    server = operator.daemon("forgive", "tool", "serve", TOOLS, *options)
+    server = operator.daemon("has no unsettled answers", "tool", "serve", TOOLS, *options)
     assert server.line.strip() == f"{leader} has no unsettled answers"
 
 

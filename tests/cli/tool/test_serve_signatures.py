@@ -92,5 +92,5 @@ def test_who_lists_no_leader_is_told_what_that_means(home, tmp_path):
     empty = tmp_path / "leaders.keys"
     empty.write_text("# nobody yet\n")
     options = ("--bind", "127.0.0.1:0", "--leaders", empty)
-    server = home.daemon("names no leader", "tool", "serve", TOOLS, *options)
-    assert "signed calls are refused until it does" in server.line
+    server = home.daemon("lists no leader", "tool", "serve", TOOLS, *options)
+    assert "lists no leader: all signed calls are rejected" in server.line

@@ -15,7 +15,7 @@ def test_status_of_empty_wallet_shows_balance(author):
     shown = author.run("status")
     assert "20 SUI" in shown.stdout
     assert "you own no tools" in shown.stderr
-    assert "next: `nexus-tools tool list`" in shown.stderr
+    assert "next: run `nexus-tools tool list`" in shown.stderr
 
 
 def test_status_without_key_hints_at_wallet_new(home, publisher):
@@ -61,7 +61,7 @@ def test_status_shows_tools_of_owner(seller):
         }.items()
     )
     assert status["money"]["locked_mist"] == 1_000_000_000 * len(status["tools"])
-    assert "well" in seller.run("status").stdout
+    assert "healthy" in seller.run("status").stdout
 
 
 def test_status_shows_unreachable_and_unregistered_tools(author, registered):

@@ -49,7 +49,7 @@ def test_terminal_prompts_for_leaders(author, arguments, definition, operator, c
     assert result.code == 0, result.stderr
     assert "Settled" in result.stderr  # what each did
     assert carrier in result.stderr
-    assert f"carried by operator ({carrier}): lock 1 SUI" in result.stderr
+    assert f", for the leaders operator ({carrier}): lock 1 SUI" in result.stderr
     assert author.json("tool", "show", definition["fqn"])["leaders"] == [carrier]
 
 

@@ -86,7 +86,7 @@ def test_show_document_prints_published_document(author, flow, tmp_path):
     copy.write_text(text)
     again = author.run("workflow", "publish", copy, "--name", fqn, "--description", "Adds twice.")
     assert again.code == 0
-    assert "is published already" in again.stderr
+    assert "is already published with the same document" in again.stderr
 
 
 def test_publish_needs_fqn(author, flow):

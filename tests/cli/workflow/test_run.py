@@ -156,7 +156,7 @@ def test_refusal_names_limit_and_option(requester):
 def test_cancel_reports_open_invocations(customer):
     place = run(customer, "--input", "dividend=84")["execution"]
     told = customer.run("workflow", "cancel", place, "--yes").stderr
-    assert "invocations that are still open are closed or expire first" in told
+    assert "refunded once its pending invocations are closed or expired" in told
     (following,) = [line for line in told.splitlines() if line.startswith("next: ")]
     assert following == f"next: nexus-tools workflow show {place}"
     assert customer.run(*following.split()[2:]).code == 0

@@ -50,7 +50,7 @@ def test_people_see_a_table_and_how_many_there_are(home, changed):
     assert result.code == 7
     assert "Did you mean split?" in result.stdout
     assert "/edges/0/from/vertex" in result.stdout
-    assert "breaks" in result.stderr
+    assert "is invalid: 2 errors" in result.stderr
 
 
 def test_warnings_are_errors_if_they_are_to_be(home, changed):
