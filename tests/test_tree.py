@@ -68,6 +68,8 @@ def test_every_package_has_a_docstring_and_lists_its_public_names():
     for folder in packages:
         module = importlib.import_module(".".join(folder.relative_to(ROOT).parts))
         assert module.__doc__, shown(folder)
+        for name in re.findall(r"`([\w/]+\.py)`", module.__doc__):
+            assert (folder / name).is_file(), f"{shown(folder)}: {name}"
         public = getattr(module, "__all__", [])
         assert all(hasattr(module, name) for name in public), shown(folder)
         assert len(public) == len(set(public)), shown(folder)

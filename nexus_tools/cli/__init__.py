@@ -1,6 +1,6 @@
 """The command line `nexus-tools`. Each command group is a package or a module below this one.
 
-Begin reading in `app`, which holds the root group, and in `framework`, which all commands use.
+Start reading in `app`, which holds the root group, and in `framework`, which all commands use.
 """
 
 import sys

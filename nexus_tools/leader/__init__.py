@@ -1,6 +1,6 @@
 """The Leader daemon: it takes invocations from the chain, calls tools, and records the outcomes.
 
-Begin reading in `leader` (start, work, stop) and `parts` (how the components are wired); one
+Start reading in `leader` (start, work, stop) and `assembly` (how the components are wired); one
 invocation is handled in `dispatcher`.
 """
 

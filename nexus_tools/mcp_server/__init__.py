@@ -1,6 +1,6 @@
 """An MCP server for registered tools and workflows, with direct and on-chain calls.
 
-Start reading at `server.py` and `catalogue.py`.
+Start reading at `server.py` and `catalogue/catalogue.py`.
 """
 
 import lazy_loader

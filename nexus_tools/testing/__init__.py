@@ -2,7 +2,7 @@
 
 pytest loads this module as soon as nexus-tools is installed, so heavy imports wait until a fixture
 is used. All fixtures are synchronous: they work in sync tests, and in async tests under any plugin.
-The guide is docs/guides/pytest.md. Begin reading in `given`, which has the fixtures' types.
+The guide is docs/guides/pytest.md. Start reading in `given`, which has the fixtures' types.
 """
 
 import os

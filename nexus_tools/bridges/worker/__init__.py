@@ -1,6 +1,6 @@
 """Calls to a module of a bridge in a separate interpreter, which may run untrusted Python.
 
-`asking` is the side of the server and `child` the side of the separate interpreter.
+`client` is the side of the server and `child` the side of the separate interpreter.
 """
 
 from nexus_tools.bridges.worker.client import (

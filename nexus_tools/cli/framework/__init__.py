@@ -1,6 +1,6 @@
 """The parts that all commands share: decorators, options, the session, and output.
 
-Each name is imported at its first use, so that `--help` stays fast. Begin reading in `command` and
+Each name is imported at its first use, so that `--help` stays fast. Start reading in `command` and
 `session`.
 """
 

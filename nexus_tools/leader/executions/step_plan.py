@@ -41,7 +41,7 @@ from nexus_tools.sui.types.transaction import (
 )
 from nexus_tools.workflow import Failed, Settled
 
-# Upper bounds as in `closing.py`.
+# Upper bounds as in `closing_batch.py`.
 _UNITS = 5_000
 _STORAGE_MIST = 20_000_000
 _UNITS_PER_ADVANCE = 1_000

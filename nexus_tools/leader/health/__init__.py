@@ -1,1 +1,1 @@
-"""Health and heartbeat of the Leader. Start with `health.py`."""
+"""Health and heartbeat of the Leader. Start with `health_server.py`."""

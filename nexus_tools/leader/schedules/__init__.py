@@ -1,1 +1,1 @@
-"""Schedules that this leader triggers, by time and by event. Start with `schedules.py`."""
+"""Schedules that this leader triggers, by time and by event. Start with `schedule_runner.py`."""

@@ -1,6 +1,6 @@
 """Move modules: conversion between the bytes of a file and a `CompiledModule`.
 
-Start with `module.py`, which defines the tables, and `deserializer.py`, which reads them.
+Start with `module.py`, which defines the tables, and `format/deserializer.py`, which reads them.
 """
 
 from nexus_tools.sui.bytecode.ability import (

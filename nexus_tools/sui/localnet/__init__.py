@@ -1,6 +1,6 @@
 """A local Sui network in one process, with the genuine framework and its own Move machine.
 
-`Localnet` is the network, `ThreadedLocalnet` runs it in a thread. Begin reading with `localnet.py`,
+`Localnet` is the network, `ThreadedLocalnet` runs it in a thread. Start reading with `localnet.py`,
 then `node/node.py`.
 """
 

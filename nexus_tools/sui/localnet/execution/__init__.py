@@ -2,7 +2,7 @@
 
 A transaction passes through these packages in order: `inputs` checks and loads its objects, `gas`
 sets its budget, `commands` executes it (with `packages` for `Publish` and `Upgrade`), and `outcome`
-turns the changes into effects. Begin reading with `programmable.py`, which calls them.
+turns the changes into effects. Start reading with `programmable.py`, which calls them.
 """
 
 from nexus_tools.sui.localnet.execution import limits

@@ -1,6 +1,6 @@
 """Genesis: checkpoint 0 of a new network with the framework, system objects and coins.
 
-Begin reading with `genesis.py`.
+Start reading with `genesis.py`.
 """
 
 from nexus_tools.sui.localnet.genesis.genesis import (

@@ -1,6 +1,6 @@
 """The ledger: all versions of objects, transactions, checkpoints, events, and their indexes.
 
-Begin reading with `ledger.py`; `state.py` has the tables of the database.
+Start reading with `ledger.py`; `database.py` has the tables of the database.
 """
 
 from nexus_tools.sui.localnet.ledger.checkpoint import Checkpoint, epoch_gas_used

@@ -1,6 +1,7 @@
 """Unit tests of Move packages, run in the localnet's VM without framework sources.
 
-Start with `build.py`, which compiles a package with its tests, and `runner.py`, which runs them.
+Start with `compilation/build.py`, which compiles a package with its tests, and `runner.py`, which
+runs them.
 """
 
 from nexus_tools.sui.localnet.move_test.compilation.annotated_sources import MoveTest

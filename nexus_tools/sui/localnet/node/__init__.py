@@ -1,6 +1,6 @@
 """The node: it checks signed transactions, executes them, and commits each as a checkpoint.
 
-Begin reading with `node.py`.
+Start reading with `node.py`.
 """
 
 from nexus_tools.sui.localnet.node.epochs import Epoch, committee_of, environment_of

@@ -1,6 +1,6 @@
 """The commands of a programmable transaction: one module for each kind, and a table of all.
 
-Begin reading with `table.py`.
+Start reading with `table.py`.
 """
 
 from nexus_tools.sui.localnet.execution.commands.context import ExecutionContext

@@ -1,6 +1,6 @@
 """The resolution of incomplete transactions from the state of the network.
 
-Begin reading with `transaction.py`.
+Start reading with `transaction.py`.
 """
 
 from nexus_tools.sui.localnet.rpc.resolution.payment import with_estimated_budget, with_payment
