@@ -87,7 +87,7 @@ def test_enum_values_come_from_calls(boxes, published, localnet, wallet):
     results = localnet.run(wallet.client.inspect(builder)).results
     codec = boxes.Either.bcs(u8, u64)
     assert codec.decode(results[0][0]) == boxes.Either.None_()
-    assert codec.decode(results[1][0]) == boxes.Either.EndedExecution(3, 5)
+    assert codec.decode(results[1][0]) == boxes.Either.Left(3, 5)
     assert int.from_bytes(results[-1][0], "little") == 17
 
 
