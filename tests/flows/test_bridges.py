@@ -109,5 +109,5 @@ async def test_missing_credentials_are_reported_on_chain(
     registry = await bridge_and_register(EXAMPLES / "hyperpocket" / "phrases", "xyz.flows.signing")
     record = await registry.get(ToolFqn.parse("xyz.flows.signing.sign@1"))
     closed = await call(requester, stage, record, {"phrase": "ho"})
-    assert closed.state.variant == "auth_required_output"
+    assert closed.state.variant == "auth_required"
     assert closed.state.ports.as_json()["provider"] == "github"

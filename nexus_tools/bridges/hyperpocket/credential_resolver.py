@@ -92,6 +92,4 @@ def auth_required_output(
         "env": list(names),
         "reason": required.reason,
     }
-    return {
-        "auth_required_output": ports | {name: value for name, value in optional.items() if value}
-    }
+    return {"auth_required": ports | {name: value for name, value in optional.items() if value}}

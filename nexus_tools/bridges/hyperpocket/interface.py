@@ -54,13 +54,13 @@ class Interface:
 
 
 def output_of(*, needs_auth: bool) -> dict[str, Any]:
-    """Return the output schema; with `needs_auth` it has the variant `auth_required_output`."""
+    """Return the output schema; with `needs_auth` it has the variant `auth_required`."""
     variants = {
         "ok": closed_object_schema({"result": _RESULT}, required=["result"]),
         "err": error_schema(),
     }
     if needs_auth:
-        variants["auth_required_output"] = _auth_required()
+        variants["auth_required"] = _auth_required()
     return output_schema(variants)
 
 

@@ -109,7 +109,7 @@ def missing_registrations(
     """Return the tools that are not registered yet.
 
     Raises, with a message, what the chain would refuse: `fqn_duplicate`, `schema_too_large`,
-    `timeout_out_of_range`, `publisher_missing_error`, `collateral_too_small`, `delay_too_long`,
+    `timeout_out_of_range`, `publisher_missing`, `collateral_too_small`, `delay_too_long`,
     `price_too_high`, `open_to_all`, `key_needed`, `public_key_invalid`, `not_accepting`,
     `name_taken`, `definition_differs`, `tool_not_active`.
     """
@@ -303,7 +303,7 @@ def _check_terms(registration: Registration, settings: ToolSettings) -> None:
 def publisher_missing_error(fqn: ToolFqn | str) -> ValidationError:
     """Return the error for an on-chain tool whose module the wallet did not publish."""
     return ValidationError(
-        "publisher_missing_error",
+        "publisher_missing",
         f"the wallet does not own the Publisher object of the module of {fqn}",
         hint="Use the wallet that published the module. Its `init` must call"
         " `package::claim_and_keep(otw, ctx)`.",

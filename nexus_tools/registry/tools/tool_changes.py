@@ -48,7 +48,7 @@ class ToolChanges:
 
         The chain accepts any text as a URL, but leaders refuse to call an invalid one. Raises
         `nothing_to_update`, `price_too_high`, `open_to_all`, `key_needed`, for a function
-        `other_function` or `publisher_missing_error`, and as `ToolDefinition.parse`.
+        `other_function` or `publisher_missing`, and as `ToolDefinition.parse`.
         """
         if self == ToolChanges():
             raise UsageError(

@@ -21,7 +21,7 @@ async def test_call_succeeds_after_sign_in(
     discovery = await discover_tools(whoami, credentials=announcing_store, providers=providers)
     [tool] = discovery.tools
     async with discovery.running():
-        required = (await tool.invoke({})).as_json()["auth_required_output"]
+        required = (await tool.invoke({})).as_json()["auth_required"]
         [user_code] = authorization_server.codes
         assert required["user_code"] == user_code
         assert required["url"] == f"https://example.com/device?code={user_code}"
@@ -50,10 +50,7 @@ async def test_provider_is_used_without_a_handler(whoami, call_tool, store):
     store.put(CredentialKey("github"), Credential(CredentialKind.TOKEN, "1234567"))
     providers = auth_providers({"github": {"kind": "api_key"}}, store)
     output = await call_tool(whoami, {}, credentials=store, providers=providers)
-    assert (
-        output["auth_required_output"]["reason"]
-        == "the operator has not stored an API key for github"
-    )
+    assert output["auth_required"]["reason"] == "the operator has not stored an API key for github"
 
 
 async def test_operator_may_supply_a_custom_provider(whoami, call_tool):
@@ -83,7 +80,7 @@ async def test_broken_store_requires_authentication_and_leaks_no_secret(
     )
     output = await call_tool(whoami, {}, credentials=store, providers=providers)
     reason = "the operator's credentials are currently unavailable"
-    assert output["auth_required_output"]["reason"] == reason
+    assert output["auth_required"]["reason"] == reason
 
 
 async def test_tool_without_auth_has_no_auth_variant(write_packaged, discover_tools):
@@ -120,8 +117,7 @@ async def test_profile_and_thread_select_the_credential(whoami, call_tool, store
     assert await call_tool(whoami, ports, profile=True, credentials=store) == {"ok": {"result": 5}}
     output = await call_tool(whoami, {"body": {}}, profile=True, credentials=store)
     assert (
-        output["auth_required_output"]["reason"]
-        == "the operator has not stored a credential for github"
+        output["auth_required"]["reason"] == "the operator has not stored a credential for github"
     )
 
 

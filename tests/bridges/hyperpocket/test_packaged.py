@@ -161,7 +161,7 @@ async def test_provider_with_two_secrets_requires_both(write_packaged, call_tool
     folder = write_packaged({"main.sh": "echo $KRAKEN_API_KEY"}, auth={"auth_provider": "kraken"})
     half = Credential(CredentialKind.API_KEY, "", {"KRAKEN_API_KEY": "k1"})
     store.put(CredentialKey("kraken"), half)
-    required = (await call_tool(folder, {}, credentials=store))["auth_required_output"]
+    required = (await call_tool(folder, {}, credentials=store))["auth_required"]
     assert required["env"] == ["KRAKEN_API_KEY", "KRAKEN_API_SECRET"]
     assert required["reason"] == "the operator's credential lacks the fields KRAKEN_API_SECRET"
 
@@ -172,7 +172,7 @@ async def test_missing_credentials_are_reported_before_the_tool_runs(
     auth = {"auth_provider": "slack", "auth_handler": "slack-token", "scopes": ["chat:write"]}
     folder = write_packaged({"main.sh": f"touch {tmp_path / 'ran'}"}, auth=auth)
     assert await call_tool(folder, {}) == {
-        "auth_required_output": {
+        "auth_required": {
             "provider": "slack",
             "handler": "slack-token",
             "scopes": ["chat:write"],

@@ -178,7 +178,7 @@ async def test_operator_overrides_variables(write_module, invoke_tool, store):
 
 
 async def test_function_with_auth_does_not_run_without_credentials(write_module, invoke_tool):
-    required = (await invoke_tool(write_module(FUNCTIONS), "given", {}))["auth_required_output"]
+    required = (await invoke_tool(write_module(FUNCTIONS), "given", {}))["auth_required"]
     assert (required["provider"], required["scopes"]) == ("github", ["repo"])
 
 

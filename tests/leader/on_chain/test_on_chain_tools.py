@@ -143,7 +143,7 @@ async def test_another_account_cannot_register_a_tool_for_a_function(world, coun
             await tools.register(
                 replace(counter.definition(), fqn=ToolFqn.parse("xyz.stolen.count@1"))
             )
-    assert error.value.code == "publisher_missing_error"
+    assert error.value.code == "publisher_missing"
 
 
 @pytest.fixture
