@@ -21,19 +21,19 @@ from nexus_tools.contracts.move_bindings.leader import Leader as RegisteredLeade
 from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.errors import UsageError, WrongStateError
 from nexus_tools.registry import (
-    Asks,
     Executions,
     ExecutionState,
     InvocationFailedError,
     Invocations,
     LeaderRef,
     LeaderRegistry,
+    Questions,
     Schedules,
     ToolRegistry,
     Workflows,
 )
 from nexus_tools.settings.directories import cache_directory
-from nexus_tools.settings.network_selection import NetworkLike, Who, resolve_network_and_key
+from nexus_tools.settings.network_selection import KeySelector, NetworkLike, resolve_network_and_key
 from nexus_tools.settings.settings import Settings
 from nexus_tools.sui.client import Cursor, EventRecord, SuiClient, follow_events, request_sui
 from nexus_tools.sui.keystore import KeyPair, Signer
@@ -81,14 +81,18 @@ class Nexus:
         self.workflows = Workflows(client, deployment, dry_run=dry_run)
         self.executions = Executions(client, deployment, dry_run=dry_run)
         self.schedules = Schedules(client, deployment, dry_run=dry_run)
-        self.asks = Asks(client, deployment, dry_run=dry_run)
+        self.questions = Questions(client, deployment, dry_run=dry_run)
 
     # --- Opening
 
     @classmethod
     @asynccontextmanager
-    async def at(
-        cls, where: NetworkLike = None, key: Who = None, *, deployment: Deployment | None = None
+    async def connect(
+        cls,
+        where: NetworkLike = None,
+        key: KeySelector = None,
+        *,
+        deployment: Deployment | None = None,
     ) -> AsyncIterator[Self]:
         """Open the published deployment on a network; without a key it is read-only.
 
@@ -109,7 +113,7 @@ class Nexus:
     @classmethod
     @asynccontextmanager
     async def publish(
-        cls, where: NetworkLike = None, key: Who = None, *, lock: bool = True
+        cls, where: NetworkLike = None, key: KeySelector = None, *, lock: bool = True
     ) -> AsyncIterator[Self]:
         """Publish a new deployment with the key, and open it.
 
@@ -144,10 +148,10 @@ class Nexus:
         """Request an invocation of a tool, wait for the tool's answer, and return it.
 
         One or two leaders are named: the first usable ones of `leaders`, IDs or names, or by
-        default those that `Invocations.leaders_for` draws. Inputs are validated against the tool's
-        schema before anything is paid. The invocation is deleted afterwards. If no leader closes it
-        in time, it expires with a full refund. After a cancellation of this call, the invocation is
-        in `Invocations.mine`.
+        default those that `Invocations.choose_leaders` draws. Inputs are validated against the
+        tool's schema before anything is paid. The invocation is deleted afterwards. If no leader
+        closes it in time, it expires with a full refund. After a cancellation of this call, the
+        invocation is in `Invocations.owned_by`.
 
         If answers must be signed, the chain verifies the signature and does not store it, so that
         of the answer is None. An answer that violates the tool's output schema stays on chain, and
@@ -184,17 +188,19 @@ class Nexus:
     ) -> ExecutionState:
         """Start an execution of a workflow, wait for its end, and return its final state.
 
-        `terms` are those of `Executions.begin`, whose errors it raises. The results are stored on
+        `terms` are those of `Executions.start`, whose errors it raises. The results are stored on
         chain until `executions.clean` removes them. Bound it with `asyncio.timeout`: after a
         cancellation the execution is in `Executions.list`. Raises `workflow_unknown`.
         """
         published = await self.workflows.get(workflow)
-        started = await self.executions.begin(published, inputs, **terms)
+        started = await self.executions.start(published, inputs, **terms)
         return await self.executions.wait(started.execution)
 
     # --- Names
 
-    async def proof(self, tool: Tool | ToolFqn | str, *, fresh: bool = False) -> "DomainProof":
+    async def domain_proof(
+        self, tool: Tool | ToolFqn | str, *, fresh: bool = False
+    ) -> "DomainProof":
         """Query, over HTTPS, whether the domain in a tool's name lists the tool's owner.
 
         The host learns about the query. Its response is cached for a day in the user's cache;
@@ -202,9 +208,9 @@ class Nexus:
         """
         registered = tool if isinstance(tool, Tool) else await self.tools.get(tool)
         owner = await self.tools.owner(registered)
-        return await self.ask_domain(ToolFqn.parse(registered.fqn).domain, owner, fresh=fresh)
+        return await self.check_domain(ToolFqn.parse(registered.fqn).domain, owner, fresh=fresh)
 
-    async def ask_domain(
+    async def check_domain(
         self, domain: str, owner: Address, *, fresh: bool = False
     ) -> "DomainProof":
         """Query whether a domain, as FQNs write it, lists an owner for this registry.

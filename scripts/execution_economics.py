@@ -155,7 +155,7 @@ class _World:
         before = await self.owner.balance(self.owner.address)
         executions = Executions(self.owner, self.deployment)
         funds_mist = 10 * _SUI
-        begun = await executions.begin(
+        begun = await executions.start(
             workflow,
             {"e": 1},
             leaders=(self.leader,),
@@ -230,7 +230,7 @@ class _Execution:
         add_outcome(builder, world.deployment, invocation, world.leader, outcome)
         add_advance(builder, world.deployment, self._id, self._workflow.id, invocation)
         foresight = StepPredictor(self._workflow.plan)
-        foresight.closed(Run(vertex, ()), 1, execution_outcome(outcome))
+        foresight.add_closing(Run(vertex, ()), 1, execution_outcome(outcome))
         self._add_steps(builder, foresight if has_steps else None)
         self.look(await world.send(name, builder))
 
@@ -243,7 +243,7 @@ class _Execution:
     async def request(self, name: str, vertex: str) -> None:
         """Request a run."""
         builder, foresight = TransactionBuilder(), StepPredictor(self._workflow.plan)
-        foresight.closed(Run("first", ()), 1, execution_outcome(_ANSWER))
+        foresight.add_closing(Run("first", ()), 1, execution_outcome(_ANSWER))
         assert vertex == "second"
         self._add_steps(builder, foresight)
         self.look(await self._world.send(name, builder))

@@ -84,7 +84,7 @@ class Tool:
 
     def responds_to(self, leader: Leader) -> bool:
         """Return whether its server responds to this leader with an answer."""
-        refused = self.price_mist > 0 and self.unpaid[leader.name] >= REFUSED_AFTER
+        refused = self.price_mist > 0 and self.mark_unpaid[leader.name] >= REFUSED_AFTER
         return self.play is not ToolPlay.SILENT and not refused
 
 
@@ -126,7 +126,7 @@ def invoke(requester: Requester, tool: Tool, named: Sequence[Leader], fees: Fees
     else:
         end, leader = End.EXPIRED, None
     if end is not End.SETTLED:
-        tool.unpaid += taken
+        tool.mark_unpaid += taken
     told = any(worker.league is requester and taken[worker.name] for worker in named)
     real = leader is not None and taken[leader.name] > 0
     return Result(

@@ -214,10 +214,10 @@ class Chain:
     deployment: object
 
     def client(self, name):
-        from nexus_tools.sui.client import Patience, SuiClient
+        from nexus_tools.sui.client import RetryPolicy, SuiClient
 
-        quick = Patience(first_pause_s=0.001, longest_pause_s=0.01)
-        return SuiClient(self.net.network, _key_of(name), patience=quick)
+        quick = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
+        return SuiClient(self.net.network, _key_of(name), retry_policy=quick)
 
 
 def _key_of(name):

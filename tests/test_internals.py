@@ -10,9 +10,7 @@ from nexus_tools.sui.types.address import ZERO
 from nexus_tools.sui.types.digest import Digest
 from packages import framework_packages, package_of
 
-FUNCTION = Page.read("docs/concepts/internals.md").section(
-    "One Move function, from bytecode to the Python that runs"
-)
+FUNCTION = Page.read("docs/concepts/internals.md").section("Translation of a Move function")
 
 
 MANIFEST = """[package]
@@ -25,7 +23,7 @@ counter = "0x0"
 
 
 def shown(language):
-    """Return the only block of a language in the walk through a function."""
+    """Return the only block of a language in the section on the function."""
     [text] = [block.text for block in FUNCTION.blocks if block.language == language]
     return text
 

@@ -64,7 +64,7 @@ async def test_deployment_is_found_by_network_name(localnet, key, home):
     settings.save()
     async with Nexus.publish("mine", key) as published:
         await published.tools.register(double.definition(URL))
-    async with Nexus.at("mine") as connected:
+    async with Nexus.connect("mine") as connected:
         assert connected.deployment == published.deployment
         assert (await connected.tools.get(DOUBLE)).definition.url == URL
 
@@ -72,28 +72,28 @@ async def test_deployment_is_found_by_network_name(localnet, key, home):
 async def test_proof_names_the_owner_of_a_tool(nexus, key, internet, monkeypatch):
     monkeypatch.setattr(domain_proof, "open_domain_prover", internet.asking)
     await nexus.tools.register(double.definition(URL))
-    unknown = await nexus.proof(DOUBLE)
+    unknown = await nexus.domain_proof(DOUBLE)
     assert (unknown.state, unknown.host) == (ProofState.NOT_PROVED, None)
     place = nexus.deployment.chain_id, str(nexus.deployment.tool_registry)
     owners = DomainOwners((RegistryOwners(*place, (str(key.address),)),))
     internet.publish("math.example.xyz", owners.text().encode())
-    assert (await nexus.proof(DOUBLE)).state is ProofState.PROVED
+    assert (await nexus.domain_proof(DOUBLE)).state is ProofState.PROVED
     internet.publish("math.example.xyz", DomainOwners(()).text().encode())
-    assert (await nexus.proof(await nexus.tools.get(DOUBLE))).state is ProofState.PROVED
-    assert (await nexus.proof(DOUBLE, fresh=True)).is_denied
+    assert (await nexus.domain_proof(await nexus.tools.get(DOUBLE))).state is ProofState.PROVED
+    assert (await nexus.domain_proof(DOUBLE, fresh=True)).is_denied
     assert len(internet.asked) == 2  # one response was cached
 
 
 async def test_at_has_hint_for_network_without_deployment(localnet, home):
     with pytest.raises(NotFoundError) as caught:
-        async with Nexus.at(Network("elsewhere", localnet.url)):
+        async with Nexus.connect(Network("elsewhere", localnet.url)):
             pass
     assert caught.value.code == "package_not_published"
     assert "package publish" in caught.value.hint
 
 
 async def test_nexus_without_key_is_read_only(localnet, nexus):
-    async with Nexus.at(localnet, deployment=nexus.deployment) as reader:
+    async with Nexus.connect(localnet, deployment=nexus.deployment) as reader:
         assert await reader.tools.list() == ()
         with pytest.raises(NexusError) as caught:
             await reader.tools.register(double.definition(URL))
@@ -103,7 +103,7 @@ async def test_nexus_without_key_is_read_only(localnet, nexus):
 async def test_key_is_found_by_alias(localnet, nexus, key):
     wallet = Settings.load().open_wallet()
     wallet.add(key, "author")
-    async with Nexus.at(localnet, "author", deployment=nexus.deployment) as connected:
+    async with Nexus.connect(localnet, "author", deployment=nexus.deployment) as connected:
         assert connected.client.address == key.address
 
 
@@ -125,7 +125,7 @@ async def test_invoke_rejects_invalid_inputs_before_payment(nexus, key):
 
 async def test_low_balance_hint_does_not_name_cli_localnet(localnet, nexus):
     poor = KeyPair.new()
-    async with Nexus.at(localnet, poor, deployment=nexus.deployment) as connected:
+    async with Nexus.connect(localnet, poor, deployment=nexus.deployment) as connected:
         with pytest.raises(WrongStateError) as caught:
             await connected.leaders.register("lee")
     assert caught.value.code == "not_enough_sui"
@@ -135,7 +135,7 @@ async def test_low_balance_hint_does_not_name_cli_localnet(localnet, nexus):
 
 async def test_leader_fails_without_key_and_faucet(localnet, nexus, key):
     network = Network("own", localnet.url)
-    async with Nexus.at(network, key, deployment=nexus.deployment) as poor:
+    async with Nexus.connect(network, key, deployment=nexus.deployment) as poor:
         with pytest.raises(UsageError) as caught:
             async with poor.leader("lee"):
                 pass
@@ -175,7 +175,7 @@ async def test_key_can_run_leaders_of_several_names(nexus, localnet, leader_key)
 async def test_worker_does_not_change_activity_of_leader(nexus, localnet, leader_key):
     worker = KeyPair.new()
     localnet.fund(worker.address, 1_000_000_000)
-    async with Nexus.at(localnet, leader_key, deployment=nexus.deployment) as owning:
+    async with Nexus.connect(localnet, leader_key, deployment=nexus.deployment) as owning:
         _, place = await owning.leaders.register("lee", workers=[worker.address])
         for is_active in (False, True):
             if is_active:
@@ -200,7 +200,7 @@ async def test_leader_is_deactivated_if_the_block_raises(nexus):
 
 
 async def test_leader_stays_active_if_it_was_active_before(nexus, localnet, leader_key):
-    async with Nexus.at(localnet, leader_key, deployment=nexus.deployment) as leading:
+    async with Nexus.connect(localnet, leader_key, deployment=nexus.deployment) as leading:
         await leading.leaders.register("lee", activate=True)
     async with nexus.leader("lee", leader_key, allow_loopback=True):
         pass
@@ -241,15 +241,15 @@ async def test_leader_with_invalid_config_is_not_registered(nexus, config, code)
 @pytest.fixture
 async def resting_leader(nexus, localnet, leader_key):
     """Return the ID of an active leader without a running daemon."""
-    async with Nexus.at(localnet, leader_key, deployment=nexus.deployment) as leading:
+    async with Nexus.connect(localnet, leader_key, deployment=nexus.deployment) as leading:
         return (await leading.leaders.register("rest", activate=True))[1]
 
 
 async def test_invocations_are_listed_by_requester(nexus, resting_leader):
     await nexus.tools.register(double.definition(URL))
     _, requested = await nexus.invocations.request(await nexus.tools.get(DOUBLE), {"number": 1})
-    assert [entry.id for entry in await nexus.invocations.mine()] == [requested]
-    assert await nexus.invocations.mine(KeyPair.new().address) == ()
+    assert [entry.id for entry in await nexus.invocations.owned_by()] == [requested]
+    assert await nexus.invocations.owned_by(KeyPair.new().address) == ()
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ async def test_invocations_are_listed_by_requester(nexus, resting_leader):
     [(5, None, "the name of a network"), ("localnet", 5, "a KeyPair or another Signer")],
 )
 async def test_at_rejects_invalid_network_or_key(home, where, key, words):
-    for opening in (Nexus.at, Nexus.publish):
+    for opening in (Nexus.connect, Nexus.publish):
         with pytest.raises(UsageError) as caught:
             async with opening(where, key):
                 pass
@@ -272,8 +272,8 @@ async def test_invoke_accepts_leaders_by_name(nexus, resting_leader):
     await nexus.tools.register(double.definition(URL), price_mist=1, leaders=["rest"])
     tool = await nexus.tools.get(DOUBLE)
     assert tool.leaders.entries == (resting_leader,)
-    assert await nexus.invocations.leaders_for(tool, ["rest"]) == (resting_leader,)
-    assert await nexus.invocations.leaders_for(tool, [str(resting_leader)]) == (resting_leader,)
+    assert await nexus.invocations.choose_leaders(tool, ["rest"]) == (resting_leader,)
+    assert await nexus.invocations.choose_leaders(tool, [str(resting_leader)]) == (resting_leader,)
     assert (await nexus.leaders.find("rest")).id == resting_leader
     with pytest.raises(NotFoundError) as caught:
         await nexus.invoke(DOUBLE, {"number": 1}, leaders=["lee"])
@@ -330,7 +330,7 @@ async def test_invoke_returns_answer_and_deletes_invocation(nexus):
         await nexus.tools.register(registration)
         answer = await nexus.invoke(DOUBLE, {"number": 21})
         assert (answer.variant, answer.ports) == ("ok", {"value": 42})
-    assert await nexus.invocations.mine() == ()
+    assert await nexus.invocations.owned_by() == ()
 
 
 async def test_invoke_names_first_usable_leaders(nexus, resting_leader):
@@ -349,7 +349,7 @@ async def test_invoke_raises_failure_and_deletes_invocation(nexus):
         with pytest.raises(InvocationFailedError) as caught:
             await nexus.invoke(DOUBLE, {"number": 1})
     assert caught.value.failure.reason is FailureReason.HTTP_ERROR
-    assert await nexus.invocations.mine() == ()
+    assert await nexus.invocations.owned_by() == ()
 
 
 async def test_invoke_raises_for_schema_invalid_answer(nexus, localnet, leader_key, resting_leader):
@@ -358,13 +358,13 @@ async def test_invoke_raises_for_schema_invalid_answer(nexus, localnet, leader_k
     async with aclosing(nexus.events(InvocationRequested, after=Cursor.beginning())) as events:
         requested = (await anext(events)).event.invocation
     answer = Answer("no_such", {"value": 2})
-    async with Nexus.at(localnet, leader_key, deployment=nexus.deployment) as leading:
+    async with Nexus.connect(localnet, leader_key, deployment=nexus.deployment) as leading:
         await leading.invocations.close(resting_leader, {requested: answer})
     with pytest.raises(OutputInvalidError) as caught:
         await invoking
     assert (caught.value.answer, caught.value.invocation) == (answer, requested)
     assert "is not a variant of the tool; it has ok" in caught.value.message
-    [remaining] = await nexus.invocations.mine()  # it stays on chain for inspection
+    [remaining] = await nexus.invocations.owned_by()  # it stays on chain for inspection
     assert remaining.id == requested
 
 
@@ -377,7 +377,7 @@ async def test_cancelled_invoke_leaves_invocation_in_mine(nexus):
     invoking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await invoking
-    assert [entry.id for entry in await nexus.invocations.mine()] == [requested]
+    assert [entry.id for entry in await nexus.invocations.owned_by()] == [requested]
 
 
 async def test_pysui_configuration_provides_network_and_key(localnet, nexus, home):
@@ -395,7 +395,7 @@ async def test_pysui_configuration_provides_network_and_key(localnet, nexus, hom
         profile_block=[profile | {"make_active": True}],
         key_block=[{"key_string": b64encode(b"\0" + other.secret).decode(), "alias": "alice"}],
     )
-    async with Nexus.at(config, deployment=nexus.deployment) as connected:
+    async with Nexus.connect(config, deployment=nexus.deployment) as connected:
         assert connected.client.network.name == "plain"
         assert connected.client.address == other.address
         assert await connected.tools.list() == ()

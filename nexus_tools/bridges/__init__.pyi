@@ -15,8 +15,8 @@ from .hyperpocket import HyperpocketBridge as HyperpocketBridge
 from .hyperpocket import auth_providers as auth_providers
 from .hyperpocket import sign_in as sign_in
 from .mcp import McpBridge as McpBridge
-from .mcp import Patience as Patience
 from .mcp import Pins as Pins
+from .mcp import ReconnectPolicy as ReconnectPolicy
 from .naming import Naming as Naming
 from .nora import NoraBridge as NoraBridge
 from .sandbox import DNS_PORT as DNS_PORT

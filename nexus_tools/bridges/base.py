@@ -103,7 +103,7 @@ class BridgedTool(Tool):
         self.foreign_name = (self.foreign_name[0], labels)
         return self
 
-    def needs(self) -> Mapping[str, bool]:
+    def requirements(self) -> Mapping[str, bool]:
         """Return the requirements of a call by name, each with whether this machine meets it.
 
         Subclasses override this method with checks that take negligible time.
@@ -112,7 +112,7 @@ class BridgedTool(Tool):
 
     async def check_health(self) -> dict[str, bool]:
         """Return the requirements of a call and the tool's other checks, by name."""
-        return {**await to_thread.run_sync(self.needs), **await super().check_health()}
+        return {**await to_thread.run_sync(self.requirements), **await super().check_health()}
 
     async def answer(self, arguments: Mapping[str, Any]) -> Answer:
         """Run the tool and check its output, as `Tool.answer` does.
@@ -122,7 +122,9 @@ class BridgedTool(Tool):
                 `needs`, its program, or the daemon that runs its image.
         """
         missing = [
-            name for name, there in (await to_thread.run_sync(self.needs)).items() if not there
+            name
+            for name, there in (await to_thread.run_sync(self.requirements)).items()
+            if not there
         ]
         if missing:
             message = f"{self.fqn} cannot start now: unmet requirements: {', '.join(missing)}"
@@ -167,12 +169,12 @@ class Discovery:
     """
 
     tools: tuple[BridgedTool, ...] = ()
-    refused: tuple[RejectedTool, ...] = ()
+    rejected: tuple[RejectedTool, ...] = ()
     lifespans: tuple[Lifespan, ...] = ()
-    left_out: tuple[ToolFqn, ...] = ()
+    excluded: tuple[ToolFqn, ...] = ()
 
     @classmethod
-    def joined(cls, discoveries: Iterable["Discovery"]) -> "Discovery":
+    def merge(cls, discoveries: Iterable["Discovery"]) -> "Discovery":
         """Return one discovery that combines all given ones.
 
         Tools with different names that lead to one FQN receive distinct FQNs. Tools with the same
@@ -187,17 +189,17 @@ class Discovery:
         refused = [_collision(tool, sources[tool.fqn]) for tool in tools if tool.fqn in sources]
         return cls(
             tuple(tool for tool in tools if tool.fqn not in sources),
-            tuple(refusal for part in parts for refusal in part.refused) + tuple(refused),
+            tuple(refusal for part in parts for refusal in part.rejected) + tuple(refused),
             tuple(lifespan for part in parts for lifespan in part.lifespans),
         )
 
-    def chosen(self, patterns: FqnPatterns) -> "Discovery":
+    def select(self, patterns: FqnPatterns) -> "Discovery":
         """Return only the tools and refusals that match; refusals without an FQN remain."""
         matching = tuple(tool for tool in self.tools if patterns.admit(tool.fqn))
-        fqns = [tool.fqn for tool in self.tools] + [r.fqn for r in self.refused if r.fqn]
-        left_out = tuple(fqn for fqn in fqns if not patterns.admit(fqn))
-        refused = tuple(r for r in self.refused if r.fqn is None or patterns.admit(r.fqn))
-        return replace(self, tools=matching, refused=refused, left_out=left_out)
+        fqns = [tool.fqn for tool in self.tools] + [r.fqn for r in self.rejected if r.fqn]
+        excluded = tuple(fqn for fqn in fqns if not patterns.admit(fqn))
+        rejected = tuple(r for r in self.rejected if r.fqn is None or patterns.admit(r.fqn))
+        return replace(self, tools=matching, rejected=rejected, excluded=excluded)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

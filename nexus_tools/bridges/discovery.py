@@ -31,8 +31,8 @@ async def discover(
                 discoveries.append(await bridge.discover(folder, host, naming))
             except NexusError as error:
                 refusal = RejectedTool.of(bridge.system, folder, error)
-                discoveries.append(Discovery(refused=(refusal,)))
-    return Discovery.joined(discoveries)
+                discoveries.append(Discovery(rejected=(refusal,)))
+    return Discovery.merge(discoveries)
 
 
 def recognised(place: Path, bridges: Sequence[Bridge]) -> list[tuple[Bridge, Path]]:

@@ -24,7 +24,7 @@ from nexus_tools.sui.support.logs import colors_disabled
 GROUPS = {
     "tool": "Create, validate, register, list, and invoke tools.",
     "workflow": "Create, validate, simulate, publish, and run workflows of tools.",
-    "ask": "List and answer the questions that workflows ask you.",
+    "question": "List and answer the questions that workflows ask you.",
     "schedule": "Run workflows at planned times, or when events occur.",
     "bridge": "Serve and register tools of other frameworks and of MCP servers.",
     "export": "Export tools for OpenAI, Anthropic, MCP, OpenAPI, or Unstract.",

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Choice, Session, complete_settings, local
+from nexus_tools.cli.framework import Choice, Session, complete_settings, offline_command
 from nexus_tools.errors import NexusError, UsageError
-from nexus_tools.settings.lookup import Found
+from nexus_tools.settings.lookup import Resolved
 from nexus_tools.settings.settings import DEFAULT_TIMEOUT, Settings
 from nexus_tools.settings.settings_file import KEYS
 from nexus_tools.sui.support.units import parse_timeout
@@ -20,7 +20,7 @@ def command() -> None:
 
 
 @command.command()
-@local
+@offline_command
 def show(session: Session) -> None:
     """Show the settings, and where their values come from."""
     from nexus_tools.sui.network import MAX_GAS_PRICE_MIST
@@ -44,27 +44,27 @@ def show(session: Session) -> None:
 @command.command("set")
 @click.argument("key", type=Choice(list(KEYS)))
 @click.argument("value", shell_complete=complete_settings)
-@local
+@offline_command
 def set_value(session: Session, key: str, value: str) -> None:
     """Set KEY to VALUE in the configuration file. A network or key must exist."""
     _check(session.settings, key, value)
     session.settings.values[key] = value
     session.settings.save()
-    overruled = session.settings.get(key) != value
-    session.report_setting(key, f"{key} is set to {value}", overruled=overruled)
+    overridden = session.settings.get(key) != value
+    session.report_setting(key, f"{key} is set to {value}", overridden=overridden)
     if session.output.as_json:
         session.output.document({key: value})
 
 
 @command.command()
 @click.argument("key", type=Choice(list(KEYS)))
-@local
+@offline_command
 def unset(session: Session, key: str) -> None:
     """Remove KEY from the configuration file and use its default."""
     was = session.settings.values.pop(key, None)
     session.settings.save()
-    overruled = key in session.settings.overrides
-    session.report_setting(key, f"{key} is no longer set in the file", overruled=overruled)
+    overridden = key in session.settings.overrides
+    session.report_setting(key, f"{key} is no longer set in the file", overridden=overridden)
     if session.output.as_json:
         session.output.document({key: None, "was": was})
 
@@ -88,7 +88,7 @@ def _check(settings: Settings, key: str, value: str) -> None:
         replace(settings, overrides={key: value}).open_wallet()
 
 
-def _source(locate: Callable[[], Found[Any]]) -> str | None:
+def _source(locate: Callable[[], Resolved[Any]]) -> str | None:
     """Return the source of the network or the key, or None if it does not exist."""
     try:
         return locate().source

@@ -4,7 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Output, Session, asked, carry_out, reads, report, writes
+from nexus_tools.cli.framework import (
+    Output,
+    Session,
+    confirm_and_execute,
+    confirmation_prompt,
+    network_command,
+    report,
+    transaction_command,
+)
 from nexus_tools.errors import UsageError
 from nexus_tools.sui.support import units
 
@@ -33,7 +41,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--all", "everything", is_flag=True, help="Include closed invocations.")
+@click.option("--all", "include_closed", is_flag=True, help="Include closed invocations.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -44,11 +52,13 @@ def command() -> None:
 @click.option(
     "--page", type=click.IntRange(min=1), default=1, help="Page to show. Page 1 has the newest."
 )
-@reads
-async def list_invocations(session: Session, *, everything: bool, limit: int, page: int) -> None:
+@network_command
+async def list_invocations(
+    session: Session, *, include_closed: bool, limit: int, page: int
+) -> None:
     """List the wallet's invocations that are not closed yet, the newest first.
 
-    Deleted invocations are not listed; use `nexus-tools tool outcome ID --why` to see their
+    Deleted invocations are not listed; use `nexus-tools tool outcome ID --explain` to see their
     history. The list comes from events, so it only goes back as far as the node keeps them.
 
     With --json: `invocation`, `fqn`, `state`, `expired`, `requested_at_ms`, `expires_at_ms` and
@@ -56,24 +66,26 @@ async def list_invocations(session: Session, *, everything: bool, limit: int, pa
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading events"):
-            found = await nexus.invocations.mine(session.own_address())
+            found = await nexus.invocations.owned_by(session.own_address())
             now_ms = await nexus.client.now_ms()
     found = tuple(reversed(found))
-    wanted = [item for item in found if everything or not item.is_closed]
+    wanted = [item for item in found if include_closed or not item.is_closed]
     shown = wanted[(page - 1) * limit : page * limit]
     rows = [invocation_document(item, now_ms) for item in shown]
     if not session.output.as_json:
         rows = [_for_people(row, now_ms) for row in rows]
     session.output.table(
-        rows, _COLUMNS, empty="no invocations" if everything else "no pending invocations"
+        rows, _COLUMNS, empty="no invocations" if include_closed else "no pending invocations"
     )
-    _tell_of_the_rest(session.output, found, len(wanted) - page * limit, everything=everything)
+    _tell_of_the_rest(
+        session.output, found, len(wanted) - page * limit, include_closed=include_closed
+    )
 
 
 @command.command()
 @click.argument("invocation", nargs=-1)
 @click.option("--closed", is_flag=True, help="Delete all closed invocations of the wallet.")
-@writes
+@transaction_command
 async def delete(session: Session, invocation: tuple[str, ...], *, closed: bool) -> None:
     """Delete closed or expired invocations and reclaim their storage deposits.
 
@@ -88,18 +100,18 @@ async def delete(session: Session, invocation: tuple[str, ...], *, closed: bool)
         found = list(dict.fromkeys(map(Address.parse, invocation)))
         if closed:
             with session.output.progress("reading events"):
-                mine = await nexus.invocations.mine(session.own_address())
+                mine = await nexus.invocations.owned_by(session.own_address())
             found = [item.id for item in mine if _can_be_deleted(item)]
         if not found:
             session.output.note("no closed invocations to delete")
             return
         places, left = found[:_AT_ONCE], len(found[_AT_ONCE:])
         done = f"deleted {units.count(len(places), 'invocation')}"
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             nexus.invocations,
             lambda service: service.delete(*places),
-            question=lambda rehearsed: asked(done, rehearsed),
+            question=lambda rehearsed: confirmation_prompt(done, rehearsed),
         )
     report(session.output, sent, done, {"invocations": list(map(str, places)), "left": left})
     if left:
@@ -107,12 +119,12 @@ async def delete(session: Session, invocation: tuple[str, ...], *, closed: bool)
 
 
 def _tell_of_the_rest(
-    output: Output, found: "tuple[Invocation, ...]", behind: int, *, everything: bool
+    output: Output, found: "tuple[Invocation, ...]", behind: int, *, include_closed: bool
 ) -> None:
     if behind > 0:
         output.note(f"{behind} more. Pass --page to see them")
     closed = sum(map(_can_be_deleted, found))
-    if closed and not everything:
+    if closed and not include_closed:
         output.note(
             f"{units.count(closed, 'closed invocation')} can be deleted. Pass --all to list, or"
             " run `nexus-tools invocation delete --closed` to reclaim their storage deposits"

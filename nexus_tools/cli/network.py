@@ -4,7 +4,13 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_networks, local, plain, reads
+from nexus_tools.cli.framework import (
+    Session,
+    complete_networks,
+    network_command,
+    offline_command,
+    plain,
+)
 from nexus_tools.errors import NotFoundError
 from nexus_tools.sui.support import units
 
@@ -15,22 +21,22 @@ def command() -> None:
 
 
 @command.command("list")
-@local
+@offline_command
 def list_networks(session: Session) -> None:
     """List all networks: your own, the well-known ones, and those of the Sui CLI and pysui."""
     rows: list[dict[str, Any]] = [
         {
-            "name": found.what.name,
-            "url": found.what.url,
-            "current": found.what.name == session.settings.network,
+            "name": found.value.name,
+            "url": found.value.url,
+            "current": found.value.name == session.settings.network,
             "source": found.source,
         }
-        for found in session.settings.all_networks(session.output.overlooked)
+        for found in session.settings.all_networks(session.output.warn_ignored)
     ]
     columns = {"name": "Network", "url": "URL", "current": "Current", "source": "Source"}
     session.output.table(rows, columns, empty="no networks")
     for hidden in session.settings.hidden_networks():
-        name, url = hidden.what.name, hidden.what.url
+        name, url = hidden.value.name, hidden.value.url
         session.output.warn(
             f"{plain(str(hidden.file))} defines {plain(name)} as {plain(url)}, which is ignored."
             f" Run `nexus-tools network use NAME --url {plain(url)}` to use it under another name"
@@ -41,7 +47,7 @@ def list_networks(session: Session) -> None:
 @click.argument("name", shell_complete=complete_networks)
 @click.option("--url", help="URL of a node's gRPC API. Adds or changes a network of yours.")
 @click.option("--faucet-url", help="URL of the network's faucet.")
-@local
+@offline_command
 def use(session: Session, name: str, url: str | None, faucet_url: str | None) -> None:
     """Use the network NAME from now on."""
     if url:
@@ -50,15 +56,15 @@ def use(session: Session, name: str, url: str | None, faucet_url: str | None) ->
     network = session.settings.find_network(name)
     session.settings.values["network"] = name
     session.settings.save()
-    overruled = session.settings.network != name
+    overridden = session.settings.network != name
     done = f"commands use the network {name} ({network.url})"
-    session.report_setting("network", done, overruled=overruled)
+    session.report_setting("network", done, overridden=overridden)
     if session.output.as_json:
         session.output.document({"name": name, "url": network.url})
 
 
 @command.command()
-@reads
+@network_command
 async def show(session: Session) -> None:
     """Show the current network and check that it responds."""
     async with session.client() as client:
@@ -85,7 +91,7 @@ def _package(session: Session, network: str, chain_id: str) -> str | None:
 
 @command.command()
 @click.argument("digest")
-@reads
+@network_command
 async def transaction(session: Session, digest: str) -> None:
     """Show whether the transaction DIGEST was executed.
 

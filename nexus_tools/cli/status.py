@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Output, Session, reads
+from nexus_tools.cli.framework import Output, Session, network_command
 from nexus_tools.cli.leader.funds import Shortage, shortages
 from nexus_tools.cli.shared.collateral import (
     Suspension,
@@ -69,14 +69,14 @@ _LEADER_COLUMNS = {
     "slash": "Pending slash",
 }
 _OFFER_COLUMNS = {
-    "what": "Offered to you",
+    "kind": "Offered to you",
     "name": "Name",
     "accept": "Command to accept",
 }
 
 
 @click.command()
-@reads
+@network_command
 async def command(session: Session) -> None:
     """Show your tools, invocations, leaders and balance on the network.
 
@@ -90,7 +90,7 @@ async def command(session: Session) -> None:
     warnings: Sequence[Suspension | Shortage] = ()
     document = {"network": session.network().name, "wallet": None, "address": None} | _NOTHING
     try:
-        account = session.settings.locate_account(session.wallet_name).what
+        account = session.settings.locate_account(session.wallet_name).value
         document |= {"wallet": account.alias, "address": str(account.address)}
         async with session.nexus(signing=False) as nexus:
             with session.output.progress("reading the registries"):
@@ -125,8 +125,8 @@ async def _read(
         nexus.client.balance(address),
         nexus.tools.list(ToolFilter(owner=address)),
         nexus.leaders.owned_by(address),
-        invocations.mine(address),
-        invocations.closings(address, _LAST),
+        invocations.owned_by(address),
+        invocations.recent_closings(address, _LAST),
         list_offers(nexus, address),
     )
     tools, slashed, poor = await asyncio.gather(

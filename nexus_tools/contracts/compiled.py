@@ -34,7 +34,7 @@ class CompiledPackage:
     digest: bytes
     sources_digest: str = ""
     compiler: str = ""
-    needs: Mapping[str, Address] = field(default_factory=dict)
+    placeholders: Mapping[str, Address] = field(default_factory=dict)
 
     def linked(self, **published: Package) -> Self:
         """Return the package linked to published packages, given by their names.
@@ -42,8 +42,10 @@ class CompiledPackage:
         In its modules, the first version of each package replaces the compiler's placeholder
         address; the package links to the newest version.
         """
-        original = {self.needs[name]: package.original_id for name, package in published.items()}
-        newest = {self.needs[name]: package.id for name, package in published.items()}
+        original = {
+            self.placeholders[name]: package.original_id for name, package in published.items()
+        }
+        newest = {self.placeholders[name]: package.id for name, package in published.items()}
         modules = tuple(with_addresses(module, original) for module in self.modules)
         dependencies = tuple(newest.get(dependency, dependency) for dependency in self.dependencies)
         return replace(
@@ -51,7 +53,7 @@ class CompiledPackage:
             modules=modules,
             dependencies=dependencies,
             digest=package_digest(modules, dependencies),
-            needs={},
+            placeholders={},
         )
 
 

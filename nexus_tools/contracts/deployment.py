@@ -94,7 +94,7 @@ class Deployment(Struct, frozen=True):
             workflows_upgrade_cap=next(iter(published.created_of("package", "UpgradeCap")), None),
         )
 
-    def at(self, newest_id: Address, part: PackageKind = PackageKind.TOOLS) -> Self:
+    def with_newest(self, newest_id: Address, part: PackageKind = PackageKind.TOOLS) -> Self:
         """Return the deployment with another newest version of one of the packages."""
         return replace(
             self, **{"package_id" if part is PackageKind.TOOLS else "workflows_id": newest_id}
@@ -189,7 +189,7 @@ class Deployment(Struct, frozen=True):
             raise _workflows_unknown_error()
         return self.dag_registry
 
-    def part(self, part: PackageKind) -> Package:
+    def package_of_kind(self, part: PackageKind) -> Package:
         """Return one of the packages. Raises `workflows_unknown`."""
         return self.package if part is PackageKind.TOOLS else self.workflows
 

@@ -11,8 +11,8 @@ async def newest(client: SuiClient, deployment: Deployment) -> Deployment:
     """Return the deployment with the newest published versions."""
     for part in PackageKind:
         if part is PackageKind.TOOLS or deployment.workflows_id is not None:
-            versions = await client.package_versions(deployment.part(part).original_id)
-            deployment = deployment.at(versions[-1], part)
+            versions = await client.package_versions(deployment.package_of_kind(part).original_id)
+            deployment = deployment.with_newest(versions[-1], part)
     return deployment
 
 

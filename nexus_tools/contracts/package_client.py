@@ -45,7 +45,7 @@ class PackageClient:
         self.deployment = deployment
         self.dry_run = dry_run
 
-    def rehearsal(self) -> Self:
+    def dry_run_client(self) -> Self:
         """Return the same client with `dry_run`."""
         return type(self)(self.client, self.deployment, dry_run=True)
 
@@ -100,9 +100,9 @@ class PackageClient:
 
     async def read(self, object_id: Address, kind: type[Kind]) -> Kind:
         """Return an object of the packages that must exist. Raises `object_unknown`."""
-        return self.existing(await self.client.object(object_id), object_id, kind)
+        return self.decode_existing(await self.client.object(object_id), object_id, kind)
 
-    def existing(self, value: Object | None, object_id: Address, kind: type[Kind]) -> Kind:
+    def decode_existing(self, value: Object | None, object_id: Address, kind: type[Kind]) -> Kind:
         """Decode an object that must exist. Raises `object_unknown`."""
         if value is None:
             raise NotFoundError(
@@ -112,13 +112,13 @@ class PackageClient:
             )
         return self.deployment.decode(value, kind)
 
-    def decoded(self, value: Object | None, kind: type[Kind]) -> Kind | None:
+    def decode(self, value: Object | None, kind: type[Kind]) -> Kind | None:
         """Decode an object of the packages; None if it does not exist."""
         return None if value is None else self.deployment.decode(value, kind)
 
     async def find_all(self, ids: Sequence[Address], kind: type[Kind]) -> list[Kind | None]:
         """Return objects of the packages in the order of their IDs; None for missing ones."""
-        return [self.decoded(value, kind) for value in await self.client.objects(ids)]
+        return [self.decode(value, kind) for value in await self.client.objects(ids)]
 
     def emitted(self, sent: Sent, kind: type[T]) -> T:
         """Return the first event of a kind that a transaction emitted. Raises `event_missing`."""

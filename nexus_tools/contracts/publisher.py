@@ -103,7 +103,7 @@ class Publisher:
         self.client = client
         self.dry_run = dry_run
 
-    def rehearsal(self) -> "Publisher":
+    def dry_run_client(self) -> "Publisher":
         """Return the same publisher with `dry_run`."""
         return Publisher(self.client, dry_run=True)
 
@@ -222,9 +222,9 @@ class Publisher:
         Raises `package_outdated`; with a lock as `UpgradeLocks.execute`; without one
         `upgrade_cap_unknown`, `cap_not_yours` and `not_admin`.
         """
-        original_id = deployment.part(part).original_id
+        original_id = deployment.package_of_kind(part).original_id
         versions = await self.client.package_versions(original_id)
-        newest = deployment.at(versions[-1], part)
+        newest = deployment.with_newest(versions[-1], part)
         if await self._is_published(package, versions):
             return UpgradeResult(None, newest, len(versions))
         locked = locks and UpgradeLocks(self.client, locks, dry_run=self.dry_run)
@@ -233,14 +233,14 @@ class Publisher:
         else:
             sent = await self._upgrade_unlocked(package, newest, part)
         if isinstance(sent, Executed):
-            newest = newest.at(sent.published(), part)
+            newest = newest.with_newest(sent.published(), part)
         return UpgradeResult(sent, newest, len(versions) + 1)
 
     async def _upgrade_unlocked(
         self, package: CompiledPackage, newest: Deployment, part: PackageKind
     ) -> Sent:
         builder, cap = TransactionBuilder(), newest.require_upgrade_cap(part)
-        _upgrade(builder, package, newest.part(part).id, cap)
+        _upgrade(builder, package, newest.package_of_kind(part).id, cap)
         await self._require_upgrade_cap(cap)
         # Until the admin migrates the registries, they refuse commands of the next version.
         require_admin(self.client.address, await self._admin(newest))

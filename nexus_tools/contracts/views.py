@@ -327,7 +327,7 @@ class PortsView:
         """
         return {name: _json(name, value, fetched or {}) for name, value in self.values}
 
-    def with_places(self) -> dict[str, Any]:
+    def with_locations(self) -> dict[str, Any]:
         """Return the values as `as_json` does, with locations instead of off-chain values."""
         return self.as_json({location: location.as_json() for _, location in self.remote()})
 

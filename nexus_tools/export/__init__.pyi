@@ -2,7 +2,7 @@ from .exported import Arguments as Arguments
 from .exported import Export as Export
 from .exported import Exportable as Exportable
 from .exported import ExportedTool as ExportedTool
-from .exported import moved as moved
+from .exported import relocate_pointers as relocate_pointers
 from .formats import FORMATS as FORMATS
 from .formats import export_tools as export_tools
 from .formats import mcp_document as mcp_document

@@ -73,7 +73,7 @@ class Arguments:
         return ports
 
 
-def as_arguments(
+def to_arguments_schema(
     input_schema: dict[str, Any], *, refused: frozenset[str], longest_name: int | None = None
 ) -> Arguments:
     """Return the ports as arguments for a system that rejects some keywords at the schema's root.
@@ -88,11 +88,11 @@ def as_arguments(
         and (longest_name is None or all(len(name) <= longest_name for name in names))
     )
     if is_plain:
-        return Arguments(moved(input_schema, lambda pointer: pointer))
+        return Arguments(relocate_pointers(input_schema, lambda pointer: pointer))
     return Arguments(_wrapped(input_schema), WRAPPED)
 
 
-def completed(schema: dict[str, Any]) -> dict[str, Any]:
+def close_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a copy in which objects have `properties` and arrays have `items`, at least empty.
 
     Some systems reject schemas without them, although JSON Schema does not.
@@ -106,7 +106,7 @@ def completed(schema: dict[str, Any]) -> dict[str, Any]:
     return document.root
 
 
-def moved(schema: dict[str, Any], place: Callable[[str], str]) -> dict[str, Any]:
+def relocate_pointers(schema: dict[str, Any], place: Callable[[str], str]) -> dict[str, Any]:
     """Return a copy of a schema for a larger document; `place` maps old pointers to new ones."""
     copy = relocated(SchemaDocument.parse(schema), place)
     return {key: value for key, value in copy.items() if key not in _OF_DOCUMENTS}
@@ -118,7 +118,7 @@ def _wrapped(input_schema: dict[str, Any]) -> dict[str, Any]:
     def place(pointer: str) -> str:
         return pointer if pointer.startswith("/$defs/") else f"/properties/{WRAPPED}{pointer}"
 
-    inner = moved(input_schema, place)
+    inner = relocate_pointers(input_schema, place)
     definitions = inner.pop("$defs", None)
     outer = {
         "type": "object",

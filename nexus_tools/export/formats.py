@@ -15,8 +15,8 @@ from nexus_tools.export.exported import (
     Export,
     Exportable,
     ExportedTool,
-    as_arguments,
-    completed,
+    close_schema,
+    to_arguments_schema,
 )
 from nexus_tools.export.gemini import gemini_tool
 from nexus_tools.export.names import export_names
@@ -97,7 +97,10 @@ def response_tool(definition: ToolDefinition, name: str, *, strict: bool = False
     With `strict`, its schema is the strict copy. If a strict copy is not possible, a warning gives
     the reason.
     """
-    arguments, warning = as_arguments(definition.input_schema, refused=_REFUSED_BY_OPENAI), ""
+    arguments, warning = (
+        to_arguments_schema(definition.input_schema, refused=_REFUSED_BY_OPENAI),
+        "",
+    )
     if strict:
         arguments, warning = _strict(definition, arguments)
     is_strict = arguments.unfilled is not None
@@ -105,7 +108,7 @@ def response_tool(definition: ToolDefinition, name: str, *, strict: bool = False
         "type": "function",
         "name": name,
         "description": _described(definition),
-        "parameters": arguments.schema if is_strict else completed(arguments.schema),
+        "parameters": arguments.schema if is_strict else close_schema(arguments.schema),
         # The Responses API is strict by default.
         "strict": is_strict,
     }
@@ -132,7 +135,7 @@ _LONGEST_PROPERTY = 64
 
 def anthropic_tool(definition: ToolDefinition, name: str) -> ExportedTool:
     """Return the tool for the Messages API."""
-    arguments = as_arguments(
+    arguments = to_arguments_schema(
         definition.input_schema, refused=_REFUSED_BY_ANTHROPIC, longest_name=_LONGEST_PROPERTY
     )
     document = {
@@ -162,7 +165,7 @@ def mcp_document(lent: Exportable, name: str) -> dict[str, Any]:
         "title": f"{title} ({lent.fqn})" if title else str(lent.fqn),
         "description": lent.description,
         # Some clients require `properties` and `items`.
-        "inputSchema": completed(_of_type_object(schema)),
+        "inputSchema": close_schema(_of_type_object(schema)),
         "outputSchema": _of_type_object(lent.output_schema),
         **({"annotations": annotations} if annotations else {}),
         "_meta": {

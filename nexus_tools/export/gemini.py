@@ -12,7 +12,7 @@ import json
 import re
 from typing import Any
 
-from nexus_tools.export.exported import ExportedTool, as_arguments
+from nexus_tools.export.exported import ExportedTool, to_arguments_schema
 from nexus_tools.export.requirements import unmet_requirement
 from nexus_tools.tool import SchemaDocument, ToolDefinition, json_pointer
 
@@ -59,7 +59,7 @@ def gemini_tool(definition: ToolDefinition, name: str) -> ExportedTool:
     If the subset cannot express the input schema, the declaration has `parametersJsonSchema`, and a
     warning gives the reason. A tool without input has neither.
     """
-    arguments = as_arguments(definition.input_schema, refused=frozenset(_UNIONS))
+    arguments = to_arguments_schema(definition.input_schema, refused=frozenset(_UNIONS))
     document: dict[str, Any] = {
         "name": name,
         "description": definition.description or str(definition.fqn),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from nexus_tools.export.exported import Arguments, Export, ExportedTool, moved
+from nexus_tools.export.exported import Arguments, Export, ExportedTool, relocate_pointers
 from nexus_tools.tool import DIALECT, ToolDefinition, ToolFqn, ToolType, protocol
 
 OPENAPI_VERSION = "3.1.1"
@@ -79,7 +79,7 @@ def _components(tool: ExportedTool) -> dict[str, Any]:
 
 
 def _component(key: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return moved(schema, lambda pointer: f"{_SCHEMAS}/{key}{pointer}")
+    return relocate_pointers(schema, lambda pointer: f"{_SCHEMAS}/{key}{pointer}")
 
 
 def _content(key: str) -> dict[str, Any]:

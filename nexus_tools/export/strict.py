@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from nexus_tools.export.exported import Arguments, moved
+from nexus_tools.export.exported import Arguments, relocate_pointers
 from nexus_tools.export.requirements import unmet_requirement
 from nexus_tools.tool import SchemaDocument, json_pointer, linear_time_options
 
@@ -98,7 +98,7 @@ def _with_definitions(schema: Schema) -> Schema:
     # The originals keep their positions, because other keywords may depend on them.
     targets = {names[pointer]: document.subschemas[pointer] for pointer in outside}
     document_schema = schema | {"$defs": schema.get("$defs", {}) | targets}
-    return moved(
+    return relocate_pointers(
         document_schema, lambda pointer: f"/$defs/{names[pointer]}" if pointer in names else pointer
     )
 
@@ -289,7 +289,7 @@ class FillerRemover:
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self._document = SchemaDocument.parse(schema)
-        self._whole = moved(schema, lambda pointer: f"{_WHOLE}{pointer}")
+        self._whole = relocate_pointers(schema, lambda pointer: f"{_WHOLE}{pointer}")
         self._validators: dict[str, Draft202012Validator] = {}
 
     def taken_away(self, arguments: dict[str, Any]) -> dict[str, Any]:

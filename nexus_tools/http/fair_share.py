@@ -35,26 +35,26 @@ class FairShare(Generic[Key]):
     @asynccontextmanager
     async def slot(self, key: Key) -> AsyncIterator[None]:
         """Hold a slot during the context."""
-        await self.take(key)
+        await self.acquire(key)
         try:
             yield
         finally:
-            self.give_back(key)
+            self.release(key)
 
-    def taken(self, key: Key) -> int:
+    def count(self, key: Key) -> int:
         """Return how many slots a key holds."""
         return self._slot_counts.get(key, 0)
 
-    async def take(self, key: Key) -> None:
+    async def acquire(self, key: Key) -> None:
         """Wait for a slot; requests with the same key are served in their order."""
-        if key not in self._queues and self.taken(key) < self._max_slots():
+        if key not in self._queues and self.count(key) < self._max_slots():
             self._change_count(key, 1)
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         queue = self._queues.get(key)
         if queue is None:
             queue = self._queues[key] = OrderedDict()
-            self._waiting[self.taken(key)][key] = None
+            self._waiting[self.count(key)][key] = None
         queue[turn] = None
         try:
             await turn
@@ -62,10 +62,10 @@ class FairShare(Generic[Key]):
             if turn in queue:
                 self._leave_queue(key, turn)
             elif not turn.cancelled():
-                self.give_back(key)  # it already had the slot
+                self.release(key)  # it already had the slot
             raise
 
-    def give_back(self, key: Key) -> None:
+    def release(self, key: Key) -> None:
         """Release a slot, and give it to the waiting key with the fewest slots."""
         self._change_count(key, -1)
         while (following := self._next_key()) is not None:
@@ -91,10 +91,10 @@ class FairShare(Generic[Key]):
         del queue[turn]
         if not queue:
             del self._queues[key]
-            del self._waiting[self.taken(key)][key]
+            del self._waiting[self.count(key)][key]
 
     def _change_count(self, key: Key, by: int) -> None:
-        before = self.taken(key)
+        before = self.count(key)
         self._free -= by
         self._slot_counts[key] = before + by
         if key in self._queues:

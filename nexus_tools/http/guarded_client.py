@@ -50,10 +50,10 @@ class SystemResolver:
     async def __call__(self, host: str) -> Sequence[str]:
         """Return the addresses of `host`."""
         loop = asyncio.get_running_loop()
-        await self._share.take(host)
+        await self._share.acquire(host)
         lookup = self._threads.submit(_addresses, host)
         # Cancelling this task does not end the thread, which keeps its slot while it hangs.
-        lookup.add_done_callback(lambda _: _call_in_loop(loop, self._share.give_back, host))
+        lookup.add_done_callback(lambda _: _call_in_loop(loop, self._share.release, host))
         addresses: list[str] = await asyncio.wrap_future(lookup)
         return list(dict.fromkeys(addresses))
 

@@ -5,7 +5,11 @@ invocation is handled in `dispatcher`.
 """
 
 from nexus_tools.leader.chain.chain import FoundTool
-from nexus_tools.leader.closing.worker_funding import funding_command, least_mist, spendable_mist
+from nexus_tools.leader.closing.worker_funding import (
+    funding_command,
+    minimum_balance_mist,
+    spendable_mist,
+)
 from nexus_tools.leader.config import LOOPBACK, LeaderConfig
 from nexus_tools.leader.dispatch.file_descriptors import raise_file_limit
 from nexus_tools.leader.dispatch.interfaces import Interface, InterfaceCache
@@ -36,7 +40,7 @@ __all__ = [
     "RequestSigning",
     "ToolCall",
     "funding_command",
-    "least_mist",
+    "minimum_balance_mist",
     "not_ready",
     "raise_file_limit",
     "spendable_mist",

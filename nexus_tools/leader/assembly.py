@@ -24,11 +24,11 @@ from nexus_tools.leader.dispatch.remote_values import Fetch, RemoteValues
 from nexus_tools.leader.dispatch.request_signing import RequestSigning
 from nexus_tools.leader.dispatch.tool_call import ToolCalls
 from nexus_tools.leader.dispatch.validation_turns import ValidationTurns
-from nexus_tools.leader.dispatcher import Carrier
+from nexus_tools.leader.dispatcher import Dispatcher
 from nexus_tools.leader.executions.attempts import Attempts
 from nexus_tools.leader.executions.author_accounts import AuthorAccounts
 from nexus_tools.leader.executions.execution_reader import ExecutionReader
-from nexus_tools.leader.executions.execution_runner import Executions
+from nexus_tools.leader.executions.execution_runner import ExecutionRunner
 from nexus_tools.leader.executions.on_chain_calls import OnChainCalls
 from nexus_tools.leader.executions.step_executor import StepExecutor
 from nexus_tools.leader.executions.timed_calls import TimedCalls
@@ -37,7 +37,7 @@ from nexus_tools.leader.intake.event_page import EventPage
 from nexus_tools.leader.intake.watcher import Watcher
 from nexus_tools.leader.journal.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.schedules.schedule_runner import Schedules
+from nexus_tools.leader.schedules.schedule_runner import ScheduleRunner
 from nexus_tools.leader.schedules.triggers import TriggerExecutor
 from nexus_tools.leader.workload import Workload
 from nexus_tools.registry import FunctionReader, RunInputResolver
@@ -48,7 +48,7 @@ _STORAGE_CONNECTIONS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Basis:
+class Dependencies:
     """The objects that exist before a Leader connects to its node."""
 
     config: LeaderConfig
@@ -56,26 +56,26 @@ class Basis:
     workers: Workers
     clock: ChainClock
     metrics: LeaderMetrics
-    traffic: RequestSigning
+    request_signing: RequestSigning
     resolve: Resolve | None
     storages: Mapping[str, Fetch]
     accounts: ExecutionAccounts
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Components:
     """The components that run after a Leader has connected to its node."""
 
     group: asyncio.TaskGroup
     journal: Journal
     closer: Closer
     workload: Workload
-    executions: Executions
-    schedules: Schedules
+    executions: ExecutionRunner
+    schedules: ScheduleRunner
     watcher: Watcher
 
 
-async def assemble(dependencies: Basis, stack: AsyncExitStack) -> Parts:
+async def assemble(dependencies: Dependencies, stack: AsyncExitStack) -> Components:
     """Create all components without starting them; `stack` closes them."""
     config, metrics = dependencies.config, dependencies.metrics
     journal = await Journal.open(config.journal, _identity(dependencies.chain))
@@ -93,7 +93,7 @@ async def assemble(dependencies: Basis, stack: AsyncExitStack) -> Parts:
     calls = await _calls(dependencies, stack, journal, workflows)
     dispatcher = _dispatcher(dependencies, journal, closer, calls)
     group = await stack.enter_async_context(asyncio.TaskGroup())
-    closure_log = ClosureLog(metrics, dependencies.clock.now_ms, lines=config.closed_lines)
+    closure_log = ClosureLog(metrics, dependencies.clock.now_ms, lines=config.max_closed_log_lines)
     stack.callback(closure_log.end)
     workload = Workload(
         group,
@@ -108,10 +108,10 @@ async def assemble(dependencies: Basis, stack: AsyncExitStack) -> Parts:
         dependencies.chain,
         workflows,
         dependencies.workers,
-        TransactionSender(dependencies.chain.client, config.trouble_pause_ms),
+        TransactionSender(dependencies.chain.client, config.error_retry_delay_ms),
         metrics,
     )
-    schedules = Schedules(
+    schedules = ScheduleRunner(
         config, group, dependencies.chain, triggers, clock=dependencies.clock, metrics=metrics
     )
 
@@ -119,7 +119,7 @@ async def assemble(dependencies: Basis, stack: AsyncExitStack) -> Parts:
         workload.drop(page.closed)
         executions.observe(page)
         schedules.observe(page)
-        await workload.take(page.assigned)
+        await workload.start(page.assigned)
 
     watcher = Watcher(
         config,
@@ -129,7 +129,7 @@ async def assemble(dependencies: Basis, stack: AsyncExitStack) -> Parts:
         metrics=metrics,
         hand_on=hand_on,
     )
-    return Parts(group, journal, closer, workload, executions, schedules, watcher)
+    return Components(group, journal, closer, workload, executions, schedules, watcher)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class _Calls:
 
 
 async def _calls(
-    dependencies: Basis, stack: AsyncExitStack, journal: Journal, workflows: WorkflowCache
+    dependencies: Dependencies, stack: AsyncExitStack, journal: Journal, workflows: WorkflowCache
 ) -> _Calls:
     config, chain = dependencies.config, dependencies.chain
     guard = AddressGuard(config.allowed_networks, config.allowed_ports, config.allow_http)
@@ -159,13 +159,13 @@ async def _calls(
     meta = MetaCheck(client, lifetime, now) if config.check_meta else None
     turns = ValidationTurns()
     basics = config, client, outcome_bytes, dependencies.metrics
-    invoker = Invoker(*basics, traffic=dependencies.traffic, turns=turns)
+    invoker = Invoker(*basics, traffic=dependencies.request_signing, turns=turns)
     storages = await _storages(dependencies, stack, resolve)
     values = RemoteValues(storages, config, dependencies.metrics)
     tool_calls = ToolCalls(
-        *(guard, config.max_request_bytes, meta, invoker.lanes, values),
+        *(guard, config.max_request_bytes, meta, invoker.tool_health, values),
         turns=turns,
-        is_signing=dependencies.traffic.identity is not None,
+        is_signing=dependencies.request_signing.identity is not None,
     )
     attempts = Attempts(chain, workflows, RunInputResolver(chain.client, chain.deployment))
     trusted = chain.deployment.original_id
@@ -176,7 +176,7 @@ async def _calls(
         attempts,
         FunctionReader(chain.objects, chain.deployment),
         workers=dependencies.workers,
-        sender=TransactionSender(chain.client, config.trouble_pause_ms),
+        sender=TransactionSender(chain.client, config.error_retry_delay_ms),
         metrics=dependencies.metrics,
         accounts=dependencies.accounts,
         authors=authors,
@@ -185,7 +185,7 @@ async def _calls(
 
 
 async def _storages(
-    dependencies: Basis, stack: AsyncExitStack, resolve: Resolve
+    dependencies: Dependencies, stack: AsyncExitStack, resolve: Resolve
 ) -> Mapping[str, Fetch]:
     """Return the given storages and the configured ones, whose hosts the operator trusts."""
     urls = dependencies.config.storages
@@ -199,8 +199,10 @@ async def _storages(
     }
 
 
-def _dispatcher(dependencies: Basis, journal: Journal, closer: Closer, calls: _Calls) -> Carrier:
-    return Carrier(
+def _dispatcher(
+    dependencies: Dependencies, journal: Journal, closer: Closer, calls: _Calls
+) -> Dispatcher:
+    return Dispatcher(
         dependencies.config,
         dependencies.chain,
         journal=journal,
@@ -217,12 +219,12 @@ def _dispatcher(dependencies: Basis, journal: Journal, closer: Closer, calls: _C
 
 
 def _executions(
-    dependencies: Basis,
+    dependencies: Dependencies,
     group: asyncio.TaskGroup,
     journal: Journal,
     workflows: WorkflowCache,
     calls: _Calls,
-) -> Executions:
+) -> ExecutionRunner:
     chain, clock = dependencies.chain, dependencies.clock
     reader = ExecutionReader(chain, workflows)
     steps = StepExecutor(
@@ -231,12 +233,12 @@ def _executions(
         reader,
         TimedCalls(chain, calls.attempts, calls.tool_calls, calls.on_chain_calls, clock),
         workers=dependencies.workers,
-        sender=TransactionSender(chain.client, dependencies.config.trouble_pause_ms),
+        sender=TransactionSender(chain.client, dependencies.config.error_retry_delay_ms),
         clock=clock,
         metrics=dependencies.metrics,
         accounts=dependencies.accounts,
     )
-    return Executions(
+    return ExecutionRunner(
         dependencies.config,
         group,
         reader,

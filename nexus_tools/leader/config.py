@@ -71,16 +71,16 @@ class LeaderConfig(pydantic.BaseModel):
     fetch_timeout_ms: int = Field(default=10_000, ge=10, le=600_000)
     """Timeout for fetching the remote values; afterwards the input is invalid."""
 
-    first_pause_ms: int = Field(default=200, ge=1, le=60_000)
+    retry_delay_ms: int = Field(default=200, ge=1, le=60_000)
     """Approximate delay before the second attempt; it doubles with each further attempt."""
 
-    longest_pause_ms: int = Field(default=5_000, ge=1, le=60_000)
+    max_retry_delay_ms: int = Field(default=5_000, ge=1, le=60_000)
     """Maximum delay between two attempts, unless the tool requests a longer one."""
 
     breaker_failures: int = Field(default=8, ge=1, le=10_000)
     """Consecutive failures to reach a tool after which its calls are paused."""
 
-    breaker_pause_ms: int = Field(default=5_000, ge=1, le=600_000)
+    breaker_open_ms: int = Field(default=5_000, ge=1, le=600_000)
     """Length of this pause, after which one call tries again."""
 
     signing_key: Path | None = None
@@ -95,10 +95,10 @@ class LeaderConfig(pydantic.BaseModel):
     closing_margin_ms: int = Field(default=2_000, ge=0, le=60_000)
     """Safety margin before the leader's window ends; no response is accepted later."""
 
-    batch_size: int = Field(default=32, ge=1, le=64)
+    max_batch_size: int = Field(default=32, ge=1, le=64)
     """Maximum number of invocations that one transaction closes."""
 
-    batch_bytes: int = Field(default=80 * 1024, ge=1024, le=110 * 1024)
+    max_batch_bytes: int = Field(default=80 * 1024, ge=1024, le=110 * 1024)
     """Maximum size of the outcomes in one transaction, which may have 128 KiB in total."""
 
     max_transactions: int = Field(default=4, ge=1, le=64)
@@ -113,25 +113,25 @@ class LeaderConfig(pydantic.BaseModel):
     clock_interval_ms: int = Field(default=1_000, ge=10, le=60_000)
     """Interval between reads of the chain's clock while a task waits for a time."""
 
-    heartbeat_ms: int = Field(default=2_000, ge=10, le=60_000)
+    heartbeat_interval_ms: int = Field(default=2_000, ge=10, le=60_000)
     """Interval between health checks of the node."""
 
     heartbeat_timeout_ms: int = Field(default=4_000, ge=10, le=60_000)
     """Timeout of a health check, after which the Leader is not ready and reconnects."""
 
-    trouble_pause_ms: int = Field(default=1_000, ge=1, le=60_000)
+    error_retry_delay_ms: int = Field(default=1_000, ge=1, le=60_000)
     """Delay after an error of the Leader itself: an unreachable node or insufficient gas."""
 
-    money_interval_ms: int = Field(default=60_000, ge=100, le=3_600_000)
+    balance_interval_ms: int = Field(default=60_000, ge=100, le=3_600_000)
     """Interval between reads of the balances and the collateral."""
 
-    closed_lines: int = Field(default=10, ge=0, le=10_000)
+    max_closed_log_lines: int = Field(default=10, ge=0, le=10_000)
     """Maximum number of log lines about closed invocations per second. Others are counted."""
 
     stop_timeout_ms: int = Field(default=20_000, ge=0, le=600_000)
     """How long a stop waits for work in progress."""
 
-    look_back_ms: int = Field(default=600_000, ge=0)
+    lookback_ms: int = Field(default=600_000, ge=0)
     """How far back a new journal starts; longer than any invocation stays open."""
 
     retention_ms: int = Field(default=7 * 86_400_000, ge=0)

@@ -7,7 +7,7 @@ from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.chain import Chain, FoundTool, InvocationObject, closure_kind_of
 from nexus_tools.leader.chain.clock import ChainClock
-from nexus_tools.leader.chain.closure import Closed, End
+from nexus_tools.leader.chain.closure import Closure, ClosureKind
 from nexus_tools.leader.closing.closing_batch import closing_of
 from nexus_tools.leader.closing.closing_queue import ClosingQueue
 from nexus_tools.leader.closing.execution_accounts import ExecutionAccounts
@@ -29,7 +29,7 @@ _log = get_logger("nexus_tools.leader")
 _READS_BEFORE_MISSING = 3
 
 
-class Carrier:
+class Dispatcher:
     """Takes an entry of the journal from its stage on until the invocation is closed."""
 
     def __init__(
@@ -61,7 +61,7 @@ class Carrier:
         self._metrics = metrics
         self._accounts = accounts
 
-    async def carry(self, entry: Entry) -> End:
+    async def dispatch(self, entry: Entry) -> Closure:
         """Return how the invocation was closed for this leader, after the journal has recorded it.
 
         An unexpected error never fails an invocation: it is dispatched again until it expires.
@@ -87,48 +87,48 @@ class Carrier:
             "dispatch_retried", invocation=str(assignment.invocation), error=error_summary(error)
         )
 
-    async def _dispatch(self, entry: Entry) -> End:
+    async def _dispatch(self, entry: Entry) -> Closure:
         assignment = entry.assignment
         await self._clock.wait_until(assignment.opens_at_ms)
         if self._remaining_ms(assignment) <= 0:
             await self._clock.refresh()  # the chain may have been rolled back
         read_result = await self._read(assignment)
-        if isinstance(read_result, Closed):
+        if isinstance(read_result, ClosureKind):
             return await self._close(assignment, read_result)
         invocation, tool = read_result
         attempt = invocation.invocation.attempt
         if attempt is not None:
-            self._accounts.learn_owner(attempt.execution, invocation.invocation.requester)
+            self._accounts.set_owner(attempt.execution, invocation.invocation.requester)
         outcome = entry.outcome
         if outcome is None and not self._accounts.allows_failure(invocation.invocation):
             _log.warning("unprofitable", invocation=str(assignment.invocation))
-            return await self._close(assignment, Closed.MISSED)
+            return await self._close(assignment, ClosureKind.MISSED)
         if outcome is None and tool is not None and tool.tool.definition.function is not None:
             result = await self._call_on_chain(assignment, invocation, tool)
-            if isinstance(result, End):
+            if isinstance(result, Closure):
                 return result
             outcome = await self._outcome_to_record(assignment, result)
         elif outcome is None:
             outcome = await self._call_and_decide(assignment, invocation, tool)
         if outcome is None:
-            return await self._close(assignment, Closed.MISSED)
+            return await self._close(assignment, ClosureKind.MISSED)
         closing = closing_of(assignment, outcome, invocation)
         if attempt is not None:
             closing.continuation = await self._attempts.continuation(attempt, outcome)
             if closing.is_signed:
                 closing.inputs = await self._attempts.signed_inputs(attempt)
         self._queue.put(closing)
-        return End(await closing.closed, closing.outcome, closing.fee_mist)
+        return Closure(await closing.closed, closing.outcome, closing.fee_mist)
 
-    async def _close(self, assignment: Assignment, closed: Closed) -> End:
-        await self._journal.closed({assignment.invocation: closed}, self._clock.now_ms())
-        return End(closed)
+    async def _close(self, assignment: Assignment, closed: ClosureKind) -> Closure:
+        await self._journal.record_closed({assignment.invocation: closed}, self._clock.now_ms())
+        return Closure(closed)
 
     # --- Reading
 
     async def _read(
         self, assignment: Assignment
-    ) -> tuple[InvocationObject, FoundTool | None] | Closed:
+    ) -> tuple[InvocationObject, FoundTool | None] | ClosureKind:
         """Return the current invocation and tool, or how the invocation was closed."""
         missing = 0
         while self._clock.now_ms() < assignment.expires_at_ms:
@@ -148,12 +148,12 @@ class Carrier:
                 return closed or (invocation, tool)
             missing += 1
             if missing == _READS_BEFORE_MISSING:
-                return Closed.ELSEWHERE
+                return ClosureKind.ELSEWHERE
             await self._pause()
-        return Closed.MISSED
+        return ClosureKind.MISSED
 
     async def _pause(self) -> None:
-        await asyncio.sleep(self._config.trouble_pause_ms / 1000)
+        await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
 
     # --- Calling the tool
 
@@ -193,12 +193,12 @@ class Carrier:
         """Record an outcome in the journal before it is sent to the chain."""
         if isinstance(outcome, Failure):
             self._metrics.failed.labels(outcome.reason.value).inc()
-        await self._journal.known(assignment.invocation, outcome)
+        await self._journal.record_outcome(assignment.invocation, outcome)
         return outcome
 
     async def _call_on_chain(
         self, assignment: Assignment, target: InvocationObject, tool: FoundTool
-    ) -> End | Failure | Declined:
+    ) -> Closure | Failure | Declined:
         """Call the tool's function, which closes the invocation, or return why it fails."""
         run = await self._run_inputs(target.invocation)
         if isinstance(run, Failure):
@@ -209,8 +209,8 @@ class Carrier:
         fee = await self._on_chain_calls.call(target, tool, interface.definition)
         if isinstance(fee, Failure | Declined):
             return fee
-        await self._close(assignment, Closed.SETTLED)
-        return End(Closed.SETTLED, fee_mist=fee)
+        await self._close(assignment, ClosureKind.SETTLED)
+        return Closure(ClosureKind.SETTLED, fee_mist=fee)
 
     async def _run_inputs(self, invocation: Invocation) -> RunInputs | Failure | None:
         """Return the inputs of an attempt of a run, or None if the invocation is not an attempt."""
@@ -227,11 +227,11 @@ class Carrier:
         run = await self._run_inputs(target.invocation)
         if isinstance(run, Failure):
             return run
-        making = self._tool_calls.making(assignment, target.invocation, tool, seconds, run)
+        making = self._tool_calls.open_call(assignment, target.invocation, tool, seconds, run)
         async with making as call:
             if isinstance(call, Failure | Declined):
                 return call
-            await self._journal.called(assignment.invocation)
+            await self._journal.record_call(assignment.invocation)
             return await self._invoker.invoke(call)
 
 

@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 from nexus_tools.contracts import Deployment
 from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.http.guarded_client import Resolve
-from nexus_tools.leader.assembly import Basis, Parts, assemble
+from nexus_tools.leader.assembly import Components, Dependencies, assemble
 from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.leader.chain.clock import ChainClock
-from nexus_tools.leader.closing.closing_batch import floor_mist
+from nexus_tools.leader.closing.closing_batch import full_batch_mist
 from nexus_tools.leader.closing.execution_accounts import ExecutionAccounts
 from nexus_tools.leader.closing.step_costs import cost_mist
-from nexus_tools.leader.closing.worker_balances import Money
+from nexus_tools.leader.closing.worker_balances import WorkerBalances
 from nexus_tools.leader.closing.workers import Workers
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.dispatch.remote_values import Fetch
@@ -64,13 +64,11 @@ class Leader:
         self._chain = Chain(client, deployment, leader)
         self._workers = Workers(self._chain, signers, self._target_balance_mist)
         self._traffic = RequestSigning.load(config, leader)
-        self._clock = ChainClock(
-            client.now_ms, config.clock_interval_ms, self._chain.note_went_back
-        )
+        self._clock = ChainClock(client.now_ms, config.clock_interval_ms, self._chain.note_rollback)
         self._resolve = resolve
         self._storages = storages or {}
         self._stopping = asyncio.Event()
-        self._parts: Parts | None = None
+        self._parts: Components | None = None
         self.metrics = LeaderMetrics()
         self._heartbeat = Heartbeat(config, self._chain, self.metrics)
         self._readiness = Readiness()
@@ -139,18 +137,18 @@ class Leader:
                 await self._chain.check()
                 await self._workers.refresh()
                 self._workers.check()
-                self._traffic.tell_keys(self._workers.leader.leader.keys.keys)
+                self._traffic.log_keys(self._workers.leader.leader.keys.keys)
                 await self._clock.refresh()
                 self._heartbeat.observe(await self._chain.height())
             except UnreachableError as error:
-                self._heartbeat.note(error)
-                self._readiness.tell(self.problems(), self._heartbeat.code)
+                self._heartbeat.record_failure(error)
+                self._readiness.log_change(self.problems(), self._heartbeat.code)
                 await asyncio.sleep(self._heartbeat.pause_s)
             else:
                 return
 
-    def _dependencies(self) -> Basis:
-        return Basis(
+    def _dependencies(self) -> Dependencies:
+        return Dependencies(
             self._config,
             self._chain,
             self._workers,
@@ -169,19 +167,19 @@ class Leader:
 
     # --- Working
 
-    async def _work(self, parts: Parts) -> None:
+    async def _work(self, parts: Components) -> None:
         """Start each component in order, wait for `stop`, and end them in reverse order."""
-        memory = await parts.journal.recall()
+        memory = await parts.journal.recover()
         if memory.cursor:
             self._chain.observe(Cursor.parse(memory.cursor).checkpoint)
         await self._until_stopped(self._detect_rollback(parts.journal))
         self._parts = parts
-        money = Money(
+        money = WorkerBalances(
             self._workers,
             self._chain.client.network,
             metrics=self.metrics,
             floor_mist=self._full_batch_mist,
-            interval_ms=self._config.money_interval_ms,
+            interval_ms=self._config.balance_interval_ms,
         )
         background = [
             parts.group.create_task(self._clock.run()),
@@ -224,18 +222,18 @@ class Leader:
                 if await self._chain.still_open(last):
                     error = "closed invocations are open again: the node was rolled back"
                     _log.warning("event_stream_interrupted", code=CHAIN_ROLLED_BACK, error=error)
-                    self._chain.note_went_back()
+                    self._chain.note_rollback()
             except UnreachableError:
-                await asyncio.sleep(self._config.trouble_pause_ms / 1000)
+                await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
             else:
                 return
 
-    async def _watch(self, parts: Parts, cursor: str | None) -> None:
+    async def _watch(self, parts: Components, cursor: str | None) -> None:
         """Follow events forever, and restart from an earlier position after each rollback."""
         while True:
             watching = parts.group.create_task(parts.watcher.run(cursor))
             try:
-                await self._chain.went_back.wait()
+                await self._chain.rolled_back.wait()
             finally:
                 watching.cancel()
             await asyncio.wait({watching})
@@ -243,23 +241,23 @@ class Leader:
             await self._reconcile(parts)
             cursor = None
 
-    async def _reconcile(self, parts: Parts) -> None:
+    async def _reconcile(self, parts: Components) -> None:
         """Resume the work that is open on a chain that was rolled back, whatever the journal says.
 
         Invocations that were closed after the position of the rollback are open again. If reading a
         page was interrupted, no task works on the invocations that the journal already has. Reading
         events again changes nothing, because the journal knows their invocations.
         """
-        while self._chain.went_back.is_set():
-            self._chain.went_back.clear()
+        while self._chain.rolled_back.is_set():
+            self._chain.rolled_back.clear()
             await parts.closer.rest()
             try:
                 closed = await parts.journal.closed_early(self._clock.now_ms())
                 await parts.journal.reopen(await self._chain.still_open(closed))
             except UnreachableError:
-                self._chain.went_back.set()
-                await asyncio.sleep(self._config.trouble_pause_ms / 1000)
-        memory = await parts.journal.recall()
+                self._chain.rolled_back.set()
+                await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
+        memory = await parts.journal.recover()
         await parts.workload.resume(memory.entries)
         parts.executions.resume(memory.executions)
 
@@ -268,7 +266,7 @@ class Leader:
         while True:
             await asyncio.sleep(self._heartbeat.pause_s)
             await self._heartbeat.beat()
-            self._readiness.tell(self.problems(), self._heartbeat.code)
+            self._readiness.log_change(self.problems(), self._heartbeat.code)
 
     async def _check_clock_and_workers(self) -> None:
         """Compare the clock with the chain's, and check whether the workers can pay again.
@@ -279,11 +277,11 @@ class Leader:
         while True:
             await asyncio.sleep(self._heartbeat.pause_s)
             await self._clock.look()
-            await self._workers.look()
+            await self._workers.try_refresh()
 
     def _full_batch_mist(self, price: int) -> int:
         """Return the cost of a full transaction at a gas price, as an upper bound in MIST."""
-        return floor_mist(self._config.batch_size, price)
+        return full_batch_mist(self._config.max_batch_size, price)
 
     def _target_balance_mist(self, price: int) -> int:
         """Return the cost of the concurrent full transactions and one of steps, in MIST."""

@@ -65,7 +65,7 @@ class LeaderMetrics:
         self.earned_mist_per_hour = gauge(
             "earned_mist_per_hour", "Fees minus gas of the last hour, or since the start."
         )
-        self.lacking_mist = gauge("shortfall_mist", "Shortfall of the workers for the next hour.")
+        self.shortfall_mist = gauge("shortfall_mist", "Shortfall of the workers for the next hour.")
         self.fetched = counter(
             "values_fetched", "Remote values fetched, by storage and result.", "storage", "how"
         )

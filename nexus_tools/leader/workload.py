@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Iterable, Mapping
 
 from nexus_tools.leader.chain.assignment import Assignment
-from nexus_tools.leader.chain.closure import Closed, End
+from nexus_tools.leader.chain.closure import Closure, ClosureKind
 from nexus_tools.leader.closing.closing_queue import ClosingQueue
-from nexus_tools.leader.dispatcher import Carrier
+from nexus_tools.leader.dispatcher import Dispatcher
 from nexus_tools.leader.intake.closure_log import ClosureLog
 from nexus_tools.leader.journal.journal import Entry, Stage
 from nexus_tools.leader.metrics import LeaderMetrics
@@ -22,7 +22,7 @@ class Workload:
     def __init__(
         self,
         group: asyncio.TaskGroup,
-        carrier: Carrier,
+        carrier: Dispatcher,
         queue: ClosingQueue,
         *,
         closed: ClosureLog,
@@ -42,12 +42,12 @@ class Workload:
         for entry in entries:
             await self._start(entry)
 
-    async def take(self, assignments: Iterable[Assignment]) -> None:
+    async def start(self, assignments: Iterable[Assignment]) -> None:
         """Start work on new invocations; waits while the capacity is exhausted."""
         for assignment in assignments:
             await self._start(Entry(assignment, Stage.ASSIGNED, None))
 
-    def drop(self, closed: Mapping[Address, Closed]) -> None:
+    def drop(self, closed: Mapping[Address, ClosureKind]) -> None:
         """Drop invocations that the chain reports as closed.
 
         An invocation that is part of a transaction is not dropped: its task learns the result from
@@ -58,7 +58,7 @@ class Workload:
                 continue
             task, assignment = self._tasks[invocation]
             if not self._queue.is_under_way(invocation) and task.cancel():
-                self._closed.note(assignment, End(kind))
+                self._closed.add(assignment, Closure(kind))
 
     async def drain(self, now_ms: int, seconds: float) -> None:
         """Let running tasks finish for `seconds`, then leave the rest to the next start.
@@ -99,4 +99,4 @@ class Workload:
         self._metrics.open.dec()
 
     async def _dispatch(self, entry: Entry) -> None:
-        self._closed.note(entry.assignment, await self._carrier.carry(entry))
+        self._closed.add(entry.assignment, await self._carrier.dispatch(entry))

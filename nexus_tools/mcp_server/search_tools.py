@@ -245,7 +245,7 @@ class SearchHandler:
 
 def _origin(definition: Exportable, origin: Origin) -> dict[str, str]:
     """Return the author of the tool, or nothing for a tool of this program."""
-    return {} if origin == OWN else {"origin": origin.in_words(definition.fqn)}
+    return {} if origin == OWN else {"origin": origin.describe(definition.fqn)}
 
 
 # --- The interfaces of the three tools, for the validation of their arguments

@@ -166,7 +166,7 @@ class _ListHandler:
             is_invalid_cursor = error.code == "cursor_invalid"
             code = types.INVALID_PARAMS if is_invalid_cursor else types.INTERNAL_ERROR
             raise MCPError(code, str(error), data={"code": error.code}) from error
-        self._names.give(page.definitions)
+        self._names.assign(page.definitions)
         origins = await self._presentation.origins(page.definitions)
         tools = []
         for tool in page.definitions:

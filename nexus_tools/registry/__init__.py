@@ -62,12 +62,12 @@ from nexus_tools.registry.leaders.records import (
     read_histories,
     read_records,
 )
-from nexus_tools.registry.questions import Asks, Question
+from nexus_tools.registry.questions import Question, Questions
 from nexus_tools.registry.schedules.cron import cron_times
 from nexus_tools.registry.schedules.overview import ScheduleOverview
 from nexus_tools.registry.schedules.reading import schedule_overview
 from nexus_tools.registry.schedules.schedules import CreatedSchedule, Schedules
-from nexus_tools.registry.tools.declarations import placed
+from nexus_tools.registry.tools.declarations import place_function
 from nexus_tools.registry.tools.listing import ToolFilter, ToolPage
 from nexus_tools.registry.tools.on_chain_calls import (
     FunctionReader,
@@ -91,7 +91,6 @@ __all__ = [
     "OF_EXECUTIONS",
     "RUN_EVENTS",
     "Administration",
-    "Asks",
     "CleanupResult",
     "CreatedSchedule",
     "ExecutionCost",
@@ -116,6 +115,7 @@ __all__ = [
     "PublishResult",
     "PublishedWorkflow",
     "Question",
+    "Questions",
     "RegisterResult",
     "RegisteredTool",
     "Registration",
@@ -149,7 +149,7 @@ __all__ = [
     "execution_outcome",
     "open_call",
     "outcome_of",
-    "placed",
+    "place_function",
     "quote_mist",
     "read_histories",
     "read_records",

@@ -40,14 +40,14 @@ class Question:
     """
 
     invocation: Address
-    who: Address
+    answerer: Address
     question: str
     requester: Address
     execution: Address | None
     workflow: str
     asked_at_ms: int
-    until_ms: int
-    ending: str = ""
+    deadline_ms: int
+    decided_status: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class _OpenQuestion:
 
 
 @validate_arguments
-class Asks(PackageClient):
+class Questions(PackageClient):
     """The questions of a deployment. Every method raises as `SuiClient` does."""
 
     async def open(self, who: Address | None = None) -> list[Question]:
@@ -72,7 +72,7 @@ class Asks(PackageClient):
             if isinstance(event, InvocationRequested) and event.fqn == ASK:
                 ids.append(event.invocation)
         questions = await self._open_questions(ids)
-        return [entry.question for entry in questions if who in (None, entry.question.who)]
+        return [entry.question for entry in questions if who in (None, entry.question.answerer)]
 
     async def get(self, invocation: Address) -> Question:
         """Return an open question. Raises `question_unknown`."""
@@ -85,10 +85,10 @@ class Asks(PackageClient):
         `note_too_long`.
         """
         entry = await self._require_open(invocation)
-        if entry.question.who != self.client.address:
+        if entry.question.answerer != self.client.address:
             raise NotAllowedError(
                 "not_asked",
-                f"the question is for {entry.question.who}, not for {self.client.address}",
+                f"the question is for {entry.question.answerer}, not for {self.client.address}",
                 hint="Sign with the wallet that the question is for.",
             )
         if await self.client.now_ms() >= entry.invocation.expires_at_ms:
@@ -111,7 +111,7 @@ class Asks(PackageClient):
         raise NotFoundError(
             "question_unknown",
             f"the question {invocation} does not exist or is closed",
-            hint="Run `nexus-tools ask list` to see the questions for your wallet.",
+            hint="Run `nexus-tools question list` to see the questions for your wallet.",
         )
 
     async def _open_questions(self, ids: Sequence[Address]) -> list[_OpenQuestion]:
@@ -171,7 +171,7 @@ class Asks(PackageClient):
 
 def _check_note(entry: _OpenQuestion, variant: str, note: str) -> None:
     """Raise `note_too_long` if the answer is larger than the outcome size that was paid for."""
-    answer = Answer(variant, {"who": str(entry.question.who), "note": note})
+    answer = Answer(variant, {"who": str(entry.question.answerer), "note": note})
     excess = outcome_bytes(answer) - entry.invocation.max_outcome_bytes
     if excess > 0:
         raise ValidationError(

@@ -43,7 +43,7 @@ REREAD_INTERVAL_S = 60.0
 MIN_READ_INTERVAL_S = 0.5
 """The minimum pause between two reads, which limits the load on the node."""
 
-PATIENCE_S = 5.0
+PROOF_GRACE_S = 5.0
 """How long a request waits for a read that may find its key."""
 
 MAX_WAITING_REQUESTS = 256
@@ -112,9 +112,9 @@ class ToolAccess:
         return replace(
             self._signatures,
             leaders={fqn: partial(self._keys, fqn) for fqn in self._ids},
-            look_again=self._wait_for_read,
+            refresh_keys=self._wait_for_read,
             authorize=self._authorize if is_required else None,
-            is_believed=lambda fqn: self._can_sign(self._signers.get(fqn, ())),
+            is_key_trusted=lambda fqn: self._can_sign(self._signers.get(fqn, ())),
         )
 
     def _can_sign(self, signers: Collection[bytes]) -> bool:
@@ -148,7 +148,7 @@ class ToolAccess:
         self._waiting.append((signer, result))
         self._read_requested.set()
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(PROOF_GRACE_S):
                 error = await result
         except TimeoutError as error:
             raise NotReadyError("the server reads the chain too slowly") from error
@@ -274,11 +274,11 @@ class ToolAccess:
         answers = self._signatures.answers
         match state:
             case State.Settled() | InvocationSettled():
-                answers.settled(str(invocation))
+                answers.mark_settled(str(invocation))
             case State.Failed(reason=reason) | InvocationFailed(reason=reason):
-                answers.unpaid(str(invocation), reason)
+                answers.mark_unpaid(str(invocation), reason)
             case State.Expired() | InvocationExpired():
-                answers.unpaid(str(invocation), "expired")
+                answers.mark_unpaid(str(invocation), "expired")
 
     def _check_signatures(self) -> None:
         """Raise `signatures_needed` if a tool has a price and anyone could call it."""

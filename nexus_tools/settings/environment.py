@@ -14,7 +14,7 @@ from nexus_tools.sui.support.suggestions import suggestion
 
 PREFIX = "NEXUS_TOOLS_"
 NAMES = (
-    *("ask_domain", "config", "debug", "keystore", "leaders", "localnet_port", "max_gas_price"),
+    *("check_domain", "config", "debug", "keystore", "leaders", "localnet_port", "max_gas_price"),
     *("network", "passphrase", "passphrase_file", "secret", "timeout", "wallet"),
 )
 """Settings of users, as `NEXUS_TOOLS_CONFIG` and so on."""
@@ -29,7 +29,7 @@ TOOL_VARIABLES = (
 )
 """Settings shared with other implementations of programs that serve and call tools."""
 
-ASK_DOMAIN = f"{PREFIX}ASK_DOMAIN"
+CHECK_DOMAIN = f"{PREFIX}CHECK_DOMAIN"
 DEBUG = f"{PREFIX}DEBUG"
 LOCALNET_PORT = f"{PREFIX}LOCALNET_PORT"
 PASSPHRASE = f"{PREFIX}PASSPHRASE"

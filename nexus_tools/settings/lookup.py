@@ -11,34 +11,34 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Generic[T]):
+class Resolved(Generic[T]):
     """A network or an account, and its source: our own files, the Sui CLI, or pysui."""
 
-    what: T
+    value: T
     source: str
     file: Path | None = None
 
 
 def first_matches(
-    places: Iterable[Iterable[Found[T]]], is_wanted: Callable[[T], bool]
-) -> list[Found[T]]:
+    places: Iterable[Iterable[Resolved[T]]], is_wanted: Callable[[T], bool]
+) -> list[Resolved[T]]:
     """Return the matching items of the first source that has any."""
     for place in places:
-        found = [item for item in place if is_wanted(item.what)]
+        found = [item for item in place if is_wanted(item.value)]
         if found:
             return found
     return []
 
 
 def check_unambiguous(
-    found: Sequence[Found[T]], kind: str, name: str, identity: Callable[[T], object]
+    found: Sequence[Resolved[T]], kind: str, name: str, identity: Callable[[T], object]
 ) -> None:
     """Raise an error if a name means different things in the Sui CLI and in pysui.
 
     The error is `network_ambiguous` or `account_ambiguous`, depending on `kind`.
     """
-    if len({identity(item.what) for item in found}) > 1:
-        places = ", ".join(f"{identity(item.what)} in {item.file}" for item in found)
+    if len({identity(item.value) for item in found}) > 1:
+        places = ", ".join(f"{identity(item.value)} in {item.file}" for item in found)
         raise UsageError(
             f"{kind}_ambiguous",
             f"the {kind} {name[:80]!r} is ambiguous: {places}",

@@ -21,11 +21,11 @@ NetworkLike = str | Network | HasUrl | None
 """A network: its name, a `Network`, a localnet, a `pysui.PysuiConfiguration`, or None for the
 network of the settings."""
 
-Who = str | Address | Signer | None
+KeySelector = str | Address | Signer | None
 """A key: a signer, or its alias or address in the keystore of this machine."""
 
 
-def resolve_network_and_key(where: Any, who: Who) -> tuple[Network, Signer | None]:
+def resolve_network_and_key(where: Any, who: KeySelector) -> tuple[Network, Signer | None]:
     """Resolve a network and a key. Raises `argument_invalid`."""
     if isinstance(where, Network):
         network = where

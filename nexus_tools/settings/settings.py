@@ -21,7 +21,7 @@ from nexus_tools.settings.directories import (
     sui_config_directory,
 )
 from nexus_tools.settings.environment import user_variables
-from nexus_tools.settings.lookup import Found, check_unambiguous, first_matches
+from nexus_tools.settings.lookup import Resolved, check_unambiguous, first_matches
 from nexus_tools.settings.passphrase import Passphrase
 from nexus_tools.settings.running_localnet import restart_hint, running_localnet, running_localnets
 from nexus_tools.settings.settings_file import KEYS, TABLES, merge_document, read_document
@@ -49,7 +49,7 @@ _HOW_TO_ADD_A_KEY = (
     "Run `nexus-tools wallet list` to see all keys, or `nexus-tools wallet new` to create one."
 )
 
-OURS = "nexus-tools"
+OWN_SOURCE = "nexus-tools"
 WELL_KNOWN_SOURCE = "well-known"
 
 
@@ -154,56 +154,60 @@ class Settings:
 
         Raises `network_unknown`, `network_ambiguous` or `network_not_grpc`.
         """
-        return self.locate_network(name).what.with_gas_price_limit(self.max_gas_price_mist)
+        return self.locate_network(name).value.with_gas_price_limit(self.max_gas_price_mist)
 
-    def locate_network(self, name: str | None = None) -> "Found[Network]":
+    def locate_network(self, name: str | None = None) -> "Resolved[Network]":
         """Return the same as `find_network`, with the source of the network."""
         name = name or self.network
         found = first_matches(self._network_places(), lambda network: network.name == name)
         if not found:
             self._pysui.check_protocol(name)
-            names = [item.what.name for item in self.all_networks(lambda _: None)]
+            names = [item.value.name for item in self.all_networks(lambda _: None)]
             likely = suggestion(name, names, otherwise=_HOW_TO_ADD_A_NETWORK)
             hint = restart_hint(name) or likely
             raise NotFoundError("network_unknown", f"unknown network {name[:80]!r}", hint=hint)
         check_unambiguous(found, "network", name, lambda network: network.url)
         return found[0]
 
-    def all_networks(self, report: Report) -> "list[Found[Network]]":
+    def all_networks(self, report: Report) -> "list[Resolved[Network]]":
         """Return the network of each name from its nearest source.
 
         `report` receives unreadable files.
         """
-        found: list[Found[Network]] = []
+        found: list[Resolved[Network]] = []
         for place in self._network_places(report):
-            taken = {item.what.name for item in found}
-            found += [item for item in place if item.what.name not in taken]
+            taken = {item.value.name for item in found}
+            found += [item for item in place if item.value.name not in taken]
         return found
 
-    def hidden_networks(self) -> "list[Found[Network]]":
+    def hidden_networks(self) -> "list[Resolved[Network]]":
         """Return the networks of other programs whose name has another meaning here."""
         ours, known, elsewhere = self._network_places(lambda _: None)
-        used = {network.what.name: network.what.url for network in (*known, *ours)}
-        urls = ((network, network.what.url) for network in elsewhere)
-        return [network for network, url in urls if used.get(network.what.name, url) != url]
+        used = {network.value.name: network.value.url for network in (*known, *ours)}
+        urls = ((network, network.value.url) for network in elsewhere)
+        return [network for network, url in urls if used.get(network.value.name, url) != url]
 
-    def _network_places(self, report: Report | None = None) -> "Iterator[Iterator[Found[Network]]]":
+    def _network_places(
+        self, report: Report | None = None
+    ) -> "Iterator[Iterator[Resolved[Network]]]":
         """Yield the sources of networks: the user's own, the well-known ones, other programs."""
         yield self._our_networks()
         yield self._known_networks()
         yield self._find_elsewhere(lambda files: files.networks, report)
 
-    def _our_networks(self) -> "Iterator[Found[Network]]":
+    def _our_networks(self) -> "Iterator[Resolved[Network]]":
         from nexus_tools.sui.network import Network
 
         for name, profile in self.networks.items():
-            yield Found(Network(name=name, has_profile=True, **profile), OURS, self.config_file)
+            yield Resolved(
+                Network(name=name, has_profile=True, **profile), OWN_SOURCE, self.config_file
+            )
         for running in running_localnets():
             if running.name not in self.networks:
                 network = Network(running.name, running.url, running.url, has_profile=True)
-                yield Found(network, OURS)
+                yield Resolved(network, OWN_SOURCE)
 
-    def _known_networks(self) -> "Iterator[Found[Network]]":
+    def _known_networks(self) -> "Iterator[Resolved[Network]]":
         """Yield the well-known networks.
 
         A stopped localnet has the port of the environment variable.
@@ -214,7 +218,7 @@ class Settings:
         url = LOCALNET.url if port in (None, "0") else f"http://127.0.0.1:{port}"
         local = Network("localnet", url, url, has_profile=True)
         for network in (NETWORKS | {"localnet": local}).values():
-            yield Found(network, WELL_KNOWN_SOURCE)
+            yield Resolved(network, WELL_KNOWN_SOURCE)
 
     def lacks_localnet(self, network: str) -> bool:
         """Return whether a network is a localnet that the user has to start first."""
@@ -231,12 +235,12 @@ class Settings:
     def find_key(self, which: "str | Address | None" = None) -> "KeyPair":
         """Return the key of the account that `locate_account` finds. Raises the same errors."""
         found = self.locate_account(which)
-        address = found.what.address
-        if found.source == OURS:
+        address = found.value.address
+        if found.source == OWN_SOURCE:
             return self.open_wallet().signer(address)
         return self._elsewhere[found.source].key(address)
 
-    def locate_account(self, which: "str | Address | None" = None) -> "Found[Account]":
+    def locate_account(self, which: "str | Address | None" = None) -> "Resolved[Account]":
         """Return the account with an alias or address, and the source of its key.
 
         Default: the account of the settings, or else the active account of our keystore. Raises
@@ -247,7 +251,7 @@ class Settings:
             return self._active_account()
         found = first_matches(self._account_places(), lambda account: account.is_named(which))
         if not found:
-            aliases = [each.what.alias for each in self.all_accounts(lambda _: None)]
+            aliases = [each.value.alias for each in self.all_accounts(lambda _: None)]
             raise NotFoundError(
                 "account_unknown",
                 f"no key named {which!s:.80} in {self.keystore}, the Sui CLI keystore, or pysui",
@@ -256,38 +260,40 @@ class Settings:
         check_unambiguous(found, "account", str(which), lambda account: account.address)
         return found[0]
 
-    def all_accounts(self, report: Report) -> "list[Found[Account]]":
+    def all_accounts(self, report: Report) -> "list[Resolved[Account]]":
         """Return the accounts of our keystore and then those of other programs.
 
         `report` receives unreadable files.
         """
         return [each for place in self._account_places(report) for each in place]
 
-    def _account_places(self, report: Report | None = None) -> "Iterator[Iterable[Found[Account]]]":
+    def _account_places(
+        self, report: Report | None = None
+    ) -> "Iterator[Iterable[Resolved[Account]]]":
         wallet = self.open_wallet()
-        yield [Found(account, OURS, wallet.path) for account in wallet.accounts()]
+        yield [Resolved(account, OWN_SOURCE, wallet.path) for account in wallet.accounts()]
         yield self._find_elsewhere(lambda files: files.accounts, report)
         if report is not None:
             for files in (wallet, *self._elsewhere.values()):
                 with suppress(ValidationError):  # this error has been reported already
                     list(map(report, files.unreadable))
 
-    def _active_account(self) -> "Found[Account]":
+    def _active_account(self) -> "Resolved[Account]":
         wallet = self.open_wallet()
         try:
-            return Found(wallet.account(), OURS, wallet.path)
+            return Resolved(wallet.account(), OWN_SOURCE, wallet.path)
         except NotFoundError as error:
             elsewhere = self._find_elsewhere(lambda files: files.accounts, lambda _: None)
-            others = ", ".join(account.what.alias for account in elsewhere)
+            others = ", ".join(account.value.alias for account in elsewhere)
             if others and error.code == "wallet_empty":
                 error.hint = f"Run `nexus-tools wallet use` with one of {others},"
                 error.hint += " or `nexus-tools wallet new` to create a key."
             raise
 
-    def use_account(self, found: "Found[Account]") -> None:
+    def use_account(self, found: "Resolved[Account]") -> None:
         """Make an account the one that signs from now on."""
-        address = found.what.address
-        if found.source == OURS:
+        address = found.value.address
+        if found.source == OWN_SOURCE:
             self.open_wallet().use(address)
             if self.values.pop("wallet", None) is None:
                 return
@@ -295,20 +301,20 @@ class Settings:
             self.values["wallet"] = str(address)
         self.save()
 
-    def rename_account(self, found: "Found[Account]", alias: str) -> None:
+    def rename_account(self, found: "Resolved[Account]", alias: str) -> None:
         """Change the alias of a key in our keystore, and in the settings file where it is named.
 
         Raises `alias_invalid` or `alias_taken`.
         """
-        self.open_wallet().rename(found.what.address, alias)
-        if self.values.get("wallet") == found.what.alias:
+        self.open_wallet().rename(found.value.address, alias)
+        if self.values.get("wallet") == found.value.alias:
             self.values["wallet"] = alias
             self.save()
 
-    def remove_account(self, found: "Found[Account]") -> None:
+    def remove_account(self, found: "Resolved[Account]") -> None:
         """Delete a key from our keystore, and remove it from the settings file."""
-        self.open_wallet().remove(found.what.address)
-        if found.what.is_named(self.values.get("wallet", "")):
+        self.open_wallet().remove(found.value.address)
+        if found.value.is_named(self.values.get("wallet", "")):
             del self.values["wallet"]
             self.save()
 
@@ -316,7 +322,7 @@ class Settings:
 
     def _find_elsewhere(
         self, read: "Callable[[Files], Sequence[T]]", report: Report | None
-    ) -> Iterator[Found[T]]:
+    ) -> Iterator[Resolved[T]]:
         """Yield entries of other programs' files. Without `report`, a broken file is an error."""
         for source, files in self._elsewhere.items():
             try:
@@ -326,7 +332,7 @@ class Settings:
                     raise
                 report(error)
             else:
-                yield from (Found(item, source, files.file) for item in found)
+                yield from (Resolved(item, source, files.file) for item in found)
 
     @cached_property
     def _elsewhere(self) -> "dict[str, Files]":

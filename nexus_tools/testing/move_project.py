@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from nexus_tools.contracts import Deployment, Publisher
 from nexus_tools.errors import NotFoundError, ValidationError
 from nexus_tools.nexus import Nexus
-from nexus_tools.registry import Registration, ToolRegistry, placed
+from nexus_tools.registry import Registration, ToolRegistry, place_function
 from nexus_tools.sui.client import Executed
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.support.text_file import without_byte_order_mark
@@ -101,7 +101,7 @@ class MoveProject:
 
         Raises `definition_invalid` or `function_unknown`.
         """
-        return ToolDefinition.parse(await placed(client, package, self.documents[file]))
+        return ToolDefinition.parse(await place_function(client, package, self.documents[file]))
 
     async def register(
         self, client: "SuiClient", deployment: Deployment, package: Address

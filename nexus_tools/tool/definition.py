@@ -91,7 +91,7 @@ class ToolDefinition:
             **function,
         }
 
-    def has_interface_of(self, other: "ToolDefinition") -> bool:
+    def has_same_interface(self, other: "ToolDefinition") -> bool:
         """Return whether both have the same schemas in canonical JSON."""
         return all(
             canonical_json(mine) == canonical_json(theirs)

@@ -118,7 +118,7 @@ async def _hosted(
     # Other machines reach a loopback address only through a proxy, whose URL must be configured.
     is_loopback = ip_address(listener.getsockname()[0]).is_loopback
     try:
-        server.reached_at(url if is_loopback else None)
+        server.set_root_url(url if is_loopback else None)
     except UsageError:
         listener.close()
         raise

@@ -123,7 +123,7 @@ class InvokeEndpoint:
         self._time_limit = TimeLimit(tool.timeout_ms / 1_000)
         self._log = _log
         self.gate: SignatureGate | None = None
-        self.tells_cause = False
+        self.include_cause = False
 
     def bind_log(self) -> None:
         """Bind the logger to structlog's current configuration, because looking it up is slow."""
@@ -263,7 +263,7 @@ class InvokeEndpoint:
             problem.code, tool=self._name, invocation=head.key, cause=traceback_of(error)
         )
         detail = "the tool raised an exception; the cause is in the log of its operator"
-        if self.tells_cause:
+        if self.include_cause:
             detail = error_summary(error)
         return ProblemError(problem, detail).response()
 

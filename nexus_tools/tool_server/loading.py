@@ -11,7 +11,7 @@ from typing import Any
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.tool_server.base import Tool
 from nexus_tools.tool_server.server import ToolServer
-from nexus_tools.tool_server.user_traceback import message_of, place_of
+from nexus_tools.tool_server.user_traceback import location_of, message_of
 
 _HINT = (
     "Write module:attribute or path/to/file.py. Without an attribute, all tools of the module are"
@@ -49,7 +49,7 @@ def load_module(place: str) -> ModuleType:
         return _from_file(Path(place)) if place.endswith(".py") else _from_name(place)
     except NexusError as error:
         # For example an invalid tool: the location in the author's file helps to find it.
-        location = place_of(error)
+        location = location_of(error)
         error.hint = error.hint or (f"See {location}." if location else "")
         raise
     except (Exception, SystemExit) as error:  # the module is the author's, and may raise anything
@@ -59,7 +59,7 @@ def load_module(place: str) -> ModuleType:
         raise UsageError(
             "target_import_failed",
             f"{place} cannot be imported: {type(error).__name__}: {message_of(error)}",
-            hint=f"See {place_of(error) or place}.",
+            hint=f"See {location_of(error) or place}.",
         ) from error
 
 

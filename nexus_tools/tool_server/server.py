@@ -107,7 +107,7 @@ class ToolServer:
         else:
             self._set_gates(self._root_url)
 
-    def reached_at(self, url: str | None) -> None:
+    def set_root_url(self, url: str | None) -> None:
         """Set the URL of the root, for a server without a public URL.
 
         A server with such a URL is local. It rejects requests for other host names, because the
@@ -127,10 +127,10 @@ class ToolServer:
             endpoint.gate = gate(self._signatures, str(tool.fqn), root_url)
         self._is_gated = True
 
-    def tell_causes(self) -> None:
+    def include_causes(self) -> None:
         """Include causes and locations of errors in responses, for servers of local authors."""
         for endpoint in self._endpoints.values():
-            endpoint.tells_cause = True
+            endpoint.include_cause = True
 
     def refuse(self) -> None:
         """Reject new invocations, and `/health`, with 503."""
@@ -223,7 +223,7 @@ class _Health:
         """Run the tool's own checks and respond with their results."""
         checks = {"server": self._slots.is_open} | await self._checks()
         gate = self._endpoint.gate
-        if gate is not None and not gate.is_believed:
+        if gate is not None and not gate.is_key_trusted:
             checks["signing_key"] = False
         ready = all(checks.values())
         status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE

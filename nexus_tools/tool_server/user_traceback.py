@@ -29,7 +29,7 @@ def error_summary(error: BaseException) -> str:
     The exception's message is cut to 200 characters.
     """
     message = message_of(error)
-    place = place_of(error)
+    place = location_of(error)
     return f"{type(error).__name__}{message and ': '}{message}{place and ' in '}{place}"
 
 
@@ -47,7 +47,7 @@ def message_of(error: BaseException) -> str:
     return message if len(message) <= _MAX_MESSAGE else f"{message[: _MAX_MESSAGE - 1]}…"
 
 
-def place_of(error: BaseException) -> str:
+def location_of(error: BaseException) -> str:
     """Return file, line and text of the author's last frame before the error, or an empty string.
 
     A file that cannot be parsed has no frame, so the location comes from the `SyntaxError`.

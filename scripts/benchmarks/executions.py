@@ -89,7 +89,7 @@ async def _carry(folder: Path, protocol: int) -> dict[str, _Story]:
 async def _story(stage: WorkflowSetup, workflow: PublishedWorkflow, size: int) -> _Story:
     executions = Executions(stage.client, stage.deployment)
     async with stage.watching() as ends:
-        begun = await executions.begin(
+        begun = await executions.start(
             workflow, text_of(size), max_outcome_bytes=size + _BEYOND_TEXT
         )
         await ends.last([begun.execution])
@@ -172,5 +172,5 @@ class _Pace:
         executions = Executions(self.stage.client, self.stage.deployment)
         inputs, leaders = text_of(_SMALL), self.stage.leaders
         begin = perf_counter()
-        begun = [await executions.begin(workflow, inputs, leaders=leaders) for _ in range(count)]
+        begun = [await executions.start(workflow, inputs, leaders=leaders) for _ in range(count)]
         return await self.ends.last([story.execution for story in begun]) - begin

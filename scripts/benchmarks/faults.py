@@ -114,7 +114,7 @@ class _Scene:
         invocation = await self._request()
         await self._until_ready(True)
         async with asyncio.timeout(_LIMIT_S):
-            closed = await Invocations(self.client, self.deployment).closed(invocation)
+            closed = await Invocations(self.client, self.deployment).wait_until_closed(invocation)
         assert closed.is_closed
         return _Times(name, told_s, monotonic() - mended)
 
@@ -163,7 +163,7 @@ class _Scene:
         await self._until_ready(True)
         for _ in range(5):
             invocation = await self._request()
-            await Invocations(self.client, self.deployment).closed(invocation)
+            await Invocations(self.client, self.deployment).wait_until_closed(invocation)
         await asyncio.sleep(_LONG_ENOUGH_TO_NOTICE_S)
         await asyncio.to_thread(self.node.kill)
         await asyncio.to_thread(self.node.start, self.folder / "earlier")

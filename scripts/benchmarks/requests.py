@@ -23,7 +23,7 @@ async def request_many(
 ) -> list[Address]:
     """Request invocations in one transaction, all with the same leaders; return their IDs."""
     settings = await LeaderRegistry(client, deployment).settings()
-    leaders = await Invocations(client, deployment).leaders_for(tool)
+    leaders = await Invocations(client, deployment).choose_leaders(tool)
     gas_price = await client.gas_price()
     builder = TransactionBuilder()
     for input_ in inputs:

@@ -49,8 +49,8 @@ async def _late_ms(folder: Path) -> list[int]:
             text_of(_SIZE),
             Timing(Plan.At(times), None),
             funds_mist=100 * SUI,
-            lasts_ms=LASTS_MS,
-            overlaps=True,
+            duration_ms=LASTS_MS,
+            allow_overlap=True,
         )
         begun_ms, planned_ms = {}, {}
         async with aclosing(_told(stage)) as events:

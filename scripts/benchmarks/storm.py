@@ -28,7 +28,7 @@ from nexus_tools.contracts.move_bindings.invocation import (
     InvocationSettled,
 )
 from nexus_tools.registry import ToolRegistry
-from nexus_tools.sui.client import Cursor, EventRecord, Patience, SuiClient, follow_events
+from nexus_tools.sui.client import Cursor, EventRecord, RetryPolicy, SuiClient, follow_events
 from nexus_tools.sui.types.address import Address
 
 INVOCATIONS = 1_000
@@ -90,7 +90,14 @@ async def _storm(folder: Path) -> _Storm:
         signing = ("--signing-key", key, "--network", NETWORK, "--state", state)
         tools = service("tools", [*SERVE, f"127.0.0.1:{free_port()}", *signing])
         named = [part for name in LEADERS for part in ("--leader", name)]
-        terms = ("--price", PRICE_SUI, "--key", key, "--require-signed-outcome", "--unchecked")
+        terms = (
+            "--price",
+            PRICE_SUI,
+            "--key",
+            key,
+            "--require-signed-outcome",
+            "--skip-validation",
+        )
         await stage.register_tools(tools.process, *terms, *named)
         leaders = [
             service(name, lead, NEXUS_TOOLS_LEADER_SIGNING_KEY=str(folder / f"{name}.pem"))
@@ -105,8 +112,8 @@ async def _storm(folder: Path) -> _Storm:
 async def _request(own: Node, deployment: Deployment) -> None:
     """Request all invocations, a few per transaction, evenly over the time."""
     key = await chain.funded_key(own.network, 1_000 * chain.SUI)
-    patience = Patience(attempts=1_000, longest_pause_s=0.5, call_timeout_s=60)
-    async with SuiClient(own.network, key, patience=patience) as client:
+    retry_policy = RetryPolicy(attempts=1_000, max_delay_s=0.5, call_timeout_s=60)
+    async with SuiClient(own.network, key, retry_policy=retry_policy) as client:
         tool = await ToolRegistry(client, deployment).get(TOOL)
         began = monotonic()
         for start in range(0, INVOCATIONS, PER_REQUEST):

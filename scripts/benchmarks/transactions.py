@@ -31,7 +31,7 @@ IDLE = 50
 REGISTRATIONS = 15
 SETTLEMENTS = 30
 BATCHES = 6
-BATCH = LeaderConfig.model_fields["batch_size"].default
+BATCH = LeaderConfig.model_fields["max_batch_size"].default
 
 _INPUTS = {"a": 20, "b": 22}
 _ANSWER = Answer("ok", {"result": 42})

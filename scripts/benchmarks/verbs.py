@@ -30,7 +30,7 @@ TRANSFERS = 100
 REGISTRATIONS = 40
 REQUESTS = 40
 BATCHES = 6
-BATCH = LeaderConfig.model_fields["batch_size"].default
+BATCH = LeaderConfig.model_fields["max_batch_size"].default
 WARMING_UP = 3
 
 LISTED = 10_000

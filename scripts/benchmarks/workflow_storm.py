@@ -39,7 +39,7 @@ from nexus_tools.registry import Executions, LeaderRegistry, Workflows
 from nexus_tools.sui.client import (
     Cursor,
     EventRecord,
-    Patience,
+    RetryPolicy,
     SuiClient,
     follow_events,
     past_events,
@@ -150,7 +150,7 @@ async def _storm(folder: Path) -> _Storm:
         leads = [await register_leader(stage, folder, name) for name in LEADERS]
         tools = service("tools", [*SERVE_FLOWS, f"127.0.0.1:{free_port()}"])
         named = [part for name in LEADERS for part in ("--leader", name)]
-        terms = ("--price", PRICE_SUI, "--unchecked")
+        terms = ("--price", PRICE_SUI, "--skip-validation")
         await stage.register_tools(tools.process, *terms, *named, tool=ECHO)
         leaders = [
             service(name, lead, NEXUS_TOOLS_LEADER_SIGNING_KEY=str(folder / f"{name}.pem"))
@@ -168,8 +168,8 @@ async def _storm(folder: Path) -> _Storm:
 
 def _patient(own: Node, key: KeyPair | None = None) -> SuiClient:
     """Return a client that waits for an unreachable node."""
-    patience = Patience(attempts=1_000, longest_pause_s=0.5, call_timeout_s=60)
-    return SuiClient(own.network, key, patience=patience)
+    retry_policy = RetryPolicy(attempts=1_000, max_delay_s=0.5, call_timeout_s=60)
+    return SuiClient(own.network, key, retry_policy=retry_policy)
 
 
 async def _begin(own: Node, deployment: Deployment) -> None:
@@ -184,7 +184,7 @@ async def _begin(own: Node, deployment: Deployment) -> None:
         for number in range(EXECUTIONS):
             # Without named leaders, it would read each leader's recent record, which is long now.
             two = next(leaders), next(leaders)
-            await executions.begin(workflow, {"first.text": text}, leaders=two)
+            await executions.start(workflow, {"first.text": text}, leaders=two)
             due = began + BEGINNINGS_LAST_S * (number + 1) / EXECUTIONS
             await asyncio.sleep(max(0.0, due - monotonic()))
 

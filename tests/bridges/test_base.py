@@ -47,9 +47,9 @@ def test_tool_with_an_invalid_schema_is_refused():
 
 def test_colliding_tools_are_refused_with_each_others_source():
     first, other, second = a_tool("same", "/a"), a_tool("other", "/b"), a_tool("same", "/c")
-    joined = Discovery.joined([Discovery((first, other)), Discovery((second,))])
+    joined = Discovery.merge([Discovery((first, other)), Discovery((second,))])
     assert joined.tools == (other,)
-    assert joined.refused == (
+    assert joined.rejected == (
         RejectedTool(
             "echo",
             "/a",
@@ -67,9 +67,9 @@ def test_colliding_tools_are_refused_with_each_others_source():
 
 def test_joined_gives_distinct_fqns_when_names_differ():
     same, capital = a_tool("same", "/a"), a_tool("Same", "/b")
-    inner = Discovery.joined([Discovery((capital,)), Discovery((a_tool("SAME", "/c"),))])
-    joined = Discovery.joined([inner, Discovery((same,))])
-    assert joined.refused == ()
+    inner = Discovery.merge([Discovery((capital,)), Discovery((a_tool("SAME", "/c"),))])
+    joined = Discovery.merge([inner, Discovery((same,))])
+    assert joined.rejected == ()
     # printf '%s' Same | sha256sum
     assert {tool.source: str(tool.fqn) for tool in joined.tools} == {
         "/a": "local.echo.same@1",
@@ -82,26 +82,26 @@ def test_chosen_keeps_refusals_that_may_match():
     naming = Naming()
     meant, other = (naming.fqn("echo", name) for name in ("meant", "other"))
     refused = tuple(RejectedTool("echo", "/", "why", fqn=fqn) for fqn in (meant, other, None))
-    chosen = Discovery(refused=refused).chosen(FqnPatterns(only=("meant",)))
-    assert [refusal.fqn for refusal in chosen.refused] == [meant, None]
-    assert chosen.left_out == (other,)
+    chosen = Discovery(rejected=refused).select(FqnPatterns(only=("meant",)))
+    assert [refusal.fqn for refusal in chosen.rejected] == [meant, None]
+    assert chosen.excluded == (other,)
 
 
 def test_two_tools_with_one_name_in_one_location_name_that_location():
-    joined = Discovery.joined([Discovery((a_tool("x1", "/a"), a_tool("x1", "/a")))])
-    assert [refusal.reason[-2:] for refusal in joined.refused] == ["/a", "/a"]
+    joined = Discovery.merge([Discovery((a_tool("x1", "/a"), a_tool("x1", "/a")))])
+    assert [refusal.reason[-2:] for refusal in joined.rejected] == ["/a", "/a"]
 
 
 def test_versions_and_domains_distinguish_tools_with_one_name():
     names = [Naming(), Naming(version=2), Naming("org.example")]
     tools = tuple(a_tool("same", "/a", naming) for naming in names)
-    assert Discovery.joined([Discovery(tools)]).tools == tools
+    assert Discovery.merge([Discovery(tools)]).tools == tools
 
 
 def test_refusals_stay_when_discoveries_are_joined():
     one, two = RejectedTool("echo", "/a", "why"), RejectedTool("echo", "/b", "why")
-    joined = Discovery.joined([Discovery(refused=(one,)), Discovery(refused=(two,))])
-    assert joined.refused == (one, two)
+    joined = Discovery.merge([Discovery(rejected=(one,)), Discovery(rejected=(two,))])
+    assert joined.rejected == (one, two)
 
 
 async def test_lifespans_close_in_reverse_order():
@@ -117,7 +117,7 @@ async def test_lifespans_close_in_reverse_order():
         return lifetime
 
     parts = [Discovery(lifespans=(lifespan(name),)) for name in ("a", "b")]
-    async with Discovery.joined(parts).running():
+    async with Discovery.merge(parts).running():
         steps.append("served")
     assert steps == ["a begins", "b begins", "served", "b ends", "a ends"]
 

@@ -118,7 +118,7 @@ async def _found(case, folder, host):
     folder.mkdir()
     case.write(folder)
     discovery = await case.bridge().discover(folder, host, Naming())
-    assert discovery.refused == ()
+    assert discovery.rejected == ()
     if case.spoil:
         case.spoil(folder)
     return discovery

@@ -65,11 +65,11 @@ async def test_unreadable_path_does_not_hide_the_others(tmp_path, host):
     (tmp_path / "broken" / "tool.json").write_text("{")
     discovery = await discover([tmp_path / "broken", EXAMPLES / "nora"], BRIDGES, host, Naming())
     assert [tool.system for tool in discovery.tools] == ["nora"]
-    assert [refusal.system for refusal in discovery.refused] == ["nora"]
+    assert [refusal.system for refusal in discovery.rejected] == ["nora"]
 
 
 async def test_duplicate_path_is_a_collision(host):
     place = EXAMPLES / "nora"
     discovery = await discover([place, place], BRIDGES, host, Naming())
     assert discovery.tools == ()
-    assert len(discovery.refused) == 2
+    assert len(discovery.rejected) == 2

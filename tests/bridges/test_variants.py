@@ -7,11 +7,11 @@ from nexus_tools.bridges.sandbox import Limit, ProcessLimits, ProcessResult
 from nexus_tools.bridges.schemas.ports import map_ports
 from nexus_tools.bridges.schemas.variants import (
     closed_object_schema,
-    described,
     error,
     error_schema,
     output_schema,
     process_limits,
+    with_description,
 )
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import check_output_schema
@@ -135,7 +135,7 @@ def test_log_is_the_last_four_kibibytes():
     ],
 )
 def test_description_is_truncated_to_4096_bytes(text, expected):
-    assert described(text) == expected
+    assert with_description(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -149,5 +149,5 @@ def test_process_ends_a_tenth_of_its_time_before_the_server_gives_up(timeout_ms,
 
 def test_time_before_the_process_counts():
     spent_s = 4
-    limits = process_limits(ProcessLimits(), 10_000).left_since(monotonic() - spent_s).time_ms
+    limits = process_limits(ProcessLimits(), 10_000).remaining_after(monotonic() - spent_s).time_ms
     assert 4_000 < limits <= 5_000

@@ -187,7 +187,7 @@ def test_the_administration_is_offered_and_accepted(publisher, stranger):
     assert stranger.fails("admin", "offer", f"0x{0xABC:064x}", "--yes") == (8, "not_admin")
     assert publisher.json("admin", "offer", address, "--yes")["offered"] == address
     offers = stranger.json("status")["offers"]
-    assert [(one["what"], one["accept"]) for one in offers] == [
+    assert [(one["kind"], one["accept"]) for one in offers] == [
         ("administration", "nexus-tools admin accept")
     ]
     assert stranger.json("admin", "accept", "--yes")["owner"] == address

@@ -188,7 +188,7 @@ def on_a_terminal(home, *arguments, **environment):
     "arguments",
     [
         ("tool", "new", "foo", "--directory", "/proc/foo"),
-        ("export", "--from-meta", "{meta}", "--format", "unstract", "--out", "/proc/foo"),
+        ("export", "--from-meta", "{meta}", "--format", "unstract", "--output", "/proc/foo"),
     ],
 )
 def test_a_folder_that_cannot_be_written_is_no_defect(home, meta_file, definition, arguments):

@@ -112,10 +112,10 @@ def test_a_journal_that_others_may_read_is_a_warning(author):
 def test_a_tool_whose_server_is_away_is_a_problem(author, definition, meta_file, served):
     dead = f"{served.rpartition(':')[0]}:1"
     path = meta_file(definition | {"url": dead})
-    author.json("tool", "register", "--from-meta", path, "--unchecked", "--yes")
+    author.json("tool", "register", "--from-meta", path, "--skip-validation", "--yes")
     validate = ("problem", f"nexus-tools tool validate {dead}")
     assert found(author, "tool") == (1, [validate])
-    well = ("--url", f"{served}/divide", "--unchecked", "--yes")
+    well = ("--url", f"{served}/divide", "--skip-validation", "--yes")
     author.json("tool", "update", definition["fqn"], *well)
     assert validate not in found(author, "tool")[1]
 

@@ -15,7 +15,7 @@ import asyncio, json, sys
 from nexus_tools import Nexus
 
 async def main():
-    async with Nexus.at("test", "author") as nexus:
+    async with Nexus.connect("test", "author") as nexus:
         tool = await nexus.tools.get(sys.argv[1])
         inputs = {"dividend": 84, "divisor": 2}
         sent, invocation = await nexus.invocations.request(tool, inputs)

@@ -11,7 +11,7 @@ import pytest
 
 import nexus_tools
 from nexus_tools.cli.app import app
-from nexus_tools.cli.framework import with_typed_options
+from nexus_tools.cli.framework import with_current_options
 
 _CODE = Path(nexus_tools.__file__).parent
 _BACKTICKS = re.compile(r"`([^`]+)`")
@@ -95,7 +95,7 @@ def test_a_command_that_is_named_can_be_typed(place, text):
         "nexus-tools walet new",
         "nexus-tools wallet mend",
         "nexus-tools tool list --al",
-        "nexus-tools tool outcome --why",
+        "nexus-tools tool outcome --explain",
         "nexus-tools tool list more",
     ],
 )
@@ -127,11 +127,11 @@ def test_a_hint_keeps_the_wallet_and_the_network_that_were_typed(typed, text, sh
     with app.make_context("nexus-tools", ["status", *typed]) as root:
         status = app.get_command(root, "status")
         with status.make_context("status", [*typed], parent=root):
-            assert with_typed_options(text) == expected
+            assert with_current_options(text) == expected
 
 
 def test_a_text_outside_of_a_command_stays_as_it_is():
-    assert with_typed_options("`nexus-tools status`") == "`nexus-tools status`"
+    assert with_current_options("`nexus-tools status`") == "`nexus-tools status`"
 
 
 def test_hints_of_results_errors_and_findings_keep_the_wallet(author, publisher):

@@ -101,7 +101,7 @@ def test_as_json_inserts_fetched_values():
     assert [*ports.remote()] == [("a", two), ("a", one), ("a", two), ("c", one)]
     assert ports.as_json({one: "one", two: [2]}) == {"a": [[2], "one", [2]], "b": 0, "c": "one"}
     first, second = ({"storage": "walrus", "key": key} for key in "12")
-    assert ports.with_places() == {"a": [second, first, second], "b": 0, "c": first}
+    assert ports.with_locations() == {"a": [second, first, second], "b": 0, "c": first}
     with pytest.raises(ValidationError, match="the value of port a is in the storage walrus"):
         ports.as_json({one: "one"})
 

@@ -62,7 +62,7 @@ async def test_publish_creates_registries(user, chain):
 
 async def test_dry_run_publishes_nothing(user):
     before = await user.balance(user.address)
-    result = await Publisher(user).rehearsal().publish()
+    result = await Publisher(user).dry_run_client().publish()
     assert result.deployment is None
     assert [sent.cost.storage_cost > 0 for sent in result.sent] == [True]
     assert await user.balance(user.address) == before
@@ -237,7 +237,7 @@ async def test_migrate_uses_one_transaction_for_all_registries(publisher, admin,
 
 
 async def test_dry_run_of_migration_changes_nothing(publisher, admin, upgraded):
-    sent = await publisher.rehearsal().migrate(upgraded)
+    sent = await publisher.dry_run_client().migrate(upgraded)
     assert len(sent.events) == 2
     assert await versions_of(admin, upgraded) == [1, 1]
 

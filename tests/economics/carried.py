@@ -72,12 +72,12 @@ class Stage:
 
     async def begin(self, workflow, values=None, **terms):
         """Start an execution of it, with entry values by vertex and port."""
-        execution = CarriedExecution(self, workflow)
+        execution = ActiveExecution(self, workflow)
         await execution.begin(values or {}, **terms)
         return execution
 
 
-class CarriedExecution:
+class ActiveExecution:
     """One execution; `gained_mist` is the net gain of the worker's transactions."""
 
     def __init__(self, stage, workflow):
@@ -96,7 +96,7 @@ class CarriedExecution:
         max_price_mist=10**9,
         max_timeout_ms=3_600_000,
         max_steps=1_000,
-        lasts_ms=86_400_000,
+        duration_ms=86_400_000,
         max_outcome_bytes=65_536,
     ):
         stage = self.stage
@@ -114,7 +114,7 @@ class CarriedExecution:
             max_timeout_ms,
             max_outcome_bytes,
             max_steps,
-            lasts_ms,
+            duration_ms,
             builder.split_coins(builder.gas, [funds_mist])[0],
         )
         for vertex, ports in values.items():
@@ -130,7 +130,7 @@ class CarriedExecution:
         [begun] = [event for event in events if isinstance(event, ExecutionBegun)]
         self.id = begun.execution
         foresight = StepPredictor(self.plan)
-        foresight.begun(DEFAULT_GROUP)
+        foresight.add_start(DEFAULT_GROUP)
         self.steps = foresight.steps()
 
     async def take(self, steps=None):
@@ -152,7 +152,7 @@ class CarriedExecution:
             answer, attempt = await self._signed(run, event, answer)
         add_outcome(builder, deployment, event.invocation, leader, answer, attempt=attempt)
         add_advance(builder, deployment, self.id, self.workflow.id, event.invocation)
-        foresight.closed(run, event.attempt.number, execution_outcome(answer))
+        foresight.add_closing(run, event.attempt.number, execution_outcome(answer))
         self.steps = foresight.steps()
         self._add_steps(builder, self.steps)
         await self.send(builder)

@@ -30,7 +30,7 @@ class CountedRecords(Records):
         is_new = run not in self.runs
         self.effort += EDGE
         self.scan(value.edge.target, run.path, static=False)
-        if not super().put(run, value):
+        if not super().deliver(run, value):
             return False
         self.written += DELIVERY_BYTES
         self.written += RUN_BYTES + NUMBER_BYTES * len(run.path) if is_new else 0
@@ -40,7 +40,7 @@ class CountedRecords(Records):
         edge, is_new = value.edge, instance not in self.instances
         self.effort += EDGE
         self.scan(edge.target, instance[1], static=edge.kind is EdgeKind.STATIC)
-        if not super().put_in_scope(instance, value):
+        if not super().deliver_to_scope(instance, value):
             return False
         self.written += BROUGHT_BYTES + len(edge.rounds) + (edge.element is not None)
         self.written += INSTANCE_BYTES + NUMBER_BYTES * len(instance[1]) if is_new else 0
@@ -48,9 +48,9 @@ class CountedRecords(Records):
 
     def gather(self, edge, value):
         is_first = super().gather(edge, value)
-        if len(self.edges_to(edge.left, edge.target)) > 1:
+        if len(self.edges_to(edge.collected_region, edge.target)) > 1:
             self.effort += EDGE
-            depth = self.plan.blocks[edge.left].depth
+            depth = self.plan.blocks[edge.collected_region].depth
             self.written += (MARK_BYTES + NUMBER_BYTES * depth) * is_first
         return is_first
 
@@ -59,14 +59,14 @@ class CountedRecords(Records):
         return [
             edge
             for vertex in self.plan.vertices.values()
-            for edge in vertex.into.get(target.port, ())
-            if edge.left == block and edge.target == target
+            for edge in vertex.incoming.get(target.port, ())
+            if edge.collected_region == block and edge.target == target
         ]
 
     def has(self, block, path, need):
         self.scan(need, path, static=True)
         is_region = self.plan.blocks[block].kind is BlockKind.REGION
-        if is_region and not self.scoped(need, path, static=True):
+        if is_region and not self.scope_value(need, path, static=True):
             self.scan(need, path, static=False)
         return super().has(block, path, need)
 
@@ -91,10 +91,12 @@ class CountedRecords(Records):
         brought = record.brought if record else {}
         around = ((block, run.path[:depth]) for depth, block in enumerate(vertex.blocks))
         known = (self.instances[item] for item in around if item in self.instances)
-        self.effort += LOOK + PORT * len(vertex.into) + BROUGHT * sum(len(x.brought) for x in known)
-        for port, edges in vertex.into.items():
+        self.effort += (
+            LOOK + PORT * len(vertex.incoming) + BROUGHT * sum(len(x.brought) for x in known)
+        )
+        for port, edges in vertex.incoming.items():
             target = InputPort(run.vertex, port)
-            if port in brought or self.scoped(target, run.path, static=False):
+            if port in brought or self.scope_value(target, run.path, static=False):
                 continue
             is_static = any(edge.kind is EdgeKind.STATIC for edge in edges)
             if is_static or port in vertex.entries or port in vertex.constants:
@@ -176,7 +178,7 @@ class CountedExecution(Execution):
         if block.kind is BlockKind.REGION and (record is None or record.is_open):
             # The check that nothing has to be opened follows after the needs.
             if self._ending is None:
-                all(self._records.has(number, path, need) for need in block.needs)
+                all(self._records.has(number, path, need) for need in block.required_ports)
             return
         was_opening, self._is_opening = self._is_opening, block.kind is not BlockKind.REGION
         super()._check_instance(number, path)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from nexus_tools.contracts import ports_of
 from nexus_tools.contracts.move_bindings.state import State
-from nexus_tools.leader.closing.step_costs import MAX_RUNS, affordable
+from nexus_tools.leader.closing.step_costs import MAX_RUNS, affordable_steps
 from nexus_tools.registry import StepPredictor, execution_outcome
 from nexus_tools.registry.executions.step_commands import (
     MAX_ITERATIONS,
@@ -23,13 +23,13 @@ from nexus_tools.tool import Answer, Failure, FailureReason
 from nexus_tools.workflow import (
     DEFAULT_GROUP,
     ERR_EVAL,
-    Begun,
-    Closed,
-    Failed,
-    Requested,
+    ExecutionStarted,
     Run,
+    RunClosed,
+    RunFailed,
     RunPhase,
-    Settled,
+    RunRequested,
+    RunSettled,
     Status,
 )
 from tests.economics.counted_execution import REQUEST, CountedExecution
@@ -50,9 +50,9 @@ AMPLE_MIST = MIST // 2
 def following_steps(plan, run, attempt, answer):
     """Return the steps that a Leader adds to the transaction that closes a run."""
     foresight = StepPredictor(plan)
-    foresight.closed(run, attempt, execution_outcome(answer))
+    foresight.add_closing(run, attempt, execution_outcome(answer))
     edges = max(map(len, plan.vertices[run.vertex].variants.values()), default=0)
-    return affordable(foresight.steps(), AMPLE_MIST * 1_000, 1, MAX_RUNS - edges)
+    return affordable_steps(foresight.steps(), AMPLE_MIST * 1_000, 1, MAX_RUNS - edges)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class ClosedRun:
     """A closed run that the execution has not processed yet."""
 
     invocation: int
-    outcome: Settled | Failed
+    outcome: RunSettled | RunFailed
     outcome_bytes: int
 
 
@@ -85,7 +85,7 @@ class RuledExecution:
         edges = [
             edge
             for vertex in plan.vertices.values()
-            for into in vertex.into.values()
+            for into in vertex.incoming.values()
             for edge in into
         ]
         shared = document, plan, fees, kind_of, self.clock, *edges
@@ -104,20 +104,20 @@ class RuledExecution:
         max_steps=1_000,
         funds_mist=60 * MIST,
         max_outcome_bytes=MAX_PORTS_BYTES,
-        lasts_ms=DAY_MS,
+        duration_ms=DAY_MS,
         is_scheduled=False,
     ):
         """Start it with entry values by vertex and port, and return the bytes of its records."""
         self.values, self.max_steps, self.is_scheduled = values, max_steps, is_scheduled
         self.given_mist = self.funds_mist = funds_mist
-        self.lasts_ms, self.deadline_ms = lasts_ms, self.clock.now_ms + lasts_ms
+        self.duration_ms, self.deadline_ms = duration_ms, self.clock.now_ms + duration_ms
         self.needs = Needs(self.plan, self.kind_of, self.fees, max_outcome_bytes)
         self._shared |= {id(values): values, id(self.needs): self.needs}
-        self.semantics.apply(Begun(DEFAULT_GROUP))
+        self.semantics.apply(ExecutionStarted(DEFAULT_GROUP))
         written, _ = self.semantics.take_counts()
         self._finish()
         foresight = StepPredictor(self.plan)
-        foresight.begun(DEFAULT_GROUP)
+        foresight.add_start(DEFAULT_GROUP)
         self.steps = foresight.steps()
         return written
 
@@ -126,14 +126,14 @@ class RuledExecution:
         with self._transaction() as paid:
             self._take(self.steps if steps is None else steps, paid)
 
-    def close(self, run, answer, *, goes_on=True):
+    def close(self, run, answer, *, advances_executions=True):
         """Close a run with an answer or a failure, continue, and return the outcome."""
         attempt = self.requests[run][1]
         with self._transaction() as paid:
             self.closings[run] += 1
             answer = self._settle(run, answer, paid)
             steps = following_steps(self.plan, run, attempt, answer)
-            if goes_on:
+            if advances_executions:
                 self._advance(run, paid)
                 self._take(steps, paid)
         return answer
@@ -145,7 +145,7 @@ class RuledExecution:
             if run in self.requests:
                 invocation, _ = self.requests.pop(run)
                 self.states[invocation] = State.Expired()
-                self.closed[run] = ClosedRun(invocation, Failed("expired"), 0)
+                self.closed[run] = ClosedRun(invocation, RunFailed("expired"), 0)
             self._advance(run, paid)
 
     def stop(self, status):
@@ -264,14 +264,14 @@ class RuledExecution:
 
     def _advance(self, run, paid):
         closed = self.closed[run]
-        variant = closed.outcome.variant if isinstance(closed.outcome, Settled) else None
+        variant = closed.outcome.variant if isinstance(closed.outcome, RunSettled) else None
         back_mist = self.payments[closed.invocation]
         needed_mist = self.needs.advance_mist(run.vertex, variant, closed.outcome_bytes)
         if not self.semantics.is_ending and self._is_short(needed_mist, back_mist):
             return
         del self.closed[run], self.payments[closed.invocation]
         self.funds_mist += back_mist
-        self.semantics.apply(Closed(run, closed.outcome))
+        self.semantics.apply(RunClosed(run, closed.outcome))
         paid.rewritten_bytes = closed.outcome_bytes
         self._pay(paid, advancing_mist=self.fees.advancing_mist(closed.outcome_bytes))
         self._finish()
@@ -285,7 +285,7 @@ class RuledExecution:
         """Pay the sender for storage and computation; after an early end, as far as funds last."""
         written, worked = self.semantics.take_counts()
         stored_mist = (written + more_bytes) * BYTE_MIST
-        fees_mist = self.fees.worked_mist(effort + worked) + advancing_mist
+        fees_mist = self.fees.steps_mist(effort + worked) + advancing_mist
         lacking_mist = max(0, stored_mist + fees_mist - self.funds_mist)
         if lacking_mist and not self.semantics.is_ending:
             raise FundsShortError
@@ -361,7 +361,7 @@ class RuledExecution:
     def _request(self, runs: list[Run], paid):
         bytes_written = 0
         for run in runs:
-            self.semantics.apply(Requested(run))
+            self.semantics.apply(RunRequested(run))
         for run in runs:
             self.steps_taken += 1
             reason = self._refusal(self.steps_taken)
@@ -391,7 +391,7 @@ class RuledExecution:
         paid.fees_mist += fee_mist
         self.funds_mist -= fee_mist
         paid.refusals += 1
-        self.semantics.apply(Closed(run, Failed(reason, is_refusal=True)))
+        self.semantics.apply(RunClosed(run, RunFailed(reason, is_refusal=True)))
         if self.steps_taken > self.max_steps:
             self.semantics.end_early(Status.TERMINATED)
         return len(reason)

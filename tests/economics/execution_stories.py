@@ -119,8 +119,8 @@ class Story:
             return 60 * MIST
         cost = self.estimate(fees)
         if self.owner is OwnerPlay.EXACT:
-            return cost.usual_mist
-        return Random(f"funds {self.seed}").randint(0, cost.once_mist)
+            return cost.recommended_mist
+        return Random(f"funds {self.seed}").randint(0, cost.single_pass_mist)
 
     def estimate(self, fees):
         """Return the estimate that the owner sees before the start."""
@@ -299,7 +299,7 @@ async def _close(story, run, executions):
     goes_on = story.leader is not LeaderPlay.ADVANCES_ALONE
     if goes_on and await each_one(executions, "close", run, outcome):
         return
-    await each_one(executions, "close", run, outcome, goes_on=False)
+    await each_one(executions, "close", run, outcome, advances_executions=False)
     await each_one(executions, "advance", run)
 
 

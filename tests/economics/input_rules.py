@@ -5,7 +5,7 @@ from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.contracts.move_bindings.value import Ports, Value
 from nexus_tools.registry.executions.input_read_bytes import value_bytes
 from nexus_tools.registry.workflows.plan_encoding import default_ports
-from nexus_tools.workflow import ERR_EVAL, Collected, Reference, Run, RunPhase
+from nexus_tools.workflow import ERR_EVAL, CollectedList, Reference, Run, RunPhase
 
 
 class _Lists:
@@ -33,7 +33,9 @@ class InputRules:
         rules = self.rules
         found = self.semantics.inputs(run)
         values = tuple(found.values())
-        lists = {value: self._elements(value) for value in values if isinstance(value, Collected)}
+        lists = {
+            value: self._elements(value) for value in values if isinstance(value, CollectedList)
+        }
         counted = value_bytes(_Lists(rules), rules.states, values, lists)
         whole = sum(ports.size() for ports in self._given(run) if ports.values)
         return counted + whole + self._inputs(run, found).size()
@@ -64,7 +66,7 @@ class InputRules:
         for port, value in values.items():
             if isinstance(value, Reference):
                 found[port] = self._output(value)
-            elif isinstance(value, Collected):
+            elif isinstance(value, CollectedList):
                 found[port] = self._list(value)
             else:
                 found[port] = given[port]

@@ -12,7 +12,7 @@ from nexus_tools.errors import NexusError
 from nexus_tools.registry import add_advance, add_outcome
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import Answer
-from tests.economics.carried import CarriedExecution
+from tests.economics.carried import ActiveExecution
 from tests.economics.execution_rules import following_steps
 from tests.economics.execution_stories import CALLED, PLAIN, SIGNED
 from tests.economics.funds_rules import FundsShortError
@@ -22,7 +22,7 @@ TIMEOUT_MS, DAY_MS = 5_000, 86_400_000
 WINDOW_MS = TIMEOUT_MS + 16_000
 
 
-class PlayedExecution(CarriedExecution):
+class PlayedExecution(ActiveExecution):
     """The execution of a story. Its payments are compared after each transaction of its worker."""
 
     def __init__(self, network, workflow, story, rules):
@@ -38,11 +38,11 @@ class PlayedExecution(CarriedExecution):
         terms |= {"max_timeout_ms": TIMEOUT_MS, "funds_mist": funds_mist}
         self._count_refunds(await super().begin(story.values, **terms))
 
-    async def close(self, run, outcome, *, goes_on=True):
-        """Close a run, and continue in the same transaction if `goes_on` is true."""
+    async def close(self, run, outcome, *, advances_executions=True):
+        """Close a run, and continue in the same transaction if `advances_executions` is true."""
         builder, event = TransactionBuilder(), self.requests[run]
         outcome = await self._add_outcome(builder, run, event, outcome)
-        if goes_on:
+        if advances_executions:
             named = self.id, self.workflow.id, event.invocation
             add_advance(builder, self.stage.deployment, *named)
             self._add_steps(builder, following_steps(self.plan, run, event.attempt.number, outcome))

@@ -58,7 +58,7 @@ class PlayedKeeping:
             terms,
             Timing(self._plan(order.timing), None),
             max_steps=order.terms["max_steps"],
-            lasts_ms=order.terms["lasts_ms"],
+            duration_ms=order.terms["duration_ms"],
             each_mist=order.each_mist,
             keeper_fee_mist=order.keeper_fee_mist,
             overlaps=order.overlaps,
@@ -134,7 +134,7 @@ class PlayedKeeping:
         rules = self.rules.execution(number, place)
         execution = PlayedExecution(self.network, self.workflow, self.story.story, rules)
         execution.id, foresight = execution_id, StepPredictor(self.workflow.plan)
-        foresight.begun(DEFAULT_GROUP)
+        foresight.add_start(DEFAULT_GROUP)
         execution.steps = foresight.steps()
         self.executions[number].append(execution)
 

@@ -4,7 +4,7 @@ from contextlib import asynccontextmanager
 
 from nexus_tools.contracts import Publisher
 from nexus_tools.registry import LeaderRegistry
-from nexus_tools.sui.client import Patience, SuiClient
+from nexus_tools.sui.client import RetryPolicy, SuiClient
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.localnet import Localnet, Origin
 from nexus_tools.sui.localnet.genesis import VALIDATORS
@@ -14,7 +14,7 @@ from nexus_tools.sui.types.address import SUI_SYSTEM, SYSTEM_STATE
 from nexus_tools.sui.types.transaction import OwnedObject, SharedObject
 from tests.economics.carried import MIST, Stage
 
-QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+QUICK = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
 CAP = "UnverifiedValidatorOperationCap"
 
 
@@ -28,9 +28,9 @@ async def priced_network(protocol, gas_price):
         for key in keys:
             net.fund(key.address, 20_000 * MIST)
         async with (
-            SuiClient(network, keys[0], patience=QUICK) as validator,
-            SuiClient(network, keys[1], patience=QUICK) as owner,
-            SuiClient(network, keys[2], patience=QUICK) as worker,
+            SuiClient(network, keys[0], retry_policy=QUICK) as validator,
+            SuiClient(network, keys[1], retry_policy=QUICK) as owner,
+            SuiClient(network, keys[2], retry_policy=QUICK) as worker,
         ):
             await set_gas_price(net, validator, gas_price)
             deployment = (await Publisher(owner).publish()).deployment

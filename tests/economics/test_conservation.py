@@ -22,7 +22,7 @@ from nexus_tools.registry import (
     Registration,
     ToolRegistry,
 )
-from nexus_tools.sui.client import Patience
+from nexus_tools.sui.client import RetryPolicy
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature, SigningKey, ToolFqn
@@ -160,7 +160,7 @@ class World:
             [
                 lambda: verbs.add_leader(tool.fqn, leader),
                 lambda: verbs.remove_leader(tool.fqn, leader),
-                lambda: verbs.open_to_all(tool.fqn),
+                lambda: verbs.accept_any_leader(tool.fqn),
                 lambda: verbs.add_operator(tool.fqn, address),
                 lambda: verbs.remove_operator(tool.fqn, address),
                 lambda: verbs.add_key(tool.fqn, b"\x02" * 32),
@@ -373,11 +373,11 @@ STEPS = st.lists(
 
 async def play(chain, define, steps, done):
     """Play the steps, and count after each of them."""
-    quick = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+    quick = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
     keys = [KeyPair.from_bytes(b"\0" + bytes([11 + n] * 32)) for n in range(PEOPLE)]
     async with AsyncExitStack() as stack:
         clients = [
-            await stack.enter_async_context(Purse(chain.net.network, key, patience=quick))
+            await stack.enter_async_context(Purse(chain.net.network, key, retry_policy=quick))
             for key in keys
         ]
         world = World(chain, define, clients)

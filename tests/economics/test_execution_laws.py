@@ -244,8 +244,8 @@ def test_estimates_are_sufficient(price):
     fees, bounded = Fees(price), 0
     for story in stories(leader=LeaderPlay.HONEST, owner=OwnerPlay.HONEST):
         cost = story.estimate(fees)
-        assert not play_by_rules(story, price, funds_mist=cost.most_mist).shortages
+        assert not play_by_rules(story, price, funds_mist=cost.maximum_mist).shortages
         if cost.is_bounded:
             bounded += 1
-            assert not play_by_rules(story, price, funds_mist=cost.usual_mist).shortages
+            assert not play_by_rules(story, price, funds_mist=cost.recommended_mist).shortages
     assert bounded

@@ -81,7 +81,7 @@ def test_law_2_event_reports_start_at_most_one_execution_per_pause(price):
         rules = play_by_rules(story, price)
         for schedule in rules.schedules:
             times = [
-                execution.deadline_ms - execution.lasts_ms for execution in schedule.executions
+                execution.deadline_ms - execution.duration_ms for execution in schedule.executions
             ]
             pauses = [later - sooner for sooner, later in pairwise(times)]
             assert all(pause >= schedule.order.timing.pause_ms for pause in pauses)
@@ -103,7 +103,7 @@ def test_law_2_early_keepers_start_nothing():
         rules = play_by_rules(story)
         for schedule in rules.schedules:
             for execution in schedule.executions:
-                begun_ms = execution.deadline_ms - execution.lasts_ms
+                begun_ms = execution.deadline_ms - execution.duration_ms
                 due_ms = max(time for time in schedule.order.timing.times if time <= begun_ms)
                 assert begun_ms - due_ms >= story.place * 10_000
 

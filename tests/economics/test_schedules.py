@@ -47,7 +47,7 @@ class Scheduling:
             funds_mist=funds_mist,
             each_mist=EACH_MIST,
             keeper_fee_mist=KEEPER_FEE_MIST,
-            overlaps=True,
+            allow_overlap=True,
         )
         return created.schedule
 

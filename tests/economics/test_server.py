@@ -91,7 +91,7 @@ def serve(parties, owner):
             for event in sent.events:
                 closed = parse_event(parties.chain.deployment, event)
                 if hasattr(closed, "reason"):
-                    signatures.answers.unpaid(str(closed.invocation), closed.reason)
+                    signatures.answers.mark_unpaid(str(closed.invocation), closed.reason)
 
         async with served.following():
             app = ToolServer([add], public_url=URL, signatures=served.signatures)

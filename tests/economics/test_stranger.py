@@ -36,7 +36,7 @@ async def test_another_account_has_no_rights_of_owner_or_admin(
             tools.top_up(fqn),
             tools.update(fqn, payout=address),
             tools.add_leader(fqn, active_leader),
-            tools.open_to_all(fqn),
+            tools.accept_any_leader(fqn),
             tools.add_operator(fqn, address),
             tools.remove_operator(fqn, address),
             tools.add_key(fqn, b"\x02" * 32),

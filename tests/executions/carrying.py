@@ -29,15 +29,15 @@ from nexus_tools.sui.types.type_tag import SUI
 from nexus_tools.tool import ToolFqn
 from nexus_tools.workflow import (
     DEFAULT_GROUP,
-    Begun,
-    Cancelled,
-    Closed,
-    Failed,
-    Requested,
+    ExecutionCancelled,
+    ExecutionStarted,
+    ExecutionTimedOut,
     Run,
-    Settled,
+    RunClosed,
+    RunFailed,
+    RunRequested,
+    RunSettled,
     Status,
-    TimedOut,
     create_plan,
 )
 from nexus_tools.workflow import Execution as Semantics
@@ -59,7 +59,7 @@ class Paid:
     stored_mist: int
 
 
-class Carrier:
+class Dispatcher:
     """A worker of a leader that publishes workflows and runs their executions."""
 
     def __init__(self, chain, owner, worker, leader, settings):
@@ -123,7 +123,7 @@ class Carried:
         funds_mist=FUNDS_MIST,
         max_price_mist=0,
         max_steps=10_000,
-        lasts_ms=HOUR_MS,
+        duration_ms=HOUR_MS,
         max_outcome_bytes=OUTCOME_BYTES,
     ):
         builder, package = TransactionBuilder(), self.carrier.package
@@ -139,7 +139,7 @@ class Carried:
             HOUR_MS,
             max_outcome_bytes,
             max_steps,
-            lasts_ms,
+            duration_ms,
             builder.split_coins(builder.gas, [funds_mist])[0],
         )
         for name, vertex in self.plan.vertices.items():
@@ -157,7 +157,7 @@ class Carried:
         self._look_for_end(sent)
         if self.weighs:
             await self._grown(sent)
-        change = self.semantics.apply(Begun(DEFAULT_GROUP))
+        change = self.semantics.apply(ExecutionStarted(DEFAULT_GROUP))
         self._compare([begun.change], [change])
 
     async def request(self, run, limit=1):
@@ -179,15 +179,15 @@ class Carried:
         taken += [self._run(event.run) for event in refused]
         for requested_run in sorted(taken):
             assert requested_run in self.semantics.ready(), requested_run
-            self.semantics.apply(Requested(requested_run))
+            self.semantics.apply(RunRequested(requested_run))
         for event in requested:
             requested_run = self._run(event.attempt.run)
             assert event.attempt.number == self.semantics.attempt(requested_run)
             self.invocations[requested_run] = event.invocation
             self.all_invocations.append(event.invocation)
         for event in refused:
-            outcome = Failed(event.reason, is_refusal=True)
-            change = self.semantics.apply(Closed(self._run(event.run), outcome))
+            outcome = RunFailed(event.reason, is_refusal=True)
+            change = self.semantics.apply(RunClosed(self._run(event.run), outcome))
             await self._gathered([event.change], [change])
         self._look_for_end(sent)
         return taken
@@ -195,15 +195,15 @@ class Carried:
     async def close(self, run, variant, ports):
         """Settle or fail the invocation of a run, advance, and return the outcome."""
         package, invocation = self.carrier.deployment.package, self.invocations.pop(run)
-        outcome = Settled(
+        outcome = RunSettled(
             variant,
             {name: len(v) if isinstance(v, list) else None for name, v in ports.items()},
         )
         builder = TransactionBuilder()
         if run in self.overdue:
-            outcome = Failed("expired")
+            outcome = RunFailed("expired")
         elif variant == FAILED:
-            outcome = Failed("unreachable", "x")
+            outcome = RunFailed("unreachable", "x")
             closing.fail(builder, package, invocation, self.carrier.leader, "unreachable", "x")
         else:
             written = make_ports(builder, package, ports_of(ports))
@@ -219,7 +219,7 @@ class Carried:
         sent, events = await self._sent(builder, "advance")
         [advanced] = [event for event in events if isinstance(event, ExecutionAdvanced)]
         assert self._run(advanced.run) == run
-        change = self.semantics.apply(Closed(run, outcome))
+        change = self.semantics.apply(RunClosed(run, outcome))
         await self._gathered([advanced.change], [change])
         self._look_for_end(sent)
 
@@ -227,7 +227,7 @@ class Carried:
         builder = TransactionBuilder()
         calls.cancel(builder, self.carrier.package, self.id)
         self._look_for_end(await self.carrier.owner.send(builder))
-        self.semantics.apply(Cancelled())
+        self.semantics.apply(ExecutionCancelled())
 
     async def time_out(self):
         """Pass the deadline of the execution and of all its pending invocations."""
@@ -236,7 +236,7 @@ class Carried:
         builder = TransactionBuilder()
         calls.expire(builder, self.carrier.package, self.id)
         self._look_for_end(await self.carrier.worker.send(builder))
-        self.semantics.apply(TimedOut())
+        self.semantics.apply(ExecutionTimedOut())
 
     def pass_windows(self):
         """Pass the time until which the pending invocations can be closed."""

@@ -1,7 +1,7 @@
 import pytest
 
 from nexus_tools.registry import LeaderRegistry, Registration, ToolRegistry
-from tests.executions.carrying import Carrier
+from tests.executions.carrying import Dispatcher
 
 ANY = "xyz.example.any@1"
 DEAR = "xyz.example.dear@1"
@@ -25,4 +25,4 @@ async def settings(user, chain):
 
 @pytest.fixture
 async def carrier(chain, user, leader, active_leader, tools, settings):
-    return Carrier(chain, user, leader, active_leader, settings)
+    return Dispatcher(chain, user, leader, active_leader, settings)

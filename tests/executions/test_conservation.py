@@ -23,13 +23,13 @@ from nexus_tools.contracts.move_bindings.workflows.execution import Execution
 from nexus_tools.contracts.move_bindings.workflows.schedule import Schedule, ScheduleCreated
 from nexus_tools.errors import NexusError, NotFoundError
 from nexus_tools.registry import Executions, Registration, Schedules, ToolRegistry
-from nexus_tools.sui.client import Patience
+from nexus_tools.sui.client import RetryPolicy
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.effects import IdOperation
 from nexus_tools.workflow import DEFAULT_GROUP, Status, find_structure
 from tests.economics.purse import Purse
-from tests.executions.carrying import FUNDS_MIST, HOUR_MS, OUTCOME_BYTES, Carried, Carrier
+from tests.executions.carrying import FUNDS_MIST, HOUR_MS, OUTCOME_BYTES, Carried, Dispatcher
 from tests.executions.conftest import ANY, DEAR
 from tests.workflow.random_documents import grown, outcome_of, strewn
 
@@ -202,7 +202,7 @@ class Story:
             ports = {port: "given" for port in vertex.entries if port not in vertex.constants}
             if ports:
                 port_values = make_ports(builder, carrier.deployment.package, ports_of(ports))
-                schedules.give(builder, package, schedule, number, port_values)
+                schedules.set_inputs(builder, package, schedule, number, port_values)
         schedules.share(builder, package, schedule)
         sent = await carrier.owner.send(builder)
         created = carrier.owner.emitted(sent, ScheduleCreated).schedule
@@ -271,13 +271,15 @@ async def world(chain, owner, leader, active_leader, settings, define):
         leaders = (active_leader,) if price_mist else ()
         await tools.register(Registration(define(fqn), price_mist=price_mist, leaders=leaders))
     pledges = [(await tools.get(fqn)).id for fqn in (ANY, PRICED, DEAR)], [active_leader]
-    quick = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+    quick = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
     async with AsyncExitStack() as stack:
         accounts = {
-            name: await stack.enter_async_context(Account(chain.net.network, key, patience=quick))
+            name: await stack.enter_async_context(
+                Account(chain.net.network, key, retry_policy=quick)
+            )
             for name, key in KEYS.items()
         }
-        carrier = Carrier(chain, accounts["user"], accounts["leader"], active_leader, settings)
+        carrier = Dispatcher(chain, accounts["user"], accounts["leader"], active_leader, settings)
         yield World(chain, accounts, carrier, pledges)
 
 

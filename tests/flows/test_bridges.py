@@ -58,7 +58,7 @@ async def bridge_and_register(stage, author, serve, host):
     async def bridge_and_register(place, domain):
         bridges = [UnstractBridge(), SosBridge(), NoraBridge(), HyperpocketBridge(), McpBridge()]
         result = await discover([place], bridges, host, Naming(domain))
-        assert result.refused == ()
+        assert result.rejected == ()
         server = ToolServer(result.tools, lifespan=lambda _: result.running())
         definitions = server.definitions(await serve(server))
         registry = ToolRegistry(author, stage.deployment)
@@ -72,7 +72,7 @@ async def call(requester, stage, record, inputs):
     invocations = Invocations(requester, stage.deployment)
     _, invocation = await invocations.request(record, inputs)
     async with asyncio.timeout(60):
-        return await invocations.closed(invocation)
+        return await invocations.wait_until_closed(invocation)
 
 
 @pytest.mark.parametrize("system", CALLS)

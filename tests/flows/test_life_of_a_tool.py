@@ -57,7 +57,7 @@ async def call(requester, stage, record, inputs):
     invocations = Invocations(requester, stage.deployment)
     _, invocation = await invocations.request(record, inputs)
     async with asyncio.timeout(30):
-        return await invocations.closed(invocation)
+        return await invocations.wait_until_closed(invocation)
 
 
 async def test_invocation_settles_with_the_answer_of_the_tool(

@@ -58,7 +58,7 @@ from nexus_tools.registry import (
     add_request,
     quote_mist,
 )
-from nexus_tools.sui.client import Cursor, EventRecord, Patience, SuiClient, follow_events
+from nexus_tools.sui.client import Cursor, EventRecord, RetryPolicy, SuiClient, follow_events
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.network import Network
 from nexus_tools.sui.signature import SignatureScheme
@@ -117,8 +117,8 @@ def config(tmp_path):
         journal=tmp_path / "journal.sqlite",
         allow_http=True,
         allowed_networks=LOOPBACK,
-        first_pause_ms=1,
-        longest_pause_ms=2,
+        retry_delay_ms=1,
+        max_retry_delay_ms=2,
         check_meta=False,
     )
 
@@ -417,7 +417,7 @@ class World:
             *(workflow.id, list(workflow.plan.groups).index(DEFAULT_GROUP), named[0], prices),
             terms.get("max_timeout_ms", 90 * 86_400_000),
             *(terms.get("max_outcome_bytes", 1_000), terms.get("max_steps", 1_000)),
-            terms.get("lasts_ms", 86_400_000),
+            terms.get("duration_ms", 86_400_000),
             builder.split_coins(builder.gas, [funds_mist])[0],
         )
         if len(named) > 1:
@@ -466,7 +466,7 @@ class World:
     async def closed(self, *ids):
         """Return the invocations as soon as all of them are closed."""
         async with asyncio.timeout(60):
-            return [await self.invocations.closed(object_id) for object_id in ids]
+            return [await self.invocations.wait_until_closed(object_id) for object_id in ids]
 
     async def closings(self, count):
         """Return how often each of `count` invocations was closed, according to events."""
@@ -496,19 +496,19 @@ class World:
         return self.known[-1]
 
     def client_of(self, key):
-        return SuiClient(self.client.network, key, patience=PATIENCE)
+        return SuiClient(self.client.network, key, retry_policy=PATIENCE)
 
     def client_at(self, url):
-        return SuiClient(Network("localnet", url), patience=PATIENCE)
+        return SuiClient(Network("localnet", url), retry_policy=PATIENCE)
 
     def config(self, identity, **changes):
         values = {
             "journal": self.folder / f"{identity.name}.sqlite",
             "allow_http": True,
             "allowed_networks": LOOPBACK,
-            "first_pause_ms": 1,
-            "longest_pause_ms": 2,
-            "trouble_pause_ms": 10,
+            "retry_delay_ms": 1,
+            "max_retry_delay_ms": 2,
+            "error_retry_delay_ms": 10,
             "clock_interval_ms": 20,
         }
         return LeaderConfig(**{**values, **changes})
@@ -542,7 +542,7 @@ class World:
                 await task
 
 
-PATIENCE = Patience(attempts=2, first_pause_s=0.02, longest_pause_s=0.1)
+PATIENCE = RetryPolicy(attempts=2, first_delay_s=0.02, max_delay_s=0.1)
 
 
 @pytest.fixture(scope="session")
@@ -555,7 +555,7 @@ def deployed(deploy):
 @pytest.fixture
 async def world(deployed, localnet, tmp_path):
     key, deployment = deployed
-    async with SuiClient(localnet.network, key, patience=PATIENCE) as client:
+    async with SuiClient(localnet.network, key, retry_policy=PATIENCE) as client:
         yield World(localnet, deployment, client, tmp_path, key)
 
 
@@ -578,7 +578,7 @@ class Bench:
         invocation_value = self.chain.deployment.decode(value, Invocation)
         mine = assignment(requested(invocation_value), self.chain.leader)
         await self.journal.record_events([mine], {}, "c", 0)
-        await self.journal.known(invocation, outcome)
+        await self.journal.record_outcome(invocation, outcome)
         invocation_value, _ = await self.chain.invocation_and_tool(
             invocation, invocation_value.tool
         )
@@ -687,7 +687,7 @@ async def apart(prepared, tmp_path):
     shutil.copytree(state, tmp_path / "state")
     with node(tmp_path) as own:
         own.start(tmp_path / "state")
-        async with SuiClient(own.network, key, patience=PATIENCE) as client:
+        async with SuiClient(own.network, key, retry_policy=PATIENCE) as client:
             localnet = LocalnetFixture(own.network.url, None)
             yield own, tmp_path / "state", World(localnet, deployment, client, tmp_path, key)
 

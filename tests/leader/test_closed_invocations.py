@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from nexus_tools.leader.chain.assignment import Assignment
-from nexus_tools.leader.chain.closure import Closed, End
+from nexus_tools.leader.chain.closure import Closure, ClosureKind
 from nexus_tools.leader.intake.closure_log import ClosureLog
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.types.address import Address
@@ -27,7 +27,7 @@ def count(metrics, **labels):
 
 async def test_log_line_shows_variant_duration_and_fee(metrics, logged):
     closed = ClosureLog(metrics, lambda: 1_250, lines=10)
-    closed.note(ASSIGNMENT, End(Closed.SETTLED, Answer("ok", {"secret": "x"}), 2_063_608))
+    closed.add(ASSIGNMENT, Closure(ClosureKind.SETTLED, Answer("ok", {"secret": "x"}), 2_063_608))
     closed.end()
     assert logged == [
         {
@@ -47,7 +47,9 @@ async def test_log_line_shows_variant_duration_and_fee(metrics, logged):
 async def test_log_line_shows_the_failure_reason(metrics, logged):
     closed = ClosureLog(metrics, lambda: 1_000, lines=10)
     detail = "the tool refused this leader: 401 key_unknown"
-    closed.note(ASSIGNMENT, End(Closed.FAILED, Failure(FailureReason.UNAUTHORIZED, detail), 5))
+    closed.add(
+        ASSIGNMENT, Closure(ClosureKind.FAILED, Failure(FailureReason.UNAUTHORIZED, detail), 5)
+    )
     closed.end()
     assert (logged[0]["how"], logged[0]["reason"]) == ("failed", "unauthorized")
     assert logged[0]["detail"] == detail
@@ -56,7 +58,7 @@ async def test_log_line_shows_the_failure_reason(metrics, logged):
 
 async def test_log_line_omits_outcome_and_fee_when_another_leader_closed(metrics, logged):
     closed = ClosureLog(metrics, lambda: 1_000, lines=10)
-    closed.note(ASSIGNMENT, End(Closed.ELSEWHERE, Answer("ok", {})))
+    closed.add(ASSIGNMENT, Closure(ClosureKind.ELSEWHERE, Answer("ok", {})))
     closed.end()
     assert set(logged[0]) == {"event", "log_level", "fqn", "invocation", "how", "ms"}
     assert count(metrics, outcome="elsewhere") == 1
@@ -65,7 +67,7 @@ async def test_log_line_omits_outcome_and_fee_when_another_leader_closed(metrics
 async def test_lines_above_the_limit_are_omitted_and_counted(metrics, logged):
     closed = ClosureLog(metrics, lambda: 1_000, lines=3, seconds=3_600)
     for _ in range(10):
-        closed.note(ASSIGNMENT, End(Closed.SETTLED))
+        closed.add(ASSIGNMENT, Closure(ClosureKind.SETTLED))
     assert len(logged) == 3
     closed.end()
     assert logged[3]["event"] == "closed_lines_omitted"
@@ -76,8 +78,8 @@ async def test_lines_above_the_limit_are_omitted_and_counted(metrics, logged):
 async def test_each_period_has_its_own_lines(metrics, logged):
     closed = ClosureLog(metrics, lambda: 1_000, lines=1, seconds=0)
     for _ in range(2):
-        closed.note(ASSIGNMENT, End(Closed.SETTLED))
-        closed.note(ASSIGNMENT, End(Closed.SETTLED))
+        closed.add(ASSIGNMENT, Closure(ClosureKind.SETTLED))
+        closed.add(ASSIGNMENT, Closure(ClosureKind.SETTLED))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
     events = [line["event"] for line in logged]

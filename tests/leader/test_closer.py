@@ -7,7 +7,7 @@ import pytest
 from grpc import StatusCode
 
 from benchmarks.gateway import Gateway
-from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.registry import LeaderRegistry
 from nexus_tools.tool import MAX_PORTS, Answer, Failure, FailureReason, OutcomeSignature, SigningKey
 from nexus_tools.tool.signing.signed_outcome import outcome_message
@@ -41,9 +41,9 @@ async def test_one_transaction_closes_several_invocations(world, tool_on_chain, 
         ]
         closings.append(await bench.closing(ids[4], failed))
         closed = await bench.close(*closings)
-        assert closed == [Closed.SETTLED] * 4 + [Closed.FAILED]
+        assert closed == [ClosureKind.SETTLED] * 4 + [ClosureKind.FAILED]
         assert bench.transactions() == 1
-        memory = await bench.journal.recall()
+        memory = await bench.journal.recover()
     result = await states(world, ids)
     assert [state.ports.as_json() for state in result[:4]] == [{"result": n} for n in range(4)]
     assert result[4].reason == "timed_out"
@@ -88,7 +88,7 @@ async def test_batch_skips_closed_invocations_and_closes_the_others(
         closed = await bench.close(*closings)
         assert bench.transactions() == 1
         running.cancel()
-    assert closed == [Closed.SETTLED] * 4
+    assert closed == [ClosureKind.SETTLED] * 4
     assert closings[0].fee_mist > 1_000_000
     assert closings[1].fee_mist is None
     result = await states(world, ids)
@@ -105,7 +105,7 @@ async def test_invocation_closed_by_another_leader_is_closed_elsewhere(
         world.localnet.advance_clock((await world.invocations.get(ids[0])).window_ms)
         await close_by_hand(world, other, {ids[1]: answer(99)})
         running = asyncio.create_task(bench.closer.run())
-        assert await bench.close(*closings) == [Closed.SETTLED, Closed.ELSEWHERE]
+        assert await bench.close(*closings) == [ClosureKind.SETTLED, ClosureKind.ELSEWHERE]
         running.cancel()
 
 
@@ -124,7 +124,11 @@ async def test_batch_skips_late_invocations_and_closes_the_others(
         await bench.closer._clock.refresh()
         world.localnet.advance_clock(1)
         running = asyncio.create_task(bench.closer.run())
-        assert await bench.close(*closings) == [Closed.MISSED, Closed.SETTLED, Closed.SETTLED]
+        assert await bench.close(*closings) == [
+            ClosureKind.MISSED,
+            ClosureKind.SETTLED,
+            ClosureKind.SETTLED,
+        ]
         assert bench.transactions() == 1
         running.cancel()
 
@@ -136,15 +140,20 @@ async def test_batch_removes_a_deleted_invocation_and_closes_the_others(
 ):
     identity = await world.new_leader()
     ids = await world.request(tool_on_chain, *[{"a": n, "b": 0} for n in range(4)])
-    async with bench_of(identity, run=False, trouble_pause_ms=60_000) as bench:
+    async with bench_of(identity, run=False, error_retry_delay_ms=60_000) as bench:
         closings = [await bench.closing(invocation, answer(n)) for n, invocation in enumerate(ids)]
         await close_by_hand(world, identity, {ids[1]: answer(99)})
         await world.invocations.delete(ids[1])
         running = asyncio.create_task(bench.closer.run())
         closed = await bench.close(*closings)
-        assert not bench.closer.troubled.is_set()
+        assert not bench.closer.is_blocked.is_set()
         running.cancel()
-    assert closed == [Closed.SETTLED, Closed.ELSEWHERE, Closed.SETTLED, Closed.SETTLED]
+    assert closed == [
+        ClosureKind.SETTLED,
+        ClosureKind.ELSEWHERE,
+        ClosureKind.SETTLED,
+        ClosureKind.SETTLED,
+    ]
 
 
 async def test_refused_invocation_does_not_block_the_others(world, tool_on_chain, bench_of):
@@ -158,11 +167,11 @@ async def test_refused_invocation_does_not_block_the_others(world, tool_on_chain
             bench.closer.queue.put(closing)
         others = [closings[0], closings[1], closings[3]]
         async with asyncio.timeout(TIMEOUT_S):
-            assert [await other.closed for other in others] == [Closed.SETTLED] * 3
+            assert [await other.closed for other in others] == [ClosureKind.SETTLED] * 3
         assert not closings[2].closed.done()
         world.localnet.advance_clock((await world.invocations.get(ids[2])).window_ms)
         async with asyncio.timeout(TIMEOUT_S):
-            assert await closings[2].closed is Closed.MISSED
+            assert await closings[2].closed is ClosureKind.MISSED
 
 
 async def test_suspended_leader_continues_after_its_collateral_is_restored(
@@ -178,14 +187,14 @@ async def test_suspended_leader_continues_after_its_collateral_is_restored(
         for closing in closings:
             bench.closer.queue.put(closing)
         async with asyncio.timeout(TIMEOUT_S):
-            await bench.closer.troubled.wait()
+            await bench.closer.is_blocked.wait()
         assert "suspended" in bench.closer.trouble
         remedy = f"nexus-tools leader top-up --leader {identity.id}"
         assert bench.workers.trouble.endswith(f"its owner must restore 1 SUI: {remedy}")
         async with world.client_of(identity.key) as client:
             await LeaderRegistry(client, world.deployment).top_up(identity.id)
         async with asyncio.timeout(TIMEOUT_S):
-            assert [await closing.closed for closing in closings] == [Closed.SETTLED] * 3
+            assert [await closing.closed for closing in closings] == [ClosureKind.SETTLED] * 3
         await bench.workers.refresh()
         assert (bench.closer.trouble, bench.workers.trouble) == ("", "")
 
@@ -201,7 +210,7 @@ async def test_several_transactions_are_in_flight_while_the_node_is_slow(
     identity = await world.new_leader()
     ids = await world.request(tool_on_chain, *[{"a": n, "b": 0} for n in range(8)])
     async with Gateway(world.localnet.url).running() as gateway:
-        sides = {"batch_size": 2, "max_transactions": 3}
+        sides = {"max_batch_size": 2, "max_transactions": 3}
         async with bench_of(identity, url=gateway.network.url, **sides) as bench:
             closings = [
                 await bench.closing(invocation, answer(n)) for n, invocation in enumerate(ids)
@@ -211,7 +220,7 @@ async def test_several_transactions_are_in_flight_while_the_node_is_slow(
             await gateway.asked("ExecuteTransaction", 9)
             assert bench.value("closing_transactions") == 3
             gateway.mend("ExecuteTransaction")
-            assert await closing == [Closed.SETTLED] * 8
+            assert await closing == [ClosureKind.SETTLED] * 8
             assert bench.transactions() == 4
     assert await world.closings(8) == dict.fromkeys(ids, 1)
 
@@ -230,7 +239,7 @@ async def test_closings_that_wait_for_a_slot_share_a_transaction(world, tool_on_
             await gateway.asked("ExecuteTransaction", 1)
             closing = asyncio.create_task(bench.close(*closings))
             gateway.mend("ExecuteTransaction")
-            assert await closing == [Closed.SETTLED] * 9
+            assert await closing == [ClosureKind.SETTLED] * 9
             assert bench.transactions() == 2
 
 
@@ -285,7 +294,7 @@ async def test_signed_answers_and_failures_share_a_transaction(world, signing, b
         await world.tools.remove_key(tool.definition.parse().fqn, key.public_key)
         closed = await bench.close(*closings)
         assert bench.transactions() == 1
-    assert closed == [Closed.SETTLED, Closed.FAILED, Closed.SETTLED]
+    assert closed == [ClosureKind.SETTLED, ClosureKind.FAILED, ClosureKind.SETTLED]
     result = await states(world, ids)
     assert [result[place].ports.as_json() for place in (0, 2)] == [{"result": 7}, {"result": 8}]
 
@@ -304,5 +313,5 @@ async def test_refused_signature_does_not_block_the_others(world, signing, bench
             bench.closer.queue.put(closing)
         others = [closings[0], closings[2]]
         async with asyncio.timeout(TIMEOUT_S):
-            assert [await other.closed for other in others] == [Closed.SETTLED] * 2
+            assert [await other.closed for other in others] == [ClosureKind.SETTLED] * 2
         assert not closings[1].closed.done()

@@ -5,7 +5,7 @@ import pytest
 
 from nexus_tools.contracts import Deployment, ports_of
 from nexus_tools.leader.chain.assignment import Assignment
-from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.closing.closing_batch import Closing, ClosingBatch
 from nexus_tools.leader.closing.closing_queue import ClosingQueue
 from nexus_tools.sui.types.address import CLOCK, Address
@@ -122,8 +122,8 @@ async def test_withdrawn_closing_is_closed_and_not_taken(queue):
     first, second = closing_of(1), closing_of(2)
     queue.put(first)
     queue.put(second)
-    assert queue.withdraw(Address.of(1), Closed.ELSEWHERE)
-    assert first.closed.result() is Closed.ELSEWHERE
+    assert queue.withdraw(Address.of(1), ClosureKind.ELSEWHERE)
+    assert first.closed.result() is ClosureKind.ELSEWHERE
     assert numbers(await queue.take(4)) == [2]
 
 
@@ -131,16 +131,16 @@ async def test_closing_in_a_transaction_cannot_be_withdrawn(queue):
     closing = closing_of(1)
     queue.put(closing)
     await queue.take(4)
-    assert not queue.withdraw(Address.of(1), Closed.ELSEWHERE)
+    assert not queue.withdraw(Address.of(1), ClosureKind.ELSEWHERE)
     assert queue.is_under_way(Address.of(1))
-    closing.close(Closed.SETTLED)
+    closing.close(ClosureKind.SETTLED)
     await asyncio.sleep(0)
     assert not queue.is_under_way(Address.of(1))
 
 
 async def test_closed_closing_is_not_queued_again(queue):
     closing = closing_of(1)
-    closing.close(Closed.SETTLED)
+    closing.close(ClosureKind.SETTLED)
     queue.put(closing)
     assert len(queue) == 0
 

@@ -28,8 +28,8 @@ def test_load_reads_the_environment():
 
 
 def test_load_prefers_arguments_to_the_environment():
-    environment = {**JOURNAL, "NEXUS_TOOLS_LEADER_BATCH_SIZE": "7"}
-    assert LeaderConfig.load(environment, batch_size=9).batch_size == 9
+    environment = {**JOURNAL, "NEXUS_TOOLS_LEADER_MAX_BATCH_SIZE": "7"}
+    assert LeaderConfig.load(environment, max_batch_size=9).max_batch_size == 9
 
 
 def test_default_allows_only_https_to_public_addresses():
@@ -58,8 +58,10 @@ def test_load_names_an_out_of_range_variable_without_its_value(name, value):
 
 def test_load_names_an_out_of_range_option_as_given():
     with pytest.raises(UsageError) as caught:
-        LeaderConfig.load({**JOURNAL, "NEXUS_TOOLS_LEADER_BATCH_SIZE": "1"}, batch_size=1_000)
-    assert " batch_size: " in caught.value.message
+        LeaderConfig.load(
+            {**JOURNAL, "NEXUS_TOOLS_LEADER_MAX_BATCH_SIZE": "1"}, max_batch_size=1_000
+        )
+    assert " max_batch_size: " in caught.value.message
 
 
 WALRUS, PLAIN = "https://a.example/v1/blobs/{key}", "http://10.0.0.7:9000/{key}?raw=1"

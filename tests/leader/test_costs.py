@@ -221,7 +221,7 @@ async def test_untrusted_party_spends_more_than_the_leader_loses(world, signing_
     """Three executions of the worst kind; deleting them refunds their storage deposits."""
     leader, key = signing_leader
     workflow = await world.publish(one_to_many("abcdefgh"))
-    terms = {"funds_mist": 10**10, "max_outcome_bytes": 65_000, "lasts_ms": 600_000}
+    terms = {"funds_mist": 10**10, "max_outcome_bytes": 65_000, "duration_ms": 600_000}
     values = {"source": {"size": 60_000, "count": 0}}
     executions = Executions(world.client, world.deployment)
     async with world.running(leader, signing_key=key):

@@ -8,7 +8,7 @@ from nexus_tools.contracts.move_bindings.workflows.execution import (
     ExecutionLeadersChanged,
 )
 from nexus_tools.contracts.move_bindings.workflows.walks import Change
-from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.intake.event_page import EventPage
 from nexus_tools.sui.bcs import boolean, option, record, string, u8, u64, vector
 from nexus_tools.sui.client import Cursor, EventRecord, Progress
@@ -96,7 +96,11 @@ def test_page_records_how_an_invocation_was_closed_for_this_leader():
         settled(2, B, OTHER),
         event(3, "InvocationFailed", C, *failure),
     )
-    assert page.closed == {A: Closed.SETTLED, B: Closed.ELSEWHERE, C: Closed.ELSEWHERE}
+    assert page.closed == {
+        A: ClosureKind.SETTLED,
+        B: ClosureKind.ELSEWHERE,
+        C: ClosureKind.ELSEWHERE,
+    }
 
 
 def test_expired_invocation_stays_missed_after_deletion():
@@ -105,7 +109,7 @@ def test_expired_invocation_stays_missed_after_deletion():
         event(2, "InvocationDeleted", A),
         event(3, "InvocationDeleted", B),
     )
-    assert page.closed == {A: Closed.MISSED, B: Closed.ELSEWHERE}
+    assert page.closed == {A: ClosureKind.MISSED, B: ClosureKind.ELSEWHERE}
 
 
 def test_page_counts_only_own_fees():

@@ -178,7 +178,7 @@ async def test_retry_waits_for_its_time_and_execution_ends_at_its_deadline(world
         for _ in range(4):
             await world.ended(await world.begin(chain, CHAIN_INPUTS))
         first = await world.begin(workflow, inputs)
-        second = await world.begin(workflow, inputs, lasts_ms=30 * MINUTE_MS)
+        second = await world.begin(workflow, inputs, duration_ms=30 * MINUTE_MS)
         for execution in (first, second):
             await world.events_of(execution, until=moves.ExecutionAdvanced)
         world.localnet.advance_clock(31 * MINUTE_MS)
@@ -247,7 +247,7 @@ async def test_leader_without_a_journal_finds_older_executions(world, counting):
     workflow = await world.publish(CHAIN)
     execution = await world.begin(workflow, CHAIN_INPUTS)
     world.localnet.advance_clock(HOUR_MS)
-    async with world.running(leader, look_back_ms=0):
+    async with world.running(leader, lookback_ms=0):
         assert (await world.ended(execution)).status == "completed"
 
 

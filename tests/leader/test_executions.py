@@ -40,7 +40,7 @@ class Sum(Variant, name="ok"):
     result: int
 
 
-class Told(Variant, name="ok"):
+class Note(Variant, name="ok"):
     said: str
 
 
@@ -70,10 +70,10 @@ async def total(numbers: list[int]) -> Sum:
 
 
 @tool("xyz.example.flow.note@1")
-async def note(reason: str) -> Told:
+async def note(reason: str) -> Note:
     """Takes note of something."""
     tool_calls.append(("note", reason))
-    return Told(said=reason)
+    return Note(said=reason)
 
 
 @pytest.fixture

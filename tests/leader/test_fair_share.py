@@ -57,14 +57,14 @@ async def test_greedy_key_leaves_four_fifths_of_the_slots():
     async with holders(100, 100) as active:
         active.come("slow", 200)
         await turns()
-        assert active.share.taken("slow") == 20
+        assert active.share.count("slow") == 20
 
 
 async def test_key_gets_at_most_its_limit():
     async with holders(100, 7) as active:
         active.come("slow", 200)
         await turns()
-        assert active.share.taken("slow") == 7
+        assert active.share.count("slow") == 7
 
 
 async def test_ten_greedy_keys_in_turn_get_equally_many_slots():
@@ -73,10 +73,10 @@ async def test_ten_greedy_keys_in_turn_get_equally_many_slots():
             for number in range(10):
                 active.come(number)
         await turns()
-        assert [active.share.taken(number) for number in range(10)] == [8] * 10
+        assert [active.share.count(number) for number in range(10)] == [8] * 10
         active.come("fast", 3)
         await turns()
-        assert active.share.taken("fast") == 3
+        assert active.share.count("fast") == 3
 
 
 async def test_ten_successive_greedy_keys_leave_slots_for_another():
@@ -84,10 +84,10 @@ async def test_ten_successive_greedy_keys_leave_slots_for_another():
         for number in range(10):
             active.come(number, 200)
             await turns()
-        assert [active.share.taken(number) for number in range(3)] == [20, 16, 13]
+        assert [active.share.count(number) for number in range(3)] == [20, 16, 13]
         active.come("fast")
         await turns()
-        assert active.share.taken("fast") == 1
+        assert active.share.count("fast") == 1
 
 
 async def test_new_key_does_not_wait_beside_ten_keys_with_seventy_slow_calls():
@@ -95,10 +95,10 @@ async def test_new_key_does_not_wait_beside_ten_keys_with_seventy_slow_calls():
         for number in range(10):
             active.come(number, 70)
         await turns()
-        assert [active.share.taken(number) for number in range(10)] == [70] * 10
+        assert [active.share.count(number) for number in range(10)] == [70] * 10
         active.come("fast", 70)
         await turns()
-        assert active.share.taken("fast") == 70
+        assert active.share.count("fast") == 70
 
 
 async def test_key_with_the_fewest_slots_is_first_regardless_of_arrival():

@@ -21,8 +21,8 @@ pytestmark = pytest.mark.anyio
 TIMEOUT_S = 20
 
 # Long for a local node, but short enough for a test that waits for the timeout.
-QUICK = {"heartbeat_ms": 50, "heartbeat_timeout_ms": 2_000}
-PATIENT = {"heartbeat_ms": 50, "heartbeat_timeout_ms": 30_000}
+QUICK = {"heartbeat_interval_ms": 50, "heartbeat_timeout_ms": 2_000}
+PATIENT = {"heartbeat_interval_ms": 50, "heartbeat_timeout_ms": 30_000}
 
 
 class Number(Variant, name="ok"):
@@ -206,7 +206,7 @@ async def test_rollback_is_detected_when_the_chain_grows_before_the_next_beat(wo
     identity = await world.new_leader()
     before = await world.request(add, {"a": 1, "b": 2})
     snapshot = world.localnet.snapshot()
-    async with world.running(identity, heartbeat_ms=60_000):
+    async with world.running(identity, heartbeat_interval_ms=60_000):
         assert await results(world, before) == [3]
         assert await results(world, await world.request(add, {"a": 5, "b": 5})) == [10]
         assert await world.client.latest_checkpoint() >= snapshot.checkpoint + 3
@@ -251,7 +251,7 @@ async def test_rollback_while_the_leader_is_off_is_detected_after_growth(world, 
         ids = []
         while await after.client.latest_checkpoint() <= reached:
             ids += await after.request(waiting, {"a": 10 + len(ids)})
-        async with after.running(identity, heartbeat_ms=60_000):
+        async with after.running(identity, heartbeat_interval_ms=60_000):
             assert await results(after, ids) == list(range(10, 10 + len(ids)))
     (noticed,) = log.named("event_stream_interrupted")
     assert noticed["code"] == CHAIN_ROLLED_BACK
@@ -270,7 +270,7 @@ async def test_rolled_back_closing_is_detected_without_its_event(world, waiting,
     world.localnet.revert(snapshot)
     async with world.again() as after:
         ids += await after.request(waiting, {"a": 7})
-        async with after.running(identity, heartbeat_ms=60_000):
+        async with after.running(identity, heartbeat_interval_ms=60_000):
             assert await results(after, ids) == [42, 7]
     (noticed,) = log.named("event_stream_interrupted")
     assert noticed["code"] == CHAIN_ROLLED_BACK
@@ -346,7 +346,10 @@ async def test_leader_calls_no_tool_while_no_worker_can_pay(world, serve_tools, 
         builder.transfer_objects([builder.split_coins(builder.gas, [amount])[0]], identity.id)
         await client.execute(builder)
     [request] = await world.request(registered, {"a": 7})
-    async with asyncio.timeout(TIMEOUT_S), world.running(identity, heartbeat_ms=10) as leader:
+    async with (
+        asyncio.timeout(TIMEOUT_S),
+        world.running(identity, heartbeat_interval_ms=10) as leader,
+    ):
         problem = (await log.wait_for("not_ready"))["workers"]
         amount, receiver = re.search(r"send ([\d.]+) SUI or more to (0x\w+)", problem).groups()
         assert receiver == str(identity.key.address)

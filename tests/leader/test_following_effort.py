@@ -25,7 +25,7 @@ from nexus_tools.workflow import (
     EdgeKind,
     InputPort,
     OutputPort,
-    Settled,
+    RunSettled,
     Vertex,
     create_plan,
 )
@@ -76,7 +76,7 @@ def closing_of(number, document):
         workflow,
         SharedObject(execution, 1, mutable=True),
         Attempt(execution, Run(0, ()), 1, 0, 0),
-        Settled("ok", {"value": None}),
+        RunSettled("ok", {"value": None}),
     )
     assignment = Assignment(
         Address.of(number), Address.of(1), SOURCE, 0, 0, 1_000, 2_000, 500, 1_000

@@ -24,7 +24,7 @@ OK = b'{"ok": {"result": 3}}'
 TIMEOUT_S = 20
 UNCONNECTED = Failure(FailureReason.UNREACHABLE, "cannot connect to the tool")
 BROKEN = Failure(FailureReason.UNREACHABLE, "the connection to the tool was interrupted")
-ONCE = {"first_pause_ms": 60_000, "longest_pause_ms": 60_000}
+ONCE = {"retry_delay_ms": 60_000, "max_retry_delay_ms": 60_000}
 """Half of such a pause is longer than what is left of a window: each call sends one request."""
 
 
@@ -242,7 +242,7 @@ async def test_recovered_tool_responds_to_all_waiting_calls(
             await respond(200, OK)(writer, number)
 
     server = await serve_bytes(reply)
-    invoker = make_invoker(breaker_failures=2, breaker_pause_ms=10)
+    invoker = make_invoker(breaker_failures=2, breaker_open_ms=10)
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
         tasks = [group.create_task(invoker.invoke(make_call(server.url))) for _ in range(20)]
     assert [task.result() for task in tasks] == [Answer("ok", {"result": 3})] * 20
@@ -258,10 +258,10 @@ async def test_waiting_call_holds_no_slot(
     invoker = make_invoker(
         max_concurrent=1,
         max_concurrent_per_tool=1,
-        first_pause_ms=60_000,
-        longest_pause_ms=60_000,
+        retry_delay_ms=60_000,
+        max_retry_delay_ms=60_000,
         breaker_failures=1,
-        breaker_pause_ms=60_000,
+        breaker_open_ms=60_000,
     )
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
         waiting = group.create_task(invoker.invoke(make_call(away, window_s=600)))
@@ -558,13 +558,13 @@ async def test_unreachable_tool_is_paused_after_several_failures(
         writer.transport.abort()
 
     server = await serve_bytes(reply)
-    invoker = make_invoker(breaker_failures=2, breaker_pause_ms=60_000, **ONCE)
+    invoker = make_invoker(breaker_failures=2, breaker_open_ms=60_000, **ONCE)
     results = [await invoker.invoke(make_call(server.url)) for _ in range(2)]
     late = [make_call(server.url, window_s=1) for _ in range(2)]
     results += await asyncio.gather(*map(invoker.invoke, late))
     assert all(result.failure.reason is FailureReason.UNREACHABLE for result in results)
     assert len(server.requests) == 2
-    assert invoker.lanes.open_breakers() == 1
+    assert invoker.tool_health.open_breakers() == 1
 
 
 async def test_refused_address_is_reported_only_to_the_operator(
@@ -586,7 +586,7 @@ async def test_other_tools_are_not_paused(
     make_invoker, make_call, serve_bytes, respond, unused_tcp_port
 ):
     server = await serve_bytes(respond(body=OK))
-    invoker = make_invoker(breaker_failures=1, breaker_pause_ms=60_000, **ONCE)
+    invoker = make_invoker(breaker_failures=1, breaker_open_ms=60_000, **ONCE)
     await invoker.invoke(make_call(f"http://127.0.0.1:{unused_tcp_port}"))
     other = make_call(server.url, tool=Address.of(0x7002))
     assert await invoker.invoke(other) == Answer("ok", {"result": 3})

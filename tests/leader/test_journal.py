@@ -10,7 +10,7 @@ import pytest
 
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.leader.chain.assignment import Assignment
-from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.journal.journal import Journal, Stage
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature
@@ -57,13 +57,13 @@ async def assign(journal, *numbers, closed=None, cursor="c"):
 
 
 async def test_new_journal_is_empty(reopen):
-    memory = await (await reopen()).recall()
+    memory = await (await reopen()).recover()
     assert (memory.cursor, memory.entries) == (None, ())
 
 
 async def test_events_and_cursor_survive_a_restart(reopen):
     await assign(await reopen(), 1, 2, cursor="[7,0,0,null]")
-    memory = await (await reopen()).recall()
+    memory = await (await reopen()).recover()
     assert memory.cursor == "[7,0,0,null]"
     assert [entry.assignment for entry in memory.entries] == [assignment_of(1), assignment_of(2)]
     assert {entry.stage for entry in memory.entries} == {Stage.ASSIGNED}
@@ -74,10 +74,10 @@ async def test_executions_are_kept_until_they_are_forgotten(reopen):
     journal = await reopen()
     await journal.record_events([], {}, "c", 0, {first: True, second: True})
     journal = await reopen()
-    assert set((await journal.recall()).executions) == {first, second}
+    assert set((await journal.recover()).executions) == {first, second}
     await journal.record_events([], {}, "d", 0, {first: False})
-    await journal.keep({second: True})
-    assert (await (await reopen()).recall()).executions == (second,)
+    await journal.save_executions({second: True})
+    assert (await (await reopen()).recover()).executions == (second,)
 
 
 async def test_repeated_event_is_not_new(reopen):
@@ -88,8 +88,8 @@ async def test_repeated_event_is_not_new(reopen):
 
 async def test_request_closed_on_the_same_page_is_not_new(reopen):
     journal = await reopen()
-    assert await assign(journal, 1, closed={Address.of(1): Closed.ELSEWHERE}) == ()
-    assert (await journal.recall()).entries == ()
+    assert await assign(journal, 1, closed={Address.of(1): ClosureKind.ELSEWHERE}) == ()
+    assert (await journal.recover()).entries == ()
 
 
 @pytest.mark.parametrize(
@@ -103,53 +103,53 @@ async def test_request_closed_on_the_same_page_is_not_new(reopen):
 async def test_outcome_survives_a_restart(reopen, outcome):
     journal = await reopen()
     await assign(journal, 1)
-    await journal.called(Address.of(1))
-    assert (await journal.recall()).entries[0].stage is Stage.CALLED
-    await journal.known(Address.of(1), outcome)
-    (entry,) = (await (await reopen()).recall()).entries
-    assert (entry.stage, entry.outcome) == (Stage.KNOWN, outcome)
+    await journal.record_call(Address.of(1))
+    assert (await journal.recover()).entries[0].stage is Stage.CALLED
+    await journal.record_outcome(Address.of(1), outcome)
+    (entry,) = (await (await reopen()).recover()).entries
+    assert (entry.stage, entry.outcome) == (Stage.COMPLETED, outcome)
 
 
 async def test_only_open_invocations_are_recalled_after_a_restart(reopen):
     journal = await reopen()
     await assign(journal, 1, 2, 3)
     for number in (1, 2):
-        await journal.known(Address.of(number), ANSWER)
-    await journal.closed({Address.of(1): Closed.SETTLED}, 5_000)
-    memory = await (await reopen()).recall()
+        await journal.record_outcome(Address.of(number), ANSWER)
+    await journal.record_closed({Address.of(1): ClosureKind.SETTLED}, 5_000)
+    memory = await (await reopen()).recover()
     assert {e.assignment.invocation: (e.stage, e.outcome) for e in memory.entries} == {
-        Address.of(2): (Stage.KNOWN, ANSWER),
+        Address.of(2): (Stage.COMPLETED, ANSWER),
         Address.of(3): (Stage.ASSIGNED, None),
     }
 
 
 async def test_event_does_not_reopen_a_closed_invocation(reopen):
     journal = await reopen()
-    await assign(journal, 1, closed={Address.of(1): Closed.ELSEWHERE})
-    await journal.called(Address.of(1))
-    await journal.known(Address.of(1), ANSWER)
+    await assign(journal, 1, closed={Address.of(1): ClosureKind.ELSEWHERE})
+    await journal.record_call(Address.of(1))
+    await journal.record_outcome(Address.of(1), ANSWER)
     assert await assign(journal, 1) == ()
-    assert (await journal.recall()).entries == ()
+    assert (await journal.recover()).entries == ()
 
 
 async def test_request_at_another_time_is_new(reopen):
     journal = await reopen()
     await assign(journal, 1)
-    await journal.closed({Address.of(1): Closed.SETTLED}, 0)
+    await journal.record_closed({Address.of(1): ClosureKind.SETTLED}, 0)
     later = replace(assignment_of(1), opens_at_ms=1_500, expires_at_ms=3_500)
     assert await journal.record_events([later], {}, "d", 0) == (later,)
-    (entry,) = (await (await reopen()).recall()).entries
+    (entry,) = (await (await reopen()).recover()).entries
     assert (entry.assignment, entry.stage, entry.outcome) == (later, Stage.ASSIGNED, None)
 
 
 async def test_invocation_closed_before_expiry_can_be_reopened(reopen):
     journal = await reopen()
-    await assign(journal, 1, 2, closed={Address.of(1): Closed.SETTLED})
+    await assign(journal, 1, 2, closed={Address.of(1): ClosureKind.SETTLED})
     expires_at_ms = assignment_of(1).expires_at_ms
     assert await journal.closed_early(expires_at_ms) == ()
     assert await journal.closed_early(expires_at_ms - 1) == (assignment_of(1),)
     await journal.reopen([Address.of(1)])
-    memory = await (await reopen()).recall()
+    memory = await (await reopen()).recover()
     assert {entry.assignment for entry in memory.entries} == {assignment_of(1), assignment_of(2)}
     assert {entry.stage for entry in memory.entries} == {Stage.ASSIGNED}
 
@@ -158,7 +158,7 @@ async def test_closed_last_returns_the_latest_unexpired_invocations(reopen):
     journal = await reopen()
     await assign(journal, 1, 2, 3, 4)
     for number, closed_at_ms in ((1, 1_000), (2, 1_500), (3, 2_500)):
-        await journal.closed({Address.of(number): Closed.SETTLED}, closed_at_ms)
+        await journal.record_closed({Address.of(number): ClosureKind.SETTLED}, closed_at_ms)
     assert await journal.closed_last(2_000, 1) == (assignment_of(2),)
     assert await journal.closed_last(2_000, 9) == (assignment_of(2), assignment_of(1))
     assert await journal.closed_last(assignment_of(1).expires_at_ms, 9) == ()
@@ -167,10 +167,10 @@ async def test_closed_last_returns_the_latest_unexpired_invocations(reopen):
 async def test_prune_deletes_only_old_closed_invocations(reopen):
     journal = await reopen()
     await assign(journal, 1, 2, 3)
-    await journal.closed({Address.of(1): Closed.SETTLED}, 1_000)
-    await journal.closed({Address.of(2): Closed.SETTLED}, 2_000)
+    await journal.record_closed({Address.of(1): ClosureKind.SETTLED}, 1_000)
+    await journal.record_closed({Address.of(2): ClosureKind.SETTLED}, 2_000)
     assert await journal.prune(2_000) == 1
-    assert [e.assignment.invocation for e in (await journal.recall()).entries] == [Address.of(3)]
+    assert [e.assignment.invocation for e in (await journal.recover()).entries] == [Address.of(3)]
 
 
 async def test_open_rejects_the_journal_of_another_leader(reopen):
@@ -242,9 +242,9 @@ async def test_writes_of_many_tasks_are_all_committed(reopen):
     await assign(journal, *range(1, 301))
     async with asyncio.TaskGroup() as group:
         for number in range(1, 301):
-            group.create_task(journal.known(Address.of(number), ANSWER))
-    stages = [entry.stage for entry in (await (await reopen()).recall()).entries]
-    assert stages == [Stage.KNOWN] * 300
+            group.create_task(journal.record_outcome(Address.of(number), ANSWER))
+    stages = [entry.stage for entry in (await (await reopen()).recover()).entries]
+    assert stages == [Stage.COMPLETED] * 300
 
 
 # The process prints each commit on stdout, and is killed while it continues.
@@ -265,11 +265,11 @@ async def one(journal, number):
     assignment = Assignment(invocation, Address.of(1), "a.b.c@1", 0, 1, 2, 3, 4, 5)
     await journal.record_events([assignment], {}, f"[{number},0,0,null]", 0)
     say(number, "assigned")
-    await journal.called(invocation)
+    await journal.record_call(invocation)
     say(number, "called")
-    await journal.known(invocation, Answer("ok", {"n": number}))
+    await journal.record_outcome(invocation, Answer("ok", {"n": number}))
     say(number, "known")
-    await journal.closed({invocation: Closed.SETTLED}, 1)
+    await journal.record_closed({invocation: Closed.SETTLED}, 1)
     say(number, "closed")
 
 async def main():
@@ -298,7 +298,7 @@ async def test_kill_between_stages_loses_no_committed_data(reopen, tmp_path, sta
             killed = True
     assert await victim.wait() == -signal.SIGKILL
 
-    memory = await (await reopen()).recall()
+    memory = await (await reopen()).recover()
     last = max(committed_stages)
     stages = {int.from_bytes(e.assignment.invocation, "big"): e for e in memory.entries}
     assert set(stages) <= {last, last + 1}
@@ -307,7 +307,7 @@ async def test_kill_between_stages_loses_no_committed_data(reopen, tmp_path, sta
     else:
         assert committed_stages[last] in ("known", "closed")
     for number, entry in stages.items():
-        if entry.stage is Stage.KNOWN:
+        if entry.stage is Stage.COMPLETED:
             assert entry.outcome == Answer("ok", {"n": number})
     assert int(memory.cursor.strip("[").split(",")[0]) in (last, last + 1)
 

@@ -18,20 +18,20 @@ async def path(tmp_path):
     terms = (Address.of(7), "xyz.example.math.add@1", 0, 1_000, 2_000, 3_000, 500, 100)
     assigned = [Assignment(invocation, *terms) for invocation in (ONE, TWO)]
     await journal.record_events(assigned, {}, "cursor", 0)
-    await journal.known(TWO, Answer("ok", {}))
+    await journal.record_outcome(TWO, Answer("ok", {}))
     await journal.close()
     return path
 
 
 async def test_stage_of_returns_the_stage_of_an_invocation(path):
-    assert (stage_of(path, ONE), stage_of(path, TWO)) == (Stage.ASSIGNED, Stage.KNOWN)
+    assert (stage_of(path, ONE), stage_of(path, TWO)) == (Stage.ASSIGNED, Stage.COMPLETED)
     assert stage_of(path, UNKNOWN) is None
 
 
 async def test_stage_of_returns_none_and_leaves_a_locked_journal_unchanged(path):
     journal = await Journal.open(path, "identity")
     assert stage_of(path, ONE) is None
-    await journal.called(ONE)
+    await journal.record_call(ONE)
     await journal.close()
     assert stage_of(path, ONE) is Stage.CALLED
 

@@ -82,7 +82,7 @@ def test_busy_tool_may_be_retried():
     response = Response(429, "7", b"")
     result = classify_response(response, VALIDATOR, outcome_bytes, 100)
     expected = Failure(FailureReason.HTTP_ERROR, "the tool responded with 429")
-    assert result == Retryable(expected, retry_after="7", is_of_leader=True)
+    assert result == Retryable(expected, retry_after="7", is_leader_specific=True)
 
 
 def test_running_call_may_be_retried_before_retry_after():

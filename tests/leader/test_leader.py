@@ -75,7 +75,7 @@ async def test_worker_gets_the_fee_and_tool_gets_the_price(world, serve_tools, a
     terms = {"price_mist": 5_000, "leaders": (identity.id,)}
     add = await world.register_tool(definition, **terms)
     before = await world.client.balance(identity.key.address)
-    async with world.running(identity, closed_lines=100) as leader:
+    async with world.running(identity, max_closed_log_lines=100) as leader:
         ids = await world.request(add, *[{"a": n, "b": n} for n in range(20)])
         closed = await world.closed(*ids)
     settled = {"how": "settled"}

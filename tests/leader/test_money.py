@@ -3,7 +3,12 @@ from contextlib import asynccontextmanager
 import pytest
 
 from nexus_tools.leader.chain.chain import Chain
-from nexus_tools.leader.closing.worker_balances import Earnings, Money, Purse, funding_command
+from nexus_tools.leader.closing.worker_balances import (
+    Earnings,
+    WorkerBalances,
+    WorkerFunds,
+    funding_command,
+)
 from nexus_tools.leader.closing.workers import Workers
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.network import Network
@@ -23,7 +28,7 @@ from nexus_tools.sui.types.address import Address
 def test_rate_covers_the_last_hour_or_the_time_since_the_start(seen, per_hour):
     earnings = Earnings()
     for now, earned_mist in seen:
-        earnings.see(now, earned_mist)
+        earnings.add_sample(now, earned_mist)
     assert earnings.mist_per_hour() == per_hour
 
 
@@ -35,8 +40,8 @@ def test_rate_covers_the_last_hour_or_the_time_since_the_start(seen, per_hour):
     ],
 )
 def test_shortfall_covers_another_hour_and_a_transaction(balance, richest, per_hour, lacking):
-    purse = Purse(balance, richest, per_hour, floor_mist=100)
-    assert purse.lacking_mist == lacking
+    purse = WorkerFunds(balance, richest, per_hour, floor_mist=100)
+    assert purse.shortfall_mist == lacking
 
 
 def test_funding_command_sends_whole_sui():
@@ -59,7 +64,7 @@ async def money_of(world, identity, floor_mist, *, enough_mist=10**8):
         metrics = LeaderMetrics()
         chain = Chain(client, world.deployment, identity.id)
         workers = Workers(chain, [identity.key], lambda _: enough_mist)
-        money = Money(
+        money = WorkerBalances(
             workers,
             client.network,
             metrics=metrics,
@@ -73,8 +78,8 @@ async def money_of(world, identity, floor_mist, *, enough_mist=10**8):
 async def test_look_sets_the_metrics(world):
     identity = await world.new_leader(sui=12)
     async with money_of(world, identity, 10**8) as (money, value):
-        await money.look()
-        await money.look()
+        await money.check()
+        await money.check()
         balance = await world.client.balance(identity.key.address)
     assert value("nexus_leader_collateral_mist") == 10 * 10**9
     assert value("nexus_leader_balance_mist") == balance
@@ -88,15 +93,15 @@ async def test_shortfall_is_logged_once_with_the_funding_command(world, logged):
     identity = await world.new_leader(sui=11)
     floor_mist = 5 * 10**9
     async with money_of(world, identity, floor_mist, enough_mist=floor_mist) as (money, _):
-        await money.look()
-        await money.look()
+        await money.check()
+        await money.check()
         [line] = [line for line in logged if line["event"] == "funds_low"]
         assert line["log_level"] == "warning"
         has = (await world.client.balance_parts(identity.key.address)).in_address
         assert line["lacking"] == f"{(floor_mist - has) / 10**9:.9f}".rstrip("0") + " SUI"
         assert str(identity.key.address) in line["send"]
         world.localnet.fund(identity.key.address, 10 * 10**9)
-        await money.look()
-        await money.look()
+        await money.check()
+        await money.check()
     log_events = [line["event"] for line in logged if line["event"].startswith("funds")]
     assert log_events == ["funds_low", "funds_sufficient"]

@@ -76,9 +76,9 @@ def test_executions_of_other_schedules_are_not_recorded(named):
     execution = Address.of(0xE)
     named.take(triggered(FIRST, execution), PLACE)
     named.take(led_by(FIRST, ME), PLACE)
-    assert not named.get(FIRST).began
+    assert not named.get(FIRST).started
     named.take(triggered(FIRST, execution), PLACE)
-    assert list(named.get(FIRST).began) == [execution]
+    assert list(named.get(FIRST).started) == [execution]
 
 
 def test_executions_found_later_are_older(named):
@@ -86,10 +86,10 @@ def test_executions_found_later_are_older(named):
     named.take(led_by(FIRST, ME), PLACE)
     for execution in (late, both):
         named.take(triggered(FIRST, execution), PLACE)
-    named.note_all(named.get(FIRST), [early, late])
-    assert list(named.get(FIRST).began) == [early, late, both]
+    named.record_starts(named.get(FIRST), [early, late])
+    assert list(named.get(FIRST).started) == [early, late, both]
     named.take(collected(FIRST, late), PLACE)
-    assert list(named.get(FIRST).began) == [early, both]
+    assert list(named.get(FIRST).started) == [early, both]
 
 
 async def test_end_of_an_execution_plans_a_check_of_its_schedule(named):
@@ -114,9 +114,9 @@ async def test_schedule_is_not_checked_twice_at_once(named):
 async def test_event_resets_setbacks(named):
     named.take(led_by(FIRST, ME), PLACE)
     first = named.get(FIRST)
-    first.setbacks = 11
+    first.failed_checks = 11
     named.take(refilled(FIRST), PLACE)
-    assert first.setbacks == 0
+    assert first.failed_checks == 0
 
 
 def test_schedule_that_names_other_leaders_is_forgotten(named, forgotten):

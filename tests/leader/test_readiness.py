@@ -28,10 +28,10 @@ STARTED = ({"watcher": BEGINNING}, "")
 def test_readiness_logs_only_changes(logged, beats, told):
     readiness = Readiness()
     for problems, code in beats:
-        readiness.tell(problems, code)
+        readiness.log_change(problems, code)
     assert [line["event"] for line in logged] == told
 
 
 def test_warning_names_each_component_and_its_problem(logged):
-    Readiness().tell(*SILENT)
+    Readiness().log_change(*SILENT)
     assert logged == [{"event": "not_ready", "log_level": "warning", **SILENT[0]}]

@@ -54,8 +54,8 @@ def values_of(tmp_path, metrics):
             journal=tmp_path / "journal.sqlite",
             max_fetched_bytes=max_bytes,
             fetch_timeout_ms=timeout_ms,
-            first_pause_ms=1,
-            longest_pause_ms=2,
+            retry_delay_ms=1,
+            max_retry_delay_ms=2,
         )
         return RemoteValues(storages, config, metrics)
 

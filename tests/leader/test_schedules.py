@@ -12,7 +12,7 @@ from nexus_tools.contracts.move_bindings.workflows import schedule as moves
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.errors import UnreachableError, WrongStateError
 from nexus_tools.leader.schedules import event_triggers, triggers
-from nexus_tools.leader.schedules.schedule_runner import Schedules as LeaderSchedules
+from nexus_tools.leader.schedules.schedule_runner import ScheduleRunner
 from nexus_tools.leader.schedules.triggers import TriggerExecutor
 from nexus_tools.registry import Schedules
 from nexus_tools.registry.schedules import schedules as verbs
@@ -65,7 +65,7 @@ def create(world, leader, schedules):
         workflow = await world.publish(Document((vertex,), (), dialect=DIALECT))
         first_at_ms = await world.client.now_ms() + HOUR_MS
         timing = timing or Timing(Plan.Every(HOUR_MS, first_at_ms, None), None)
-        terms = {"funds_mist": 10**9, "leaders": [leader.id], "lasts_ms": HOUR_MS}
+        terms = {"funds_mist": 10**9, "leaders": [leader.id], "duration_ms": HOUR_MS}
         return (await owned.create(workflow, {"a": 21}, timing, **terms | options)).schedule
 
     return create
@@ -123,7 +123,7 @@ async def test_schedule_without_funds_starts_after_a_refill(world, leader, creat
         world.localnet.advance_clock(HOUR_MS)
         await wait_for_events(world, executions.ExecutionEnded, 1)
         world.localnet.advance_clock(HOUR_MS)
-        assert (await schedules.standing(schedule)).lacks_mist
+        assert (await schedules.overview(schedule)).shortfall_mist
         await schedules.refill(schedule, 10**9)
         await wait_for_events(world, executions.ExecutionEnded, 2)
     assert tool_inputs == [21, 21]
@@ -147,7 +147,7 @@ async def test_execution_started_by_another_leader_is_collected(world, leader, c
         world.localnet.advance_clock(HOUR_MS)
         await wait_for_events(world, executions.ExecutionEnded, 1)
     async with world.running(leader):
-        await schedules.name_leaders(schedule, [leader.id])
+        await schedules.set_leaders(schedule, [leader.id])
         world.localnet.advance_clock(HOUR_MS)
         await wait_for_events(world, executions.ExecutionEnded, 2)
     first, second = await wait_for_events(world, moves.ScheduleTriggered, 2)
@@ -304,7 +304,7 @@ async def test_cursor_reset_during_a_read_stays_in_effect(
     world, leader, schedule_with_future_cursor, emit_event, schedules, monkeypatch
 ):
     is_read, observed = asyncio.Event(), asyncio.Event()
-    read, observe = TriggerExecutor.state, LeaderSchedules.observe
+    read, observe = TriggerExecutor.state, ScheduleRunner.observe
 
     async def state(self, schedule):
         results = await read(self, schedule)
@@ -318,7 +318,7 @@ async def test_cursor_reset_during_a_read_stays_in_effect(
             observed.set()
 
     monkeypatch.setattr(TriggerExecutor, "state", state)
-    monkeypatch.setattr(LeaderSchedules, "observe", see)
+    monkeypatch.setattr(ScheduleRunner, "observe", see)
     async with world.running(leader):
         async with asyncio.timeout(60):
             await is_read.wait()
@@ -528,7 +528,7 @@ def fails_once(monkeypatch):
     """Make the first trigger of each schedule fail, or every trigger of some."""
 
     def fail(error, always=()):
-        failed, real = set(), TriggerExecutor.begin
+        failed, real = set(), TriggerExecutor.trigger
 
         async def begin(self, standing, *event):
             schedule = standing.schedule.id
@@ -547,7 +547,7 @@ async def test_schedule_cancelled_during_a_read_does_not_stop_the_leader(
     world, leader, await_events, create, schedules, monkeypatch, is_read
 ):
     """Cancel it before or after its order is read; in the second case its leader knows it."""
-    observed, observe, read = asyncio.Event(), LeaderSchedules.observe, verbs.read_order
+    observed, observe, read = asyncio.Event(), ScheduleRunner.observe, verbs.read_order
 
     def see(self, page):
         observe(self, page)
@@ -561,7 +561,7 @@ async def test_schedule_cancelled_during_a_read_does_not_stop_the_leader(
             await observed.wait()
         return order or await read(package, schedule)
 
-    monkeypatch.setattr(LeaderSchedules, "observe", see)
+    monkeypatch.setattr(ScheduleRunner, "observe", see)
     monkeypatch.setattr(verbs, "read_order", read_order)
     async with world.running(leader):
         await await_events()

@@ -235,7 +235,7 @@ async def test_leader_retries_a_server_whose_key_is_not_on_chain_yet(
     make_signing_invoker, make_call, add_tool
 ):
     asked = iter([False])
-    server = signing_server(add_tool, key=TOOL_KEY, is_believed=lambda _: next(asked, True))
+    server = signing_server(add_tool, key=TOOL_KEY, is_key_trusted=lambda _: next(asked, True))
     async with serving(server) as url:
         assert await make_signing_invoker().invoke(make_call(f"{url}/{ADD}")) == SUM
 

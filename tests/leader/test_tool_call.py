@@ -51,7 +51,7 @@ def make_tool(add_definition):
     """Return a factory of tools as read from the chain, possibly with an invalid definition."""
 
     def make(*, collateral=None, version=3, keys=(), **definition):
-        on_chain = replace(Registration(add_definition()).on_chain(), **definition)
+        on_chain = replace(Registration(add_definition()).on_chain_definition(), **definition)
         nobody = Roster(())
         terms = (0, Address.of(1), 0, False, 0, Address.of(2), nobody, True, nobody, Keys(keys))
         return FoundTool(Tool(TOOL, on_chain, *terms, collateral, 0, 0), version)
@@ -79,7 +79,7 @@ def new_calls(max_request_bytes, meta, *, is_signing=True, storages=None):
 
 
 async def made(calls, invocation, results):
-    async with calls.making(ASSIGNMENT, invocation, results, 20.0) as call:
+    async with calls.open_call(ASSIGNMENT, invocation, results, 20.0) as call:
         return call
 
 
@@ -208,9 +208,9 @@ async def test_leader_without_capacity_to_fetch_is_overloaded(make_tool):
     invocation = invocation_with(REMOTE)
     async with AsyncExitStack() as stack:
         for _ in range(13):  # a fifth of 64
-            making = calls.making(ASSIGNMENT, invocation, make_tool(), 20.0)
+            making = calls.open_call(ASSIGNMENT, invocation, make_tool(), 20.0)
             assert isinstance(await stack.enter_async_context(making), ToolCall)
-        async with calls.making(ASSIGNMENT, invocation, make_tool(), 0.05) as late:
+        async with calls.open_call(ASSIGNMENT, invocation, make_tool(), 0.05) as late:
             assert late.failure.reason is FailureReason.OVERLOADED
     assert isinstance(await made(calls, invocation, make_tool()), ToolCall)
 

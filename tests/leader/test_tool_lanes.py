@@ -41,7 +41,7 @@ def test_breaker_opens_after_consecutive_failures(breaker):
 def test_response_resets_the_failure_count(breaker):
     miss(breaker, 2)
     breaker.admit()
-    breaker.reached()
+    breaker.record_success()
     miss(breaker, 2)
     assert breaker.state is BreakerState.CLOSED
 
@@ -60,7 +60,7 @@ def test_successful_trial_closes_the_breaker(breaker, clock):
     miss(breaker, 3)
     clock.seconds += 10.0
     breaker.admit()
-    breaker.reached()
+    breaker.record_success()
     assert breaker.state is BreakerState.CLOSED
     assert breaker.admit() == 0
 
@@ -77,7 +77,7 @@ def test_cancelled_trial_allows_another_one(breaker, clock):
     miss(breaker, 3)
     clock.seconds += 10.0
     breaker.admit()
-    breaker.gave_up()
+    breaker.release_probe()
     assert breaker.admit() == 0
 
 
@@ -90,7 +90,7 @@ async def test_waiting_call_continues_when_the_tool_responds_to_another(breaker,
         waiting = group.create_task(breaker.wait(breaker.admit() * 60))
         await asyncio.sleep(0)
         assert not waiting.done()
-        breaker.reached()
+        breaker.record_success()
     assert breaker.admit() == 0
 
 
@@ -112,21 +112,21 @@ def test_tool_down_and_up_are_each_logged_once(lanes, clock, logged):
     for _ in range(5):
         lane.missed("cannot connect to the tool")
         clock.seconds += 10.0
-    assert lanes.down() == 1
-    lane.reached()
-    lane.reached()
+    assert lanes.tools_down() == 1
+    lane.record_success()
+    lane.record_success()
     assert [(line["event"], line["fqn"]) for line in logged] == [
         ("tool_down", "a.b.c@1"),
         ("tool_up", "a.b.c@1"),
     ]
     assert logged[0]["why"] == "cannot connect to the tool"
-    assert lanes.down() == 0
+    assert lanes.tools_down() == 0
 
 
 def test_single_failure_is_not_logged(lanes, logged):
     lane = lanes.of(Address.of(1), "a.b.c@1")
     lane.missed("cannot connect to the tool")
-    lane.reached()
+    lane.record_success()
     assert logged == []
 
 
@@ -138,4 +138,4 @@ def test_refused_address_is_logged_once_per_reason(lanes, logged):
         ("address_refused", "the address is private"),
         ("address_refused", "the URL is not https"),
     ]
-    assert lanes.down() == 1
+    assert lanes.tools_down() == 1

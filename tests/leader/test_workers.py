@@ -6,7 +6,7 @@ import secrets
 import pytest
 
 from nexus_tools.errors import WrongStateError
-from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.registry import LeaderRegistry
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.signature import SignatureScheme
@@ -75,14 +75,14 @@ async def test_budgets_in_flight_never_exceed_the_balance(world, bench_of):
         third_began = asyncio.Event()
 
         async def third():
-            async with bench.workers.paying(400_000_000):
+            async with bench.workers.select(400_000_000):
                 third_began.set()
 
-        async with bench.workers.paying(400_000_000):
-            async with bench.workers.paying(400_000_000) as worker:
+        async with bench.workers.select(400_000_000):
+            async with bench.workers.select(400_000_000) as worker:
                 assert worker.free_mist == 200_000_000
                 waiting = asyncio.create_task(third())
-                async with bench.workers.paying(200_000_000):
+                async with bench.workers.select(200_000_000):
                     assert worker.free_mist == 0
                     assert not third_began.is_set()
             async with asyncio.timeout(TIMEOUT_S):
@@ -94,7 +94,7 @@ async def test_unaffordable_budget_is_refused_with_a_funding_hint(world, bench_o
     identity = await world.new_leader(sui=11)
     async with bench_of(identity, run=False) as bench:
         with pytest.raises(WrongStateError) as caught:
-            async with bench.workers.paying(5 * MIST):
+            async with bench.workers.select(5 * MIST):
                 pass
     assert caught.value.code == "not_enough_sui"
     assert str(identity.key.address) in caught.value.hint
@@ -108,10 +108,10 @@ async def test_worker_without_funds_continues_after_funding(world, tool_on_chain
         for closing in closings:
             bench.closer.queue.put(closing)
         async with asyncio.timeout(TIMEOUT_S):
-            await bench.closer.troubled.wait()
+            await bench.closer.is_blocked.wait()
         assert "for gas" in bench.closer.trouble
         world.localnet.fund(identity.key.address, MIST)
-        assert await bench.close(*closings) == [Closed.SETTLED] * 2
+        assert await bench.close(*closings) == [ClosureKind.SETTLED] * 2
         assert bench.closer.trouble == ""
 
 
@@ -137,7 +137,7 @@ async def test_worker_closes_as_many_invocations_as_it_can_pay_for(world, tool_o
     # Two cost at most 3 000 + 2 x 100 gas units of 1 000 MIST and some storage; three cost more.
     async with bench_of(identity, enough_mist=5_000_000, max_transactions=1) as bench:
         closings = await closings_of(world, bench, tool_on_chain, 4)
-        assert await bench.close(*closings) == [Closed.SETTLED] * 4
+        assert await bench.close(*closings) == [ClosureKind.SETTLED] * 4
         assert bench.transactions() == 2
 
 
@@ -148,7 +148,7 @@ async def test_worker_can_pay_from_its_fees(world, tool_on_chain, bench_of):
         await spend_coins(world, key)
         for _ in range(3):
             closings = await closings_of(world, bench, tool_on_chain, 4)
-            assert await bench.close(*closings) == [Closed.SETTLED] * 4
+            assert await bench.close(*closings) == [ClosureKind.SETTLED] * 4
         assert (await world.client.balance_parts(key.address)).in_address > 20_000_000
         await bench.workers.refresh()
         assert bench.workers.total_mist == await world.client.balance(key.address)
@@ -162,7 +162,7 @@ async def test_balance_spent_by_another_program_is_refilled_from_coins(
         closings = await closings_of(world, bench, tool_on_chain, 3)
         await spend_balance(world, identity.key)
         running = asyncio.create_task(bench.closer.run())
-        assert await bench.close(*closings) == [Closed.SETTLED] * 3
+        assert await bench.close(*closings) == [ClosureKind.SETTLED] * 3
         running.cancel()
 
 
@@ -171,15 +171,15 @@ async def test_balance_spent_by_another_program_is_refilled_from_coins(
 
 async def test_transaction_is_rebuilt_after_its_epochs(world, tool_on_chain, bench_of):
     identity = await world.new_leader()
-    async with bench_of(identity, run=False, trouble_pause_ms=60_000) as bench:
+    async with bench_of(identity, run=False, error_retry_delay_ms=60_000) as bench:
         closings = await closings_of(world, bench, tool_on_chain, 3)
         signed_in = bench.workers.epoch
         for _ in range(2):
             world.localnet.advance_epoch()
         running = asyncio.create_task(bench.closer.run())
-        assert await bench.close(*closings) == [Closed.SETTLED] * 3
+        assert await bench.close(*closings) == [ClosureKind.SETTLED] * 3
         assert bench.workers.epoch.number == signed_in.number + 2
-        assert not bench.closer.troubled.is_set()
+        assert not bench.closer.is_blocked.is_set()
         running.cancel()
 
 
@@ -194,7 +194,7 @@ async def test_worker_with_the_largest_available_balance_sends_and_earns(
     signers = [identity.key, rich]
     async with bench_of(identity, signers=signers, enough_mist=4 * MIST, run=False) as bench:
         assert len(bench.workers.listed) == 2
-        paying = bench.workers.paying
+        paying = bench.workers.select
         async with paying(3 * MIST) as first, paying(3 * MIST) as second:
             assert {first.address, second.address} == {signer.address for signer in signers}
         await spend_balance(world, identity.key)
@@ -203,7 +203,7 @@ async def test_worker_with_the_largest_available_balance_sends_and_earns(
         before = (await world.client.balance_parts(rich.address)).in_address
         closings = await closings_of(world, bench, tool_on_chain, 4)
         running = asyncio.create_task(bench.closer.run())
-        assert await bench.close(*closings) == [Closed.SETTLED] * 4
+        assert await bench.close(*closings) == [ClosureKind.SETTLED] * 4
         running.cancel()
         assert (await world.client.balance_parts(rich.address)).in_address > before
 
@@ -218,8 +218,8 @@ async def test_other_worker_closes_when_one_is_removed_which_is_logged_once(
         async with world.client_of(identity.key) as owner:
             leaders = LeaderRegistry(owner, world.deployment)
             await leaders.remove_worker(identity.id, identity.key.address)
-        assert await bench.close(*closings[:3]) == [Closed.SETTLED] * 3
-        assert await bench.close(*closings[3:]) == [Closed.SETTLED] * 3
+        assert await bench.close(*closings[:3]) == [ClosureKind.SETTLED] * 3
+        assert await bench.close(*closings[3:]) == [ClosureKind.SETTLED] * 3
         await bench.workers.refresh()
         assert [worker.address for worker in bench.workers.listed] == [other.address]
         assert bench.workers.trouble == ""
@@ -237,11 +237,11 @@ async def test_closing_stops_until_a_worker_is_added(world, tool_on_chain, bench
             for closing in closings:
                 bench.closer.queue.put(closing)
             async with asyncio.timeout(TIMEOUT_S):
-                await bench.closer.troubled.wait()
+                await bench.closer.is_blocked.wait()
             assert "worker" in bench.closer.trouble
             assert "worker" in bench.workers.trouble
             await leaders.add_worker(identity.id, identity.key.address)
-        assert await bench.close(*closings) == [Closed.SETTLED] * 3
+        assert await bench.close(*closings) == [ClosureKind.SETTLED] * 3
         assert (bench.closer.trouble, bench.workers.trouble) == ("", "")
     levels = [line["log_level"] for line in logged if line["event"] == "no_worker"]
     assert levels == ["error"]

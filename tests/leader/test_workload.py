@@ -4,7 +4,7 @@ import pytest
 
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.chain.assignment import Assignment
-from nexus_tools.leader.chain.closure import Closed, End
+from nexus_tools.leader.chain.closure import Closure, ClosureKind
 from nexus_tools.leader.closing.closing_queue import ClosingQueue
 from nexus_tools.leader.intake.closure_log import ClosureLog
 from nexus_tools.leader.metrics import LeaderMetrics
@@ -29,7 +29,7 @@ class FakeDispatcher:
         await self.go_on.wait()
         if self.error is not None:
             raise self.error
-        return End(Closed.SETTLED)
+        return Closure(ClosureKind.SETTLED)
 
 
 class WorkloadBench:
@@ -66,7 +66,7 @@ async def turns():
 async def test_repeated_invocation_is_dispatched_once(config):
     async with asyncio.TaskGroup() as group:
         bench = WorkloadBench(group, config, 10)
-        await bench.workload.take([assignment_of(1), assignment_of(1)])
+        await bench.workload.start([assignment_of(1), assignment_of(1)])
         await turns()
         assert bench.carrying.begun == [Address.of(1)]
         bench.carrying.go_on.set()
@@ -77,9 +77,9 @@ async def test_invocation_restarts_when_requested_at_another_time(config):
     """After a rollback, the same request has the same ID."""
     async with asyncio.TaskGroup() as group:
         bench = WorkloadBench(group, config, 1)
-        await bench.workload.take([assignment_of(1, opens_at_ms=86_400_000)])
+        await bench.workload.start([assignment_of(1, opens_at_ms=86_400_000)])
         await turns()
-        await bench.workload.take([assignment_of(1)])
+        await bench.workload.start([assignment_of(1)])
         await turns()
         bench.carrying.go_on.set()
     assert bench.carrying.begun == [Address.of(1)] * 2
@@ -89,9 +89,11 @@ async def test_invocation_restarts_when_requested_at_another_time(config):
 async def test_invocation_closed_elsewhere_is_dropped_and_counted_once(config):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
         bench = WorkloadBench(group, config, 10)
-        await bench.workload.take([assignment_of(1), assignment_of(2)])
+        await bench.workload.start([assignment_of(1), assignment_of(2)])
         await turns()
-        bench.workload.drop({Address.of(1): Closed.ELSEWHERE, Address.of(9): Closed.ELSEWHERE})
+        bench.workload.drop(
+            {Address.of(1): ClosureKind.ELSEWHERE, Address.of(9): ClosureKind.ELSEWHERE}
+        )
         bench.carrying.go_on.set()
     assert bench.count("invocations_closed_total", how="elsewhere") == 1
     assert bench.count("invocations_closed_total", how="settled") == 1
@@ -102,19 +104,19 @@ async def test_closure_reported_at_any_moment_is_counted_once(config):
     for moment in range(6):
         async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
             bench = WorkloadBench(group, config, 10)
-            await bench.workload.take([assignment_of(1)])
+            await bench.workload.start([assignment_of(1)])
             await turns()
             bench.carrying.go_on.set()
             for _ in range(moment):
                 await asyncio.sleep(0)
-            bench.workload.drop({Address.of(1): Closed.SETTLED})
+            bench.workload.drop({Address.of(1): ClosureKind.SETTLED})
         assert bench.count("invocations_closed_total", how="settled") == 1
 
 
 async def test_take_waits_while_the_capacity_is_exhausted(config):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
         bench = WorkloadBench(group, config, 2)
-        taking = group.create_task(bench.workload.take([assignment_of(n) for n in (1, 2, 3)]))
+        taking = group.create_task(bench.workload.start([assignment_of(n) for n in (1, 2, 3)]))
         await turns()
         assert len(bench.carrying.begun) == 2
         assert not taking.done()
@@ -126,7 +128,7 @@ async def test_take_waits_while_the_capacity_is_exhausted(config):
 async def test_drain_waits_for_running_tasks_but_not_for_closed_windows(config):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
         bench = WorkloadBench(group, config, 10)
-        await bench.workload.take([assignment_of(1), assignment_of(2, opens_at_ms=50_000)])
+        await bench.workload.start([assignment_of(1), assignment_of(2, opens_at_ms=50_000)])
         await turns()
         draining = group.create_task(bench.workload.drain(now_ms=10_000, seconds=10))
         await turns()
@@ -139,7 +141,7 @@ async def test_drain_waits_for_running_tasks_but_not_for_closed_windows(config):
 async def test_drain_waits_at_most_the_allowed_time(config):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
         bench = WorkloadBench(group, config, 10)
-        await bench.workload.take([assignment_of(1)])
+        await bench.workload.start([assignment_of(1)])
         await turns()
         await bench.workload.drain(now_ms=10_000, seconds=0.01)
     assert bench.count("invocations_open") == 0
@@ -150,7 +152,7 @@ async def fail_with(config, error):
         bench = WorkloadBench(group, config, 10)
         bench.carrying.error = error
         bench.carrying.go_on.set()
-        await bench.workload.take([assignment_of(1)])
+        await bench.workload.start([assignment_of(1)])
 
 
 async def test_journal_failure_ends_all_tasks(config):

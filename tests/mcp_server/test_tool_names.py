@@ -93,6 +93,6 @@ def test_name_is_valid_for_models(length):
 async def test_name_keeps_its_first_fqn():
     """If two tools had the same name, the later one must not replace the first one."""
     names = ToolNames(EMPTY, lambda _: "same", page_size=1)
-    names.give([defined("xyz.example.math.add@1")])
-    names.give([defined("xyz.example.math.sub@1")])
+    names.assign([defined("xyz.example.math.add@1")])
+    names.assign([defined("xyz.example.math.sub@1")])
     assert str(await names.find("same")) == "xyz.example.math.add@1"

@@ -36,7 +36,7 @@ def interface(define):
     def interface(*vertices, **more):
         document = Document(vertices, (), **more)
         tools = {ADD: define(input_schema=PLACED)}
-        return WorkflowDefinition.of(FLOW, "Flows.", document, tools, lasts_ms=60_000)
+        return WorkflowDefinition.of(FLOW, "Flows.", document, tools, duration_ms=60_000)
 
     return interface
 
@@ -180,7 +180,7 @@ def test_too_large_total_of_schemas_is_not_offered(define, monkeypatch, named):
         "nexus_tools.mcp_server.catalogue.workflow_definition.canonical_json", counting
     )
     with pytest.raises(ValidationError) as refused:
-        WorkflowDefinition.of(FLOW, "Flows.", Document(vertices, ()), tools, lasts_ms=60_000)
+        WorkflowDefinition.of(FLOW, "Flows.", Document(vertices, ()), tools, duration_ms=60_000)
     assert refused.value.code == "definition_too_large"
     assert sum(written) < 4 * 40_000
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nexus_tools.errors import UsageError
-from nexus_tools.registry import Asks, Executions, Schedules
+from nexus_tools.registry import Executions, Questions, Schedules
 from nexus_tools.sui.types.address import Address
 from tests.registry.sums import TWICE, sums
 
@@ -18,7 +18,7 @@ def refused(workflows, user, chain):
         "workflows": workflows,
         "executions": Executions(user, chain.deployment),
         "schedules": Schedules(user, chain.deployment),
-        "asks": Asks(user, chain.deployment),
+        "asks": Questions(user, chain.deployment),
     }
 
     async def refused(name, *args, **kwargs):
@@ -39,7 +39,7 @@ async def test_publish_rejects_text_instead_of_document(refused):
 
 
 async def test_begin_rejects_fqn_instead_of_workflow(refused):
-    assert await refused("executions.begin", SUM, {}) == (
+    assert await refused("executions.start", SUM, {}) == (
         "begin: expected PublishedWorkflow for workflow, got 'xyz.example.sum@1'",
         "Use `await nexus.workflows.get(fqn)` to find it by its FQN.",
     )

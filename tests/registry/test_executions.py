@@ -89,7 +89,7 @@ class Worker:
         add_outcome(builder, deployment, invocation.id, self.leader, outcome)
         add_advance(builder, deployment, execution, workflow.id, invocation.id)
         foresight = StepPredictor(workflow.plan)
-        foresight.closed(run, invocation.attempt.number, execution_outcome(outcome))
+        foresight.add_closing(run, invocation.attempt.number, execution_outcome(outcome))
         commands = StepCommands(deployment, workflow.id, workflow.plan)
         for step in foresight.steps():
             commands.add(builder, execution, self.leader, step)
@@ -107,7 +107,7 @@ def adds(inputs):
 
 async def test_begin_requests_the_first_run(executions, twice, worker, user):
     before = await user.balance(user.address)
-    started = await executions.begin(twice, {"a": 1, "one.b": 2})
+    started = await executions.start(twice, {"a": 1, "one.b": 2})
     assert started.leaders == (worker.leader,)
     requested = executions.emitted(started.sent, InvocationRequested)
     assert requested.attempt.execution == started.execution
@@ -124,7 +124,7 @@ async def test_begin_requests_the_first_run(executions, twice, worker, user):
 
 
 async def test_state_reads_results_from_chain(executions, twice, worker, user):
-    started = await executions.begin(twice, {"a": 1, "one.b": 2})
+    started = await executions.start(twice, {"a": 1, "one.b": 2})
     await worker.carry(twice, started.execution, adds({"one": 3, "two": 10}))
     state = await executions.wait(started.execution)
     assert state.status is Status.COMPLETED
@@ -135,17 +135,17 @@ async def test_state_reads_results_from_chain(executions, twice, worker, user):
 
 async def test_estimated_funds_suffice_and_rest_is_refunded(executions, twice, worker, user):
     before = await user.balance(user.address)
-    started = await executions.begin(twice, {"a": 1, "one.b": 2})
+    started = await executions.start(twice, {"a": 1, "one.b": 2})
     await worker.carry(twice, started.execution, adds({"one": 3, "two": 10}))
     steps = await executions.history(started.execution)
     [ended] = [step.event for step in steps if isinstance(step.event, ExecutionEnded)]
     spent = before - await user.balance(user.address) - started.sent.cost.net
-    assert started.cost.begin_mist < started.cost.once_mist == started.cost.most_mist
-    assert 0 < spent <= started.funds_mist - ended.refund_mist < started.cost.once_mist
+    assert started.cost.start_mist < started.cost.single_pass_mist == started.cost.maximum_mist
+    assert 0 < spent <= started.funds_mist - ended.refund_mist < started.cost.single_pass_mist
 
 
 async def test_failure_has_a_readable_message(executions, twice, worker):
-    started = await executions.begin(twice, {"a": 1, "one.b": 2})
+    started = await executions.start(twice, {"a": 1, "one.b": 2})
     failure = Failure(FailureReason.UNREACHABLE, "nobody listens")
     await worker.carry(twice, started.execution, lambda _run: failure)
     state = await executions.wait(started.execution)
@@ -164,7 +164,7 @@ async def test_history_reads_events_only_since_the_start(executions, twice, work
         return client_events(client, kinds, after)
 
     monkeypatch.setattr(history, "past_events", past_events)
-    started = await executions.begin(twice, {"a": 1, "one.b": 2})
+    started = await executions.start(twice, {"a": 1, "one.b": 2})
     steps = await executions.history(started.execution)
     assert [type(step.event) for step in steps] == [ExecutionBegun, InvocationRequested]
     [after] = cursors
@@ -174,11 +174,11 @@ async def test_history_reads_events_only_since_the_start(executions, twice, work
 async def test_cost_of_start_covers_runs_that_are_ready_at_once(executions, publish, worker):
     ports = ("> one.a", "> one.b", "> two.b", "one.ok.result -> two.a")
     workflow = await publish(*ports, dialect=DIALECT)
-    cost = await executions.cost(workflow)
+    cost = await executions.estimate_cost(workflow)
     assert [vertex.vertex for vertex in cost.vertices] == ["one", "two"]
-    assert cost.begin_mist == cost.vertices[0].first_mist
+    assert cost.start_mist == cost.vertices[0].first_run_mist
     inputs = {"a": 1, "one.b": 2, "two.b": 3}
-    started = await executions.begin(workflow, inputs, funds_mist=cost.begin_mist)
+    started = await executions.start(workflow, inputs, funds_mist=cost.start_mist)
     state = await executions.state(started.execution)
     assert [run.vertex for run in state.runs] == ["one"]
 
@@ -187,18 +187,18 @@ async def test_fatal_is_the_terminating_failure_not_an_earlier_one(executions, p
     goes_on = {"one": {"post_failure_action": "continue"}}
     ends = ("> one.a", "> one.b", "> two.a", "> two.b")
     either = await publish(*ends, vertices=goes_on, dialect=DIALECT)
-    started = await executions.begin(either, dict.fromkeys(("one.a", "one.b", "two.a", "two.b"), 1))
+    started = await executions.start(either, dict.fromkeys(("one.a", "one.b", "two.a", "two.b"), 1))
     failure = Failure(FailureReason.UNREACHABLE, "")
     under_way = sorted(await worker.open(started.execution), key=lambda entry: entry[0])
     for run, invocation in under_way:
         await worker.close(either, started.execution, run, invocation, failure)
     state = await executions.state(started.execution)
     assert [failure.run.vertex for failure in state.failures] == ["one", "two"]
-    assert state.early_end.endswith(f"was terminated: two failed, unreachable ({ADD})")
+    assert state.early_end_reason.endswith(f"was terminated: two failed, unreachable ({ADD})")
 
 
 async def test_clean_deletes_all_objects_for_their_rebate(executions, twice, worker, user):
-    started = await executions.begin(twice, {"a": 1, "one.b": 2})
+    started = await executions.start(twice, {"a": 1, "one.b": 2})
     with pytest.raises(WrongStateError) as refused:
         await executions.clean(started.execution)
     assert refused.value.code == "not_ended"
@@ -207,9 +207,9 @@ async def test_clean_deletes_all_objects_for_their_rebate(executions, twice, wor
     rehearsed = await Executions(user, executions.deployment, dry_run=True).clean(started.execution)
     cleaned = await executions.clean(started.execution)
     assert (len(cleaned.sent), rehearsed.unsent) == (1, 0)
-    assert rehearsed.back_mist == cleaned.back_mist
-    assert await user.balance(user.address) == before + cleaned.back_mist
-    assert cleaned.back_mist > 0
+    assert rehearsed.returned_mist == cleaned.returned_mist
+    assert await user.balance(user.address) == before + cleaned.returned_mist
+    assert cleaned.returned_mist > 0
     with pytest.raises(NotFoundError):
         await executions.get(started.execution)
     [listed] = await executions.list()
@@ -218,7 +218,7 @@ async def test_clean_deletes_all_objects_for_their_rebate(executions, twice, wor
 
 
 async def test_clean_works_after_cancel_once_runs_expired(executions, twice, worker, chain):
-    started = await executions.begin(twice, {"a": 1, "one.b": 2})
+    started = await executions.start(twice, {"a": 1, "one.b": 2})
     await executions.cancel(started.execution)
     assert (await executions.get(started.execution)).ended_at_ms is None
     with pytest.raises(WrongStateError):
@@ -229,7 +229,7 @@ async def test_clean_works_after_cancel_once_runs_expired(executions, twice, wor
 
 
 async def test_only_owner_cancels_and_anyone_refills(executions, twice, worker, owner):
-    started = await executions.begin(twice, {"a": 1, "one.b": 2})
+    started = await executions.start(twice, {"a": 1, "one.b": 2})
     others = Executions(owner, executions.deployment)
     with pytest.raises(NotAllowedError):
         await others.cancel(started.execution)
@@ -241,11 +241,11 @@ async def test_only_owner_cancels_and_anyone_refills(executions, twice, worker, 
 async def test_begin_rejects_invalid_arguments_before_payment(executions, twice, worker, user):
     before = await user.balance(user.address)
     with pytest.raises(ValidationError) as refused:
-        await executions.begin(twice, {"a": "one", "one.b": 2})
+        await executions.start(twice, {"a": "one", "one.b": 2})
     assert refused.value.code == "input_invalid"
     assert refused.value.message.startswith("the input a does not fit: ")
     with pytest.raises(WrongStateError) as refused:
-        await executions.begin(twice, {"a": 1, "one.b": 2}, funds_mist=1_000)
+        await executions.start(twice, {"a": 1, "one.b": 2}, funds_mist=1_000)
     assert refused.value.code == "funds_too_small"
     assert await user.balance(user.address) == before
 
@@ -254,11 +254,11 @@ async def test_begin_rejects_invalid_arguments_before_payment(executions, twice,
 
 
 async def waits_of(executions, execution):
-    return await executions.waits(await executions.state(execution))
+    return await executions.wait_reasons(await executions.state(execution))
 
 
 async def test_pending_run_waits_for_its_leader(executions, twice, worker, chain):
-    started = await executions.begin(twice, {"a": 1, "one.b": 2})
+    started = await executions.start(twice, {"a": 1, "one.b": 2})
     chain.net.advance_clock(3_000)
     [wait] = await waits_of(executions, started.execution)
     assert (wait.what, wait.run) == (WaitReason.OUTCOME, Run("one"))
@@ -267,8 +267,8 @@ async def test_pending_run_waits_for_its_leader(executions, twice, worker, chain
 
 
 async def test_wait_for_funds_has_amount_and_refill_command(executions, twice, worker):
-    cost = await executions.cost(twice)
-    started = await executions.begin(twice, {"a": 1, "one.b": 2}, funds_mist=cost.begin_mist)
+    cost = await executions.estimate_cost(twice)
+    started = await executions.start(twice, {"a": 1, "one.b": 2}, funds_mist=cost.start_mist)
     await worker.carry(twice, started.execution, adds({"one": 3}))
     [wait] = await waits_of(executions, started.execution)
     state = await executions.state(started.execution)
@@ -283,7 +283,7 @@ async def test_wait_for_funds_has_amount_and_refill_command(executions, twice, w
 
 
 async def test_expired_run_waits_for_a_leader_to_advance(executions, twice, chain, worker):
-    started = await executions.begin(twice, {"a": 1, "one.b": 2})
+    started = await executions.start(twice, {"a": 1, "one.b": 2})
     chain.net.advance_clock(60_000)
     waits = await waits_of(executions, started.execution)
     assert [(wait.what, wait.run) for wait in waits] == [(WaitReason.LEADER, Run("one"))]
@@ -293,7 +293,7 @@ async def test_expired_run_waits_for_a_leader_to_advance(executions, twice, chai
 
 
 async def test_overdue_execution_waits_for_someone_to_end_it(executions, twice, chain, worker):
-    started = await executions.begin(twice, {"a": 1, "one.b": 2}, lasts_ms=1_000)
+    started = await executions.start(twice, {"a": 1, "one.b": 2}, duration_ms=1_000)
     chain.net.advance_clock(2_000)
     over, under_way = await waits_of(executions, started.execution)
     assert f"`nexus-tools workflow cancel {started.execution} --expired`" in over.sentence
@@ -307,13 +307,13 @@ async def test_overdue_execution_waits_for_someone_to_end_it(executions, twice, 
 async def test_failed_run_waits_for_its_retry(executions, publish, worker):
     twice = {"one": {"attempts": 2, "retry_after_ms": 60_000}}
     again = await publish("> one.a", "> one.b", vertices=twice, dialect=DIALECT)
-    started = await executions.begin(again, {"a": 1, "b": 2})
+    started = await executions.start(again, {"a": 1, "b": 2})
     await worker.carry(again, started.execution, lambda _: Failure(FailureReason.UNREACHABLE, ""))
     [wait] = await waits_of(executions, started.execution)
     assert (wait.what, wait.run) == (WaitReason.TIME, Run("one"))
 
 
 async def test_ended_execution_has_no_waits(executions, twice, worker):
-    started = await executions.begin(twice, {"a": 1, "one.b": 2})
+    started = await executions.start(twice, {"a": 1, "one.b": 2})
     await worker.carry(twice, started.execution, adds({"one": 3, "two": 10}))
     assert await waits_of(executions, started.execution) == ()

@@ -56,6 +56,6 @@ async def test_closings_returns_latest_first(invocations, request_one, close, us
     for place in places[:2]:
         await close(place, Failure(FailureReason.UNREACHABLE, ""))
     await close(places[2], Answer("ok", {"result": 42}))
-    last = await invocations.closings(user.address, 2)
+    last = await invocations.recent_closings(user.address, 2)
     assert [step.event.invocation for step in last] == [places[2], places[1]]
-    assert await invocations.closings(owner.address, 2) == ()
+    assert await invocations.recent_closings(owner.address, 2) == ()

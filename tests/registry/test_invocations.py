@@ -225,7 +225,7 @@ async def test_request_fails_if_payment_is_not_the_quote(
     builder = TransactionBuilder()
     terms = {"max_outcome_bytes": 0, "payment_mist": PRICE + SETTLE_FEE + INPUT_BYTE}
     add_request(builder, chain.deployment, *parties, inputs=ports_of({}), **terms)
-    await invocations.rehearsal().send(builder)
+    await invocations.dry_run_client().send(builder)
     builder = TransactionBuilder()
     terms["payment_mist"] += 1
     add_request(builder, chain.deployment, *parties, inputs=ports_of({}), **terms)
@@ -284,12 +284,12 @@ async def test_request_fails_without_an_active_leader(invocations, added, regist
 async def test_request_names_only_listed_leaders(
     invocations, priced_tool, active_leader, second_leader
 ):
-    assert await invocations.leaders_for(priced_tool) == (active_leader,)
-    assert await invocations.leaders_for(priced_tool, [second_leader, active_leader]) == (
+    assert await invocations.choose_leaders(priced_tool) == (active_leader,)
+    assert await invocations.choose_leaders(priced_tool, [second_leader, active_leader]) == (
         active_leader,
     )
     with pytest.raises(WrongStateError) as caught:
-        await invocations.leaders_for(priced_tool, [second_leader])
+        await invocations.choose_leaders(priced_tool, [second_leader])
     assert caught.value.code == "no_leader"
 
 
@@ -298,7 +298,7 @@ async def test_request_fails_if_tool_lists_no_leader(
 ):
     await registry.remove_leader(ADD, active_leader)
     with pytest.raises(WrongStateError) as caught:
-        await invocations.leaders_for(await registry.get(ADD))
+        await invocations.choose_leaders(await registry.get(ADD))
     assert caught.value.code == "no_leader"
 
 
@@ -309,11 +309,11 @@ async def test_request_names_first_two_active_given_leaders(
     tool = await registry.get(ADD)
     nobody = Address.of(0xDEAD)
     candidates = [nobody, third, second_leader, active_leader]
-    assert await invocations.leaders_for(tool, candidates) == (second_leader, active_leader)
+    assert await invocations.choose_leaders(tool, candidates) == (second_leader, active_leader)
     await leaders.activate(third)
-    assert await invocations.leaders_for(tool, candidates) == (third, second_leader)
+    assert await invocations.choose_leaders(tool, candidates) == (third, second_leader)
     await leaders.deactivate(active_leader)
-    assert set(await invocations.leaders_for(tool)) == {third, second_leader}
+    assert set(await invocations.choose_leaders(tool)) == {third, second_leader}
 
 
 async def test_chain_rejects_leader_that_is_not_listed(
@@ -405,7 +405,7 @@ async def test_wait_returns_when_invocation_is_closed(
     invocations, closing, requested, priced_tool, active_leader
 ):
     _, other = await invocations.request(priced_tool, INPUTS)
-    waiting = asyncio.create_task(invocations.closed(requested))
+    waiting = asyncio.create_task(invocations.wait_until_closed(requested))
     await closing.close(active_leader, {other: ANSWER})
     await closing.close(active_leader, {requested: ANSWER})
     assert (await waiting).state.variant == "ok"
@@ -425,7 +425,9 @@ async def test_wait_continues_after_a_rollback(chain, requested, active_leader):
         Gateway(chain.net.url).running() as gateway,
         SuiClient(gateway.network) as client,
     ):
-        waiting = asyncio.create_task(Invocations(client, chain.deployment).closed(requested))
+        waiting = asyncio.create_task(
+            Invocations(client, chain.deployment).wait_until_closed(requested)
+        )
         await gateway.asked("GetObject", 1)  # it subscribed to events before this request
         async with chain.client("owner") as owner:
             for _ in range(5):

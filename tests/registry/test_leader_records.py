@@ -177,7 +177,7 @@ async def test_own_history_counts_only_closings_of_the_caller(
     place = await request_by(active_leader, requester=requesters[0])
     await closing.close(active_leader, {place: REFUSED})
     histories = await read_histories(invocations)
-    assert histories.own == {active_leader: pytest.approx((2 + 1) / (3 + 2))}
+    assert histories.own_reliability == {active_leader: pytest.approx((2 + 1) / (3 + 2))}
     assert histories.records == await read_records(invocations)
 
 
@@ -187,7 +187,7 @@ async def test_reader_without_a_key_has_no_own_history(
     await closing.close(active_leader, {await request_by(active_leader): ANSWER})
     async with SuiClient(chain.net.network) as client:
         histories = await read_histories(Invocations(client, chain.deployment))
-    assert histories.own == {}
+    assert histories.own_reliability == {}
     assert histories.records[active_leader].settled == 1
 
 
@@ -241,7 +241,7 @@ def test_second_leader_is_drawn_among_the_others():
 
 def test_own_history_outweighs_the_records():
     histories = LeaderHistories(
-        reliable(a=1, b=0, c=1), own={A: 0.1, B: 0.9}
+        reliable(a=1, b=0, c=1), own_reliability={A: 0.1, B: 0.9}
     )  # weights 0.2, 1.8 and 1
     first = Counter(pair[0] for pair in drawn([A, B, C], histories, 15_000))
     # Standard deviations are 31, 59 and 57. The test allows five of them.
@@ -256,6 +256,6 @@ async def test_request_names_two_of_all_active_leaders_by_default(
 ):
     _, third = await leaders.register("third", activate=True)
     await leaders.register("inactive")
-    leader_ids = await invocations.leaders_for(await registry.get(ADD))
+    leader_ids = await invocations.choose_leaders(await registry.get(ADD))
     assert len(set(leader_ids)) == 2
     assert set(leader_ids) <= {*both, third}

@@ -100,7 +100,7 @@ async def test_register_fails_after_a_concurrent_registration(leaders):
 
 
 async def test_dry_run_registers_nothing(leaders):
-    sent, _ = await leaders.rehearsal().register("first")
+    sent, _ = await leaders.dry_run_client().register("first")
     assert isinstance(sent, SimulatedTransaction)
     assert await leaders.list() == ()
 

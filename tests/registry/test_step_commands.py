@@ -15,18 +15,18 @@ from nexus_tools.registry.executions.step_commands import (
 from nexus_tools.tool import Answer, Failure, FailureReason
 from nexus_tools.workflow import (
     DEFAULT_GROUP,
-    Begun,
-    Closed,
     Document,
     Edge,
     EdgeKind,
     Execution,
-    Failed,
+    ExecutionStarted,
     InputPort,
     OutputPort,
-    Requested,
     Run,
-    Settled,
+    RunClosed,
+    RunFailed,
+    RunRequested,
+    RunSettled,
     Status,
     Vertex,
     create_plan,
@@ -49,7 +49,7 @@ def edge(source, target, kind=EdgeKind.NORMAL):
 
 def steps_after(plan, run, outcome, attempt=1):
     foresight = StepPredictor(plan)
-    foresight.closed(run, attempt, outcome)
+    foresight.add_closing(run, attempt, outcome)
     return foresight.steps()
 
 
@@ -73,50 +73,50 @@ LISTS = create_plan(
 
 
 def test_list_is_followed_by_one_iteration_per_element():
-    steps = steps_after(LISTS, Run("start"), Settled("ok", {"papers": 3}))
+    steps = steps_after(LISTS, Run("start"), RunSettled("ok", {"papers": 3}))
     assert steps[0] == RequestIterations("sum", (), 3)
 
 
 def test_long_list_is_followed_by_parallel_iterations():
-    steps = steps_after(LISTS, Run("start"), Settled("ok", {"papers": 1_000}))
+    steps = steps_after(LISTS, Run("start"), RunSettled("ok", {"papers": 1_000}))
     assert steps[0] == RequestIterations("sum", (), 8)
 
 
 def test_empty_list_is_gathered_and_its_target_requested():
-    steps = steps_after(LISTS, Run("start"), Settled("ok", {"papers": 0}))
+    steps = steps_after(LISTS, Run("start"), RunSettled("ok", {"papers": 0}))
     assert steps == (GatherRegion(0, ()), RequestRun(Run("write")))
 
 
 def test_iteration_is_followed_by_next_one_and_its_own_steps():
-    steps = steps_after(LISTS, Run("sum", (4,)), Settled("ok", {"text": None}))
+    steps = steps_after(LISTS, Run("sum", (4,)), RunSettled("ok", {"text": None}))
     assert steps[:2] == (RequestRun(Run("check", (4,))), RequestIterations("sum", (), 1))
 
 
 def test_simultaneous_iterations_need_one_command():
     foresight = StepPredictor(LISTS)
     for number in range(3):
-        foresight.closed(Run("sum", (number,)), 1, Settled("ok", {"text": None}))
+        foresight.add_closing(Run("sum", (number,)), 1, RunSettled("ok", {"text": None}))
     iterations = [step for step in foresight.steps() if isinstance(step, RequestIterations)]
     assert iterations == [RequestIterations("sum", (), 3)]
 
 
 def test_failure_is_followed_by_next_attempt_except_the_last():
     run = Run("check", (0,))
-    assert steps_after(LISTS, run, Failed("timed_out")) == (RequestRun(run),)
-    assert steps_after(LISTS, run, Failed("timed_out"), attempt=2) == ()
+    assert steps_after(LISTS, run, RunFailed("timed_out")) == (RequestRun(run),)
+    assert steps_after(LISTS, run, RunFailed("timed_out"), attempt=2) == ()
 
 
 def test_answer_without_edge_port_counts_as_failure():
     run = Run("check", (0,))
-    assert steps_after(LISTS, run, Settled("ok", {})) == (RequestRun(run),)
+    assert steps_after(LISTS, run, RunSettled("ok", {})) == (RequestRun(run),)
 
 
 def test_closed_with_has_lengths_of_lists():
-    assert execution_outcome(Answer("ok", {"a": [1, 2], "b": "12"})) == Settled(
+    assert execution_outcome(Answer("ok", {"a": [1, 2], "b": "12"})) == RunSettled(
         "ok", {"a": 2, "b": None}
     )
     failure = Failure(FailureReason.TIMED_OUT, "late")
-    assert execution_outcome(failure) == Failed("timed_out", "late")
+    assert execution_outcome(failure) == RunFailed("timed_out", "late")
 
 
 # --- Comparison with the semantics
@@ -131,13 +131,13 @@ class Foreseen:
         self.compared = self.missed = 0
         chance = random.Random(seed)
         foresight = StepPredictor(plan)
-        foresight.begun(DEFAULT_GROUP)
-        self._compare(foresight, self.execution.apply(Begun(DEFAULT_GROUP)))
+        foresight.add_start(DEFAULT_GROUP)
+        self._compare(foresight, self.execution.apply(ExecutionStarted(DEFAULT_GROUP)))
         while self.execution.status is Status.RUNNING:
             ready, under_way = list(self.execution.ready()), list(self.execution.under_way())
             run = chance.choice(ready + under_way)
             if run in ready:
-                self.execution.apply(Requested(run))
+                self.execution.apply(RunRequested(run))
             else:
                 self._close(run)
 
@@ -145,10 +145,10 @@ class Foreseen:
         attempt = self.execution.attempt(run)
         variant, ports = self._outcome(run.vertex, run.path, attempt)
         outcome = execution_outcome(Answer(variant, ports))
-        outcome = Failed("timed_out") if variant == FAILED else outcome
+        outcome = RunFailed("timed_out") if variant == FAILED else outcome
         foresight = StepPredictor(self.plan)
-        foresight.closed(run, attempt, outcome)
-        self._compare(foresight, self.execution.apply(Closed(run, outcome)))
+        foresight.add_closing(run, attempt, outcome)
+        self._compare(foresight, self.execution.apply(RunClosed(run, outcome)))
 
     def _compare(self, foresight, change):
         steps = foresight.steps(self._limit)

@@ -44,7 +44,7 @@ def with_ports(document, names, count):
     """Add `count` entry ports to these vertices; return None if they cannot have as many."""
     plan, more = create_plan(document), {}
     for name in names:
-        more[name] = min(count, WIDEST - len(plan.vertices[name].into))
+        more[name] = min(count, WIDEST - len(plan.vertices[name].incoming))
         count -= more[name]
 
     def wider(vertex):

@@ -366,8 +366,8 @@ async def test_failures_during_downtime_are_found(
     answers = UnsettledAnswers(tmp_path / "state")
     # This is the state that a server without a chain leaves.
     for other in ("of nothing", str(keyed_leader)):
-        answers.begin("a caller", other, "digest", time())
-        answers.end("a caller", other, has_answer=True)
+        answers.record_call("a caller", other, "digest", time())
+        answers.record_answer("a caller", other, has_answer=True)
     async with serve(answers=answers) as server:
         assert await server.code(keyed_leader, await request_add()) == "answers_unpaid"
     assert answers.pending(10) == ["of nothing", str(keyed_leader)]

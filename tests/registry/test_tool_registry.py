@@ -212,10 +212,10 @@ async def test_update_fails_for_invalid_definition(registry, priced_tool):
 
 async def test_open_to_all_fails_for_tool_with_price(registry, priced_tool):
     with pytest.raises(ValidationError) as caught:
-        await registry.open_to_all(ADD)
+        await registry.accept_any_leader(ADD)
     assert caught.value.code == "open_to_all"
     await registry.update(ADD, price_mist=0)
-    await registry.open_to_all(ADD)
+    await registry.accept_any_leader(ADD)
     assert (await registry.get(ADD)).leaders.entries == ()
     with pytest.raises(ValidationError) as caught:
         await registry.update(ADD, price_mist=1)

@@ -139,7 +139,7 @@ async def test_dry_run_publishes_nothing(owner, chain, twice):
     simulated = await dry.publish(twice, SUM)
     assert isinstance(simulated.sent[0], SimulatedTransaction)
     assert simulated.cost_mist > 0
-    assert simulated.left == 0
+    assert simulated.remaining == 0
     assert await dry.find(SUM) is None
 
 

@@ -77,7 +77,11 @@ def create(schedules, flow, every_hour, active_leader):
     """Return a function that creates an hourly schedule with 1 SUI by default, and its ID."""
 
     async def create(workflow=flow, inputs=None, timing=every_hour, **options):
-        named = {"funds_mist": SUI, "each_mist": SUI // 10, "lasts_ms": HOUR_MS // 2}
+        named = {
+            "funds_mist": SUI,
+            "funds_per_execution_mist": SUI // 10,
+            "duration_ms": HOUR_MS // 2,
+        }
         named |= {"leaders": [active_leader]} | options
         values = {"a": 1} if inputs is None else inputs
         return (await schedules.create(workflow, values, timing, **named)).schedule

@@ -110,7 +110,7 @@ async def test_keeper_does_not_lose_by_triggering_two_schedules_at_once(
 ):
     workflow = await publish("xyz.example.wide@1", priced_tool, vertices)
     inputs = {f"v{number}.a": 10 ** (digits - 1) for number in range(vertices)}
-    terms = {"keeper_fee_mist": 0, "each_mist": 2 * SUI, "funds_mist": 3 * SUI}
+    terms = {"keeper_fee_mist": 0, "funds_per_execution_mist": 2 * SUI, "funds_mist": 3 * SUI}
     both = [await create(workflow, inputs, **terms) for _ in range(2)]
     chain.net.advance_clock(HOUR_MS)
     builder = TransactionBuilder()
@@ -159,8 +159,8 @@ async def test_cleanup_collects_first(due, schedules, keeper, active_leader, use
     await schedules.call(executions.cancel, triggered.execution)
     await Executions(user, chain.deployment).clean(triggered.execution)
     assert await user.object(triggered.execution) is None
-    standing = await schedules.standing(due)
-    assert (standing.schedule.running, standing.to_collect_mist) == (0, 0)
+    standing = await schedules.overview(due)
+    assert (standing.schedule.running, standing.collectable_mist) == (0, 0)
     assert standing.funds_mist == triggered.funds_mist + EACH_MIST
 
 
@@ -206,18 +206,18 @@ async def test_required_funds_are_exact(
 ):
     workflow = await publish("xyz.example.wide@1", priced_tool, vertices)
     inputs = {f"v{number}.a": 1 for number in range(vertices)}
-    wide = {"workflow": workflow, "inputs": inputs, "each_mist": SUI // 5}
+    wide = {"workflow": workflow, "inputs": inputs, "funds_per_execution_mist": SUI // 5}
     schedule = await create(funds_mist=await needed_mist(create, **wide), **wide)
-    await schedules.give(schedule, 0, {"a": 12})  # one byte more than before
+    await schedules.set_inputs(schedule, 0, {"a": 12})  # one byte more than before
     chain.net.advance_clock(HOUR_MS)
-    standing = await schedules.standing(schedule)
-    lacks_mist = standing.lacks_mist
+    standing = await schedules.overview(schedule)
+    lacks_mist = standing.shortfall_mist
     assert lacks_mist == standing.order.terms.settings.fee_per_outcome_byte_mist
     await keeper.refill(schedule, lacks_mist - 1)
     with pytest.raises(NotFoundError):
         started_execution(await keeper.trigger(schedule, active_leader), keeper)
     await keeper.refill(schedule, 1)
-    assert not (await schedules.standing(schedule)).lacks_mist
+    assert not (await schedules.overview(schedule)).shortfall_mist
     started_execution(await keeper.trigger(schedule, active_leader), keeper)
 
 
@@ -264,39 +264,39 @@ async def test_ended_execution_counts_before_it_is_collected(
     schedule = await create(max_executions=2)
     chain.net.advance_clock(HOUR_MS)
     first = started_execution(await keeper.trigger(schedule, active_leader), keeper)
-    standing = await schedules.standing(schedule)
-    assert (standing.state, len(standing.running), standing.to_collect_mist) == ("active", 1, 0)
+    standing = await schedules.overview(schedule)
+    assert (standing.state, len(standing.running), standing.collectable_mist) == ("active", 1, 0)
     await schedules.call(executions.cancel, first.execution)
-    standing = await schedules.standing(schedule)
-    assert (standing.running, standing.to_collect_mist) == ((), EACH_MIST)
+    standing = await schedules.overview(schedule)
+    assert (standing.running, standing.collectable_mist) == ((), EACH_MIST)
     assert standing.funds_mist == SUI - first.fee_mist - first.stored_mist
     assert standing.next_at_ms == first.next_at_ms
     chain.net.advance_clock(HOUR_MS)
     started_execution(await keeper.trigger(schedule, active_leader), keeper)
-    standing = await schedules.standing(schedule)
+    standing = await schedules.overview(schedule)
     assert (standing.state, standing.next_at_ms) == ("finished", None)
     chain.net.advance_clock(HOUR_MS)  # no step was run, so it is late
-    standing = await schedules.standing(schedule)
-    assert (standing.running, standing.to_collect_mist) == ((), EACH_MIST)
+    standing = await schedules.overview(schedule)
+    assert (standing.running, standing.collectable_mist) == ((), EACH_MIST)
     with pytest.raises(WrongStateError) as caught:
         await keeper.refill(schedule, SUI)
     assert caught.value.code == "finished"
     before_mist = await user.balance(user.address)
     sent = await schedules.cancel(schedule)
-    assert schedules.back_mist(sent) == standing.funds_mist
+    assert schedules.returned_mist(sent) == standing.funds_mist
     after_mist = await user.balance(user.address)
     assert after_mist == before_mist + standing.funds_mist - sent.cost.net
 
 
 async def test_next_time_excludes_skipped_times(create, schedules, keeper, active_leader, chain):
-    schedule = await create(lasts_ms=3 * HOUR_MS)
+    schedule = await create(duration_ms=3 * HOUR_MS)
     chain.net.advance_clock(HOUR_MS)
     first = started_execution(await keeper.trigger(schedule, active_leader), keeper)
     chain.net.advance_clock(HOUR_MS)
-    running = await schedules.standing(schedule)
+    running = await schedules.overview(schedule)
     assert running.next_at_ms == first.next_at_ms + HOUR_MS
     await schedules.call(executions.cancel, first.execution)
-    ended = await schedules.standing(schedule)
+    ended = await schedules.overview(schedule)
     await keeper.collect(schedule)
     collected = await schedules.get(schedule)
     assert ended.next_at_ms == collected.next_at_ms == first.next_at_ms + HOUR_MS
@@ -308,7 +308,7 @@ async def test_late_time_is_not_due(max_late_ms, create, schedules, chain, every
     chain.net.advance_clock(2 * HOUR_MS + 120_000)
     first_at_ms = every_hour.plan.first_at_ms
     next_at_ms = first_at_ms if max_late_ms is None else first_at_ms + 2 * HOUR_MS
-    assert (await schedules.standing(schedule)).next_at_ms == next_at_ms
+    assert (await schedules.overview(schedule)).next_at_ms == next_at_ms
 
 
 @pytest.mark.parametrize(("max_late_ms", "missed"), [(None, 2), (60_000, 3)])
@@ -320,12 +320,12 @@ async def test_standing_counts_missed_times(
     times = tuple(first_ms + number * HOUR_MS for number in range(5))
     by_list = await create(timing=Timing(Plan.At(times), max_late_ms))
     for schedule in (by_interval, by_list):
-        assert (await schedules.standing(schedule)).missed == 0
+        assert (await schedules.overview(schedule)).missed == 0
     chain.net.advance_clock(3 * HOUR_MS + 120_000)
     for schedule in (by_interval, by_list):
-        assert (await schedules.standing(schedule)).missed == missed
+        assert (await schedules.overview(schedule)).missed == missed
         await schedules.pause(schedule)
-        assert (await schedules.standing(schedule)).missed == 0
+        assert (await schedules.overview(schedule)).missed == 0
 
 
 async def test_lateness_below_10_seconds_is_refused(create, every_hour):
@@ -360,12 +360,12 @@ async def test_extend_adds_times_until_and_executions(
     chain.net.advance_clock(HOUR_MS)
     for schedule in (by_list, by_interval):
         started_execution(await keeper.trigger(schedule, active_leader), keeper)
-        assert (await schedules.standing(schedule)).state == "finished"
+        assert (await schedules.overview(schedule)).state == "finished"
     await schedules.extend(by_list, times=[now_ms + 3 * HOUR_MS], max_executions=2)
     await schedules.extend(by_interval, until_ms=end_ms + 5 * HOUR_MS)
     chain.net.advance_clock(2 * HOUR_MS)
     for schedule in (by_list, by_interval):
-        assert (await schedules.standing(schedule)).state == "active"
+        assert (await schedules.overview(schedule)).state == "active"
         started_execution(await keeper.trigger(schedule, active_leader), keeper)
     assert (await schedules.order(by_list)).max_executions == 2
     assert (await schedules.order(by_interval)).timing.plan.until_ms == end_ms + 5 * HOUR_MS
@@ -430,24 +430,24 @@ async def test_too_many_failures_pause_before_they_are_collected(
     chain.net.advance_clock(HOUR_MS)
     started_execution(await keeper.trigger(schedule, active_leader), keeper)
     chain.net.advance_clock(HOUR_MS)
-    standing = await schedules.standing(schedule)
+    standing = await schedules.overview(schedule)
     assert (standing.state, standing.failures) == ("paused", 1)
     with pytest.raises(NotFoundError):
         started_execution(await keeper.trigger(schedule, active_leader), keeper)
     await schedules.resume(schedule)
-    assert (await schedules.standing(schedule)).state == "active"
+    assert (await schedules.overview(schedule)).state == "active"
     assert (await schedules.get(schedule)).running == 0
 
 
 async def test_events_are_not_planned(create, schedules, keeper, active_leader, user):
     schedule = await create(timing=Timing(Plan.OnEvent("0x2::coin::Minted", HOUR_MS, 100), None))
-    standing = await schedules.standing(schedule)
+    standing = await schedules.overview(schedule)
     assert (standing.state, standing.next_at_ms) == ("active", None)
     before_ms = await user.now_ms()
     started_execution(
         await keeper.trigger_by_event(schedule, active_leader, Cursor(7, 0, 0)), keeper
     )
-    standing = await schedules.standing(schedule)
+    standing = await schedules.overview(schedule)
     assert before_ms <= standing.next_at_ms - HOUR_MS <= await user.now_ms()
 
 
@@ -460,8 +460,8 @@ async def test_cancelled_schedule_reports_later_refunds(
         await schedules.cancel(due)
     assert caught.value.code == "cancelled"
     await schedules.call(executions.cancel, triggered.execution)
-    rest = schedules.back_mist(await schedules.cancel(due))
-    assert schedules.back_mist(first) + rest == SUI - triggered.fee_mist - triggered.stored_mist
+    rest = schedules.returned_mist(await schedules.cancel(due))
+    assert schedules.returned_mist(first) + rest == SUI - triggered.fee_mist - triggered.stored_mist
     assert rest == EACH_MIST
 
 
@@ -528,7 +528,7 @@ async def test_owner_sees_its_schedules_and_their_terms(
     assert (order.each_mist, order.vertices) == (EACH_MIST, (0,))
     assert [values.as_json() for values in order.values] == [{"a": 1}]
     assert order.terms.leaders == (active_leader,)
-    await schedules.give(schedule, 0, {"a": 2})
+    await schedules.set_inputs(schedule, 0, {"a": 2})
     assert [ports.as_json() for ports in (await schedules.order(schedule)).values] == [{"a": 2}]
 
 
@@ -544,10 +544,10 @@ async def test_change_leaders_replaces_the_leaders(
 ):
     leaders = LeaderRegistry(leader, chain.deployment)
     _, second = await leaders.register("second", activate=True)
-    await schedules.name_leaders(schedule, [second, active_leader])
+    await schedules.set_leaders(schedule, [second, active_leader])
     assert (await schedules.order(schedule)).terms.leaders == (second, active_leader)
     with pytest.raises(UsageError) as caught:
-        await schedules.name_leaders(schedule, [])
+        await schedules.set_leaders(schedule, [])
     assert caught.value.code == "leader_count_invalid"
 
 

@@ -60,18 +60,18 @@ async def test_cancelling_a_schedule_refunds_unneeded_funds_of_its_stopped_execu
     schedule, execution = running
     free_mist = await funds_of(schedules, execution)
     await schedules.call(executions.cancel, execution)
-    standing = await schedules.standing(schedule)
-    assert standing.to_collect_mist == free_mist
+    standing = await schedules.overview(schedule)
+    assert standing.collectable_mist == free_mist
     before_mist = await user.balance(user.address)
     sent = await schedules.cancel(schedule)
-    back_mist = schedules.back_mist(sent)
+    back_mist = schedules.returned_mist(sent)
     assert await user.balance(user.address) == before_mist + back_mist - sent.cost.net
     assert back_mist == standing.schedule.funds + free_mist
     with pytest.raises(WrongStateError):
         await schedules.cancel(schedule)
     # The invocation's payment is refunded after its expiry.
     chain.net.advance_clock(HOUR_MS)
-    later_mist = schedules.back_mist(await schedules.cancel(schedule))
+    later_mist = schedules.returned_mist(await schedules.cancel(schedule))
     assert 0 < later_mist < EACH_MIST - free_mist
     assert await schedules.list() == ()
 

@@ -52,7 +52,7 @@ def code_of(call, *arguments):
 def test_network_of_sui_cli_is_found(home, sui_files):
     folder = sui_files(home)
     found = Settings.load().locate_network("private")
-    assert (found.what.url, found.source) == ("https://sui.example.com", "sui")
+    assert (found.value.url, found.source) == ("https://sui.example.com", "sui")
     assert found.file == folder / "client.yaml"
 
 
@@ -64,7 +64,7 @@ def test_sui_config_dir_is_used(home, sui_files, monkeypatch, tmp_path):
 def test_network_of_pysui_is_found(home):
     write_pysui(home, [("mine", "sui.example.com:443")])
     found = Settings.load().locate_network("mine")
-    assert (found.what.url, found.source) == ("https://sui.example.com:443", "pysui")
+    assert (found.value.url, found.source) == ("https://sui.example.com:443", "pysui")
 
 
 def test_network_sources_have_precedence(home, sui_files):
@@ -113,7 +113,7 @@ def test_all_networks_lists_every_source(home, sui_files):
     sui_files(home)
     settings = Settings.load()
     networks = {
-        all_network.what.name: all_network for all_network in settings.all_networks(pytest.fail)
+        all_network.value.name: all_network for all_network in settings.all_networks(pytest.fail)
     }
     assert {"localnet", "testnet", "private", "local"} <= set(networks)
     for name, network in networks.items():
@@ -126,8 +126,8 @@ def test_broken_file_is_reported_and_skipped(home):
     (folder / "client.yaml").write_text("[")
     write_pysui(home, [("mine", "sui.example.com:443")], [("alice", 1)])
     settings, told = Settings.load(), []
-    assert "mine" in {all_network.what.name for all_network in settings.all_networks(told.append)}
-    assert [all_account.what.alias for all_account in settings.all_accounts(told.append)] == [
+    assert "mine" in {all_network.value.name for all_network in settings.all_networks(told.append)}
+    assert [all_account.value.alias for all_account in settings.all_accounts(told.append)] == [
         "alice"
     ]
     assert [error.code for error in told] == ["sui_config_invalid"] * 2

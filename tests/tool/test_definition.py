@@ -209,10 +209,10 @@ def test_the_order_of_names_does_not_change_the_interface(document):
     shuffled = json.loads(json.dumps(document, sort_keys=True))
     shuffled["url"] = "https://elsewhere.example"
     one, other = ToolDefinition.parse(document), ToolDefinition.parse(shuffled)
-    assert one.has_interface_of(other)
+    assert one.has_same_interface(other)
 
 
 def test_another_port_is_another_interface(document):
     one = ToolDefinition.parse(document)
     document["input_schema"] = {"type": "object", "properties": {"c": {}}}
-    assert not one.has_interface_of(ToolDefinition.parse(document))
+    assert not one.has_same_interface(ToolDefinition.parse(document))

@@ -80,7 +80,7 @@ def test_signed_request_has_signer_and_nonce_expiry():
     assert request.signer == LEADER
     assert len(request.nonce) >= 22  # 128 bits
     assert request.created_s == int(NOW)
-    assert request.remember_until_s == int(NOW) + 30 + 30
+    assert request.nonce_expires_s == int(NOW) + 30 + 30
 
 
 def test_no_two_requests_have_the_same_nonce():

@@ -166,7 +166,7 @@ async def test_dns_rebinding_page_cannot_call_tools(add):
 @pytest.mark.anyio
 async def test_public_server_accepts_any_host_header(add):
     server = ToolServer([add], public_url="https://tools.example.com")
-    server.reached_at("http://127.0.0.1:8080")
+    server.set_root_url("http://127.0.0.1:8080")
     async with client(server) as http:
         response = await http.get("/meta", headers={"host": "tools.internal"})
     assert response.status_code == 200

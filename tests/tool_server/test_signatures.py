@@ -399,7 +399,7 @@ async def test_unknown_key_is_refreshed_once_before_rejection(add, found, status
         looked_for.append(signer)
         known[signer] = found
 
-    async with client(server([add], leaders=known.get, look_again=look_again)) as http:
+    async with client(server([add], leaders=known.get, refresh_keys=look_again)) as http:
         assert (await post(http, signed())).status_code == status
     assert looked_for == [LEADER]
 
@@ -408,7 +408,7 @@ async def test_known_key_is_not_refreshed(add):
     async def look_again(signer):
         raise AssertionError(signer)
 
-    async with client(server([add], look_again=look_again)) as http:
+    async with client(server([add], refresh_keys=look_again)) as http:
         assert (await post(http, signed())).status_code == 200
         assert_refused(await post(http, signed(now_s=1.0)), 401, "signature_expired")
 

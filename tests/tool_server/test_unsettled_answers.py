@@ -41,13 +41,13 @@ def answers():
 
 def take(answers, leader, *numbers, now_s=0.0):
     for number in numbers:
-        assert answers.begin(leader, invocation(number), "digest", now_s)
-        answers.end(leader, invocation(number), has_answer=True)
+        assert answers.record_call(leader, invocation(number), "digest", now_s)
+        answers.record_answer(leader, invocation(number), has_answer=True)
 
 
 def fail(answers, *numbers, reason="unreachable"):
     for number in numbers:
-        answers.unpaid(invocation(number), reason)
+        answers.mark_unpaid(invocation(number), reason)
 
 
 def test_leader_is_rejected_after_three_unpaid_answers(answers):
@@ -69,18 +69,18 @@ def test_an_invocation_that_fails_twice_counts_once(answers):
 
 def test_call_without_answer_does_not_count(answers):
     for number in (1, 2, 3):
-        answers.begin(LEADER, invocation(number), "digest", 0.0)
-        answers.end(LEADER, invocation(number), has_answer=False)
+        answers.record_call(LEADER, invocation(number), "digest", 0.0)
+        answers.record_answer(LEADER, invocation(number), has_answer=False)
     fail(answers, 1, 2, 3, 4, 5)
     assert answers.refusal(LEADER) == ""
 
 
 def test_failure_before_the_answer_counts(answers):
     for number in (1, 2, 3):
-        answers.begin(LEADER, invocation(number), "digest", 0.0)
-        answers.unpaid(invocation(number), "timed_out")
+        answers.record_call(LEADER, invocation(number), "digest", 0.0)
+        answers.mark_unpaid(invocation(number), "timed_out")
         assert answers.refusal(LEADER) == ""
-        answers.end(LEADER, invocation(number), has_answer=True)
+        answers.record_answer(LEADER, invocation(number), has_answer=True)
     assert answers.refusal(LEADER)
 
 
@@ -94,7 +94,7 @@ def test_an_answer_counts_for_each_leader_that_took_it(answers):
 
 def test_a_settled_invocation_counts_no_longer(answers):
     take(answers, LEADER, 1, 2, 3)
-    answers.settled(invocation(1))
+    answers.mark_settled(invocation(1))
     fail(answers, 1, 2, 3)
     assert answers.refusal(LEADER) == ""
 
@@ -165,7 +165,7 @@ def test_unpaid_answers_are_logged(answers, logged):
     fail(answers, 1, 2, 3)
     events = [(entry["event"], entry["log_level"]) for entry in logged]
     assert events == [("answer_unpaid", "warning")] * 3 + [("leader_refused", "error")]
-    assert f"--forgive {LEADER}" in logged[-1]["hint"]
+    assert f"--forgive-leader {LEADER}" in logged[-1]["hint"]
     assert logged[-1]["invocations"] == [invocation(1), invocation(2), invocation(3)]
 
 

@@ -28,7 +28,7 @@ class Moved:
     is_list: bool = False
 
 
-def serves(pattern, path):
+def matches_path(pattern, path):
     return all(each in ("*", number) for each, number in zip(pattern, path, strict=False))
 
 
@@ -51,7 +51,7 @@ class Interpreter:
         self.failed = set()
         self.races = False
         self.vertices = {vertex.name: vertex for vertex in document.vertices}
-        self.into = {
+        self.incoming = {
             name: [edge for edge in document.edges if edge.target.vertex == name]
             for name in self.vertices
         }
@@ -93,7 +93,7 @@ class Interpreter:
         return True
 
     def _ports(self, name):
-        ports = {edge.target.port for edge in self.into[name]}
+        ports = {edge.target.port for edge in self.incoming[name]}
         return ports | set(self.vertices[name].entry_ports) | self._constants(name)
 
     def _constants(self, name):
@@ -111,7 +111,7 @@ class Interpreter:
             each
             for each in self.moved
             if each.target.vertex == name
-            and serves(each.pattern, path)
+            and matches_path(each.pattern, path)
             and not each.is_list
             and not (regions and each.pattern[regions[-1]] == "*")
         ]
@@ -131,7 +131,7 @@ class Interpreter:
         here = [
             each
             for each in self.moved
-            if each.target == InputPort(name, port) and serves(each.pattern, path)
+            if each.target == InputPort(name, port) and matches_path(each.pattern, path)
         ]
         moving = [each for each in here if not each.is_static]
         if moving:
@@ -141,14 +141,14 @@ class Interpreter:
             for each in self.moved
             if each.target.vertex == name and each.pattern == path
         }
-        for edge in self.into[name]:
+        for edge in self.incoming[name]:
             may_come = edge.target.port == port and self._may_reach(edge, path)
             if may_come and self._origin(edge) not in brought:
                 return None
         return self._fallback(name, port, here)
 
     def _fallback(self, name, port, here):
-        edges = [edge for edge in self.into[name] if edge.target.port == port]
+        edges = [edge for edge in self.incoming[name] if edge.target.port == port]
         if any(self._is_static(edge) for edge in edges):
             return next(((each.value,) for each in here), None)
         is_entry = port in self.vertices[name].entry_ports and name in self.group
@@ -241,7 +241,7 @@ class Interpreter:
             each
             for each in self.moved
             if each.target == target
-            and serves(each.pattern[:depth], path)
+            and matches_path(each.pattern[:depth], path)
             and not (each.is_static is False and not is_region)
         ]
         return bool(from_outside)

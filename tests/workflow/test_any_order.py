@@ -7,14 +7,14 @@ import pytest
 
 from nexus_tools.workflow import (
     DEFAULT_GROUP,
-    Begun,
-    Closed,
-    Collected,
+    CollectedList,
     Execution,
-    Failed,
-    Given,
-    Requested,
-    Settled,
+    ExecutionStarted,
+    GivenValue,
+    RunClosed,
+    RunFailed,
+    RunRequested,
+    RunSettled,
     Status,
     create_plan,
     find_structure,
@@ -31,12 +31,12 @@ class Played:
         self._values = {}
         self.runs = {}
         chance = random.Random(order)
-        self.execution.apply(Begun(DEFAULT_GROUP))
+        self.execution.apply(ExecutionStarted(DEFAULT_GROUP))
         while self.execution.status is Status.RUNNING:
             ready, under_way = list(self.execution.ready()), list(self.execution.under_way())
             run = chance.choice(ready + under_way)
             if run in ready:
-                self.execution.apply(Requested(run))
+                self.execution.apply(RunRequested(run))
             else:
                 self._close(run)
 
@@ -52,13 +52,13 @@ class Played:
         }
         failed = variant == FAILED
         self.execution.apply(
-            Closed(run, Failed("timed_out") if failed else Settled(variant, lengths))
+            RunClosed(run, RunFailed("timed_out") if failed else RunSettled(variant, lengths))
         )
 
     def _resolved(self, value):
-        if isinstance(value, Given):
+        if isinstance(value, GivenValue):
             return "given"
-        if isinstance(value, Collected):
+        if isinstance(value, CollectedList):
             return [self._resolved(each) for each in self.execution.collected(value)]
         ports = self._values[value.run] or {"reason": "reason", "detail": "detail"}
         found = ports[value.port]

@@ -206,7 +206,7 @@ def nested_loops(count):
 def test_eight_blocks_are_around_a_vertex_at_most(nested):
     structure = find_structure(document(*nested(8)))
     assert structure.problems == ()
-    assert max(map(len, structure.around.values())) == 8
+    assert max(map(len, structure.enclosing.values())) == 8
     [(rule, _)] = problems(*nested(9))
     assert rule == "too_deep"
 

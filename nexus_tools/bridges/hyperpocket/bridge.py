@@ -104,7 +104,7 @@ class HyperpocketBridge:
             discoveries = [self._packaged(place, host, naming)]
         else:
             discoveries = [await self._module(module, host, naming) for module in _modules(place)]
-        discovery = Discovery.joined(discoveries)
+        discovery = Discovery.merge(discoveries)
         return replace(discovery, lifespans=(self._serving,) if discovery.tools else ())
 
     @asynccontextmanager
@@ -118,7 +118,7 @@ class HyperpocketBridge:
         try:
             description = await describe(place, host)
         except NexusError as error:
-            return Discovery(refused=(RejectedTool.of(SYSTEM, place, error),))
+            return Discovery(rejected=(RejectedTool.of(SYSTEM, place, error),))
         refused = [
             RejectedTool(SYSTEM, f"{place}#{name}", reason, fqn=naming.known_fqn(SYSTEM, name))
             for name, reason in description.refused
@@ -134,13 +134,13 @@ class HyperpocketBridge:
         requested = [
             self._requested_tool(place, path, host, naming) for path in description.requested
         ]
-        return Discovery.joined([Discovery(refused=tuple(refused)), *tools, *requested])
+        return Discovery.merge([Discovery(rejected=tuple(refused)), *tools, *requested])
 
     def _packaged(self, folder: Path, host: BridgeHost, naming: Naming) -> Discovery:
         try:
             manifest = Manifest.read(folder)
         except NexusError as error:
-            return Discovery(refused=(RejectedTool.of(SYSTEM, folder, error),))
+            return Discovery(rejected=(RejectedTool.of(SYSTEM, folder, error),))
         return _discover_one(
             folder,
             partial(self._packaged_tool, folder, manifest, host, naming),
@@ -156,7 +156,7 @@ class HyperpocketBridge:
             return self._packaged(folder, host, naming)
         reason = f"it requests the packaged tool {requested_path[:200]}, not a local folder"
         hint = "Download it, and pass its folder as another location."
-        return Discovery(refused=(RejectedTool(SYSTEM, str(place), reason, hint),))
+        return Discovery(rejected=(RejectedTool(SYSTEM, str(place), reason, hint),))
 
     def _packaged_tool(
         self, folder: Path, manifest: Manifest, host: BridgeHost, naming: Naming
@@ -200,4 +200,4 @@ def _discover_one(
     try:
         return Discovery(tools=(make(),))
     except NexusError as error:
-        return Discovery(refused=(RejectedTool.of(SYSTEM, source, error, known_fqn),))
+        return Discovery(rejected=(RejectedTool.of(SYSTEM, source, error, known_fqn),))

@@ -57,7 +57,7 @@ class CredentialResolver:
         if provider is None:
             return AuthRequired("the operator has not configured credentials")
         try:
-            result = await provider.authorise(AuthRequest(auth, call.profile, call.thread_id))
+            result = await provider.authorize(AuthRequest(auth, call.profile, call.thread_id))
         except NexusError as error:
             _log.error("credentials_unusable", provider=auth.provider, reason=str(error))
             return AuthRequired("the operator's credentials are currently unavailable")

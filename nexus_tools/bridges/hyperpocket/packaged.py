@@ -72,7 +72,7 @@ class PackagedTool(HyperpocketTool):
         built = self.build.built
         if built is None:
             raise self._not_built()
-        limits = limits.left_since(started)
+        limits = limits.remaining_after(started)
         finished = redaction.finished(await self._run(built, call, credentials, limits))
         if finished.exit_code != 0:
             return error(finished.reason(), finished=finished)

@@ -17,7 +17,7 @@ from nexus_tools.bridges.hyperpocket.interface import Interface, ToolCall, outpu
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Confinement, ProcessLimits
-from nexus_tools.bridges.schemas.variants import described, process_limits
+from nexus_tools.bridges.schemas.variants import process_limits, with_description
 from nexus_tools.tool import ToolFqn
 from nexus_tools.tool_server import Health
 
@@ -47,7 +47,7 @@ class HyperpocketTool(BridgedTool):
             fqn,
             system=SYSTEM,
             source=source,
-            description=described(declaration.description),
+            description=with_description(declaration.description),
             input_schema=self._interface.schema,
             output_schema=output_of(needs_auth=declaration.auth is not None),
             timeout_ms=host.timeout_ms,
@@ -66,7 +66,7 @@ class HyperpocketTool(BridgedTool):
             names = self._authorisation.names(self.declaration.name, auth)
             return auth_required_output(auth, names, credentials)
         redaction = Redaction.of(credentials.values())
-        limits = process_limits(self.host.limits, self.timeout_ms).left_since(started)
+        limits = process_limits(self.host.limits, self.timeout_ms).remaining_after(started)
         output = await self.run_with(call, credentials, redaction, limits)
         return {variant: redaction.value(ports) for variant, ports in output.items()}
 

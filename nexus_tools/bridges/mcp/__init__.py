@@ -6,6 +6,6 @@ Start reading at `bridge.py`. The modules that implement the protocol require th
 
 from nexus_tools.bridges.mcp.bridge import McpBridge
 from nexus_tools.bridges.mcp.pins import Pins
-from nexus_tools.bridges.mcp.supervisor import Patience
+from nexus_tools.bridges.mcp.supervisor import ReconnectPolicy
 
-__all__ = ["McpBridge", "Patience", "Pins"]
+__all__ = ["McpBridge", "Pins", "ReconnectPolicy"]

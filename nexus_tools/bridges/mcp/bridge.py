@@ -19,7 +19,7 @@ from nexus_tools.bridges.mcp.declaration import (
 from nexus_tools.bridges.mcp.link import CallFailedError
 from nexus_tools.bridges.mcp.listing import Fingerprint, Listing
 from nexus_tools.bridges.mcp.pins import Pins
-from nexus_tools.bridges.mcp.supervisor import Patience, Service
+from nexus_tools.bridges.mcp.supervisor import ReconnectPolicy, Service
 from nexus_tools.bridges.mcp.tool import McpTool
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.errors import NexusError, UsageError, ValidationError
@@ -35,7 +35,7 @@ _NAMES = ("mcp.json", ".mcp.json")
 _ENDING = ".mcp.json"
 _DOWNLOAD_HINT = (
     "Its command downloads the server, but has no network access. Install the server and name its"
-    " program, or open the port with --connect 443."
+    " program, or open the port with --allow-port 443."
 )
 
 
@@ -56,13 +56,13 @@ class McpBridge:
         *,
         accept_changes: bool = False,
         generation: "ProtocolGeneration" = "auto",
-        patience: Patience | None = None,
+        reconnect_policy: ReconnectPolicy | None = None,
         per_call: bool = False,
     ) -> None:
         self._pins = pins
         self._accept_changes = accept_changes
         self._generation: ProtocolGeneration = generation
-        self._patience = patience
+        self._reconnect_policy = reconnect_policy
         self._per_call = per_call
 
     def recognises(self, place: Path) -> bool:
@@ -89,7 +89,7 @@ class McpBridge:
         discoveries = await asyncio.gather(
             *[self._discover(*server, host, naming) for server in servers]
         )
-        return Discovery.joined(discoveries)
+        return Discovery.merge(discoveries)
 
     async def _discover(
         self, file: Path, name: str, document: Any, host: BridgeHost, naming: Naming
@@ -101,16 +101,16 @@ class McpBridge:
         except CallFailedError as failed:
             hint = _DOWNLOAD_HINT if _lacks_network(server, host) else ""
             reason = server.redaction.text(_reason(failed))
-            return Discovery(refused=(RejectedTool(SYSTEM, source, reason, hint),))
+            return Discovery(rejected=(RejectedTool(SYSTEM, source, reason, hint),))
         except NexusError as error:
-            return Discovery(refused=(RejectedTool.of(SYSTEM, source, error),))
+            return Discovery(rejected=(RejectedTool.of(SYSTEM, source, error),))
         service = Service(
             name,
             server,
             host,
             listing.fingerprints(),
             generation=self._generation,
-            patience=self._patience,
+            reconnect_policy=self._reconnect_policy,
             is_per_call=self._per_call,
         )
         return self._of_listing(source, listing, service, naming)

@@ -236,7 +236,7 @@ def _filled(value: Any, environment: Mapping[str, str]) -> Any:
             "variable_missing",
             f"it requires {', '.join(missing)}, which is not set or not shared with tools",
             hint="To share it with the tools, pass "
-            + " ".join(f"--share-env {n}" for n in missing)
+            + " ".join(f"--allow-env {n}" for n in missing)
             + ".",
         )
     return _substituted(value, environment)

@@ -28,7 +28,7 @@ _MAX_LATE_LISTINGS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class ReconnectPolicy:
     """The delays of a service, in seconds.
 
     `relist_s` is the time between two listings on health requests, `listing_s` the time limit of
@@ -38,8 +38,8 @@ class Patience:
 
     relist_s: float = 30.0
     listing_s: float = 4.0
-    first_pause_s: float = 0.5
-    longest_pause_s: float = 30.0
+    first_delay_s: float = 0.5
+    max_delay_s: float = 30.0
 
 
 class Service:
@@ -61,7 +61,7 @@ class Service:
         expected: Mapping[str, Fingerprint],
         *,
         generation: "ProtocolGeneration" = "auto",
-        patience: Patience | None = None,
+        reconnect_policy: ReconnectPolicy | None = None,
         is_per_call: bool = False,
     ) -> None:
         self.name = name
@@ -71,7 +71,7 @@ class Service:
         self._host = host
         self._expected = expected
         self._generation = generation
-        self._patience = patience or Patience()
+        self._reconnect_policy = reconnect_policy or ReconnectPolicy()
         self._connection: Connection | None = None
         self._changes: dict[str, tuple[str, ...]] = {}
         self._compared_at = 0.0
@@ -143,7 +143,7 @@ class Service:
             return await self._call_separate_server(tool, arguments, seconds)
         if self._calls or self._background_checks:
             with self._not_ready_errors():
-                await connection.ping(min(seconds, self._patience.listing_s))
+                await connection.ping(min(seconds, self._reconnect_policy.listing_s))
         self._calls += 1
         try:
             return await connection.call(tool, arguments, seconds)
@@ -197,7 +197,7 @@ class Service:
 
     async def _close_if_unresponsive(self, connection: "Connection") -> None:
         try:
-            await connection.ping(self._patience.listing_s)
+            await connection.ping(self._reconnect_policy.listing_s)
         except CallFailedError as failed:
             connection.link.close(failed.reason, failed.limit)
 
@@ -221,7 +221,7 @@ class Service:
 
     async def _supervise(self, first_attempt: asyncio.Event) -> None:
         """Restart the server whenever it ends, with increasing delays while it keeps failing."""
-        pause_s = self._patience.first_pause_s
+        pause_s = self._reconnect_policy.first_delay_s
         while self._is_wanted:
             started = time.monotonic()
             try:
@@ -236,13 +236,13 @@ class Service:
                 )
             self._connection = None
             first_attempt.set()
-            if time.monotonic() - started > self._patience.longest_pause_s:
-                pause_s = self._patience.first_pause_s
+            if time.monotonic() - started > self._reconnect_policy.max_delay_s:
+                pause_s = self._reconnect_policy.first_delay_s
             reason = self.redaction.text(self._problem.reason)
             _log.warning("server_ended", server=self.name, reason=reason)
             if self._is_wanted:
                 await pause(pause_s)
-            pause_s = min(2 * pause_s, self._patience.longest_pause_s)
+            pause_s = min(2 * pause_s, self._reconnect_policy.max_delay_s)
 
     async def _run_once(self, first_attempt: asyncio.Event) -> None:
         """Run the server until it ends, which raises a `CallFailedError`."""
@@ -280,10 +280,10 @@ class Service:
         Raises:
             CallFailedError: if the listing fails.
         """
-        if time.monotonic() - self._compared_at < self._patience.relist_s:
+        if time.monotonic() - self._compared_at < self._reconnect_policy.relist_s:
             return
         try:
-            await self._compare(connection, self._patience.listing_s)
+            await self._compare(connection, self._reconnect_policy.listing_s)
         except CallFailedError as error:
             self._late += 1
             if error.limit is not Limit.TIME or self._late >= _MAX_LATE_LISTINGS:

@@ -9,7 +9,7 @@ from nexus_tools.bridges.mcp.link import CallFailedError
 from nexus_tools.bridges.mcp.listing import ListedTool
 from nexus_tools.bridges.mcp.supervisor import Service
 from nexus_tools.bridges.sandbox import ProcessLimits
-from nexus_tools.bridges.schemas.variants import described, error, process_limits
+from nexus_tools.bridges.schemas.variants import error, process_limits, with_description
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import Answer, ToolFqn, with_annotations
 
@@ -32,7 +32,7 @@ class McpTool(BridgedTool):
             fqn,
             system="mcp",
             source=source,
-            description=redaction.text(described(listed.description)),
+            description=redaction.text(with_description(listed.description)),
             input_schema=redaction.value(
                 with_annotations(self._interface.inputs.schema, listed.annotations)
             ),

@@ -44,7 +44,7 @@ class NoraBridge:
         discoveries = [
             await anyio.to_thread.run_sync(self._one, folder, host, naming) for folder in folders
         ]
-        return Discovery.joined(discoveries)
+        return Discovery.merge(discoveries)
 
     def _one(self, folder: Path, host: BridgeHost, naming: Naming) -> Discovery:
         known_fqn = None
@@ -56,7 +56,7 @@ class NoraBridge:
             tool = NoraTool(manifest, fqn, host, self._soft_error).called(manifest.name)
             return Discovery(tools=(tool,))
         except NexusError as error:
-            return Discovery(refused=(RejectedTool.of(SYSTEM, folder, error, known_fqn),))
+            return Discovery(rejected=(RejectedTool.of(SYSTEM, folder, error, known_fqn),))
 
     def _check_danger(self, manifest: Manifest) -> None:
         reason = "" if self._allow_dangerous else dangerous_tool_reason(manifest)

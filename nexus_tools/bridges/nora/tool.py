@@ -9,11 +9,11 @@ from nexus_tools.bridges.schemas.json_schema_upgrade import upgrade_schema
 from nexus_tools.bridges.schemas.ports import map_ports
 from nexus_tools.bridges.schemas.variants import (
     closed_object_schema,
-    described,
     error,
     error_schema,
     output_schema,
     process_limits,
+    with_description,
 )
 from nexus_tools.bridges.worker import WorkerReply, call_worker_in_scratch, failure
 from nexus_tools.errors import UsageError
@@ -78,7 +78,7 @@ class NoraTool(BridgedTool):
             fqn,
             system=SYSTEM,
             source=str(manifest.folder),
-            description=described(manifest.description),
+            description=with_description(manifest.description),
             input_schema=self._ports.schema,
             output_schema=output_schema(
                 {

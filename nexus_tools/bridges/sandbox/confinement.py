@@ -78,7 +78,7 @@ class Confinement:
         """Raise `UsageError` with code `confinement_unavailable` if the kernel cannot confine."""
         if not self.is_on:
             return
-        if not confine.is_there():
+        if not confine.is_supported():
             raise _unavailable("this system cannot confine bridged tools")
         if self.ports and landlock.version() < landlock.PORTS_SINCE:
             raise _unavailable("this kernel cannot allow single ports for bridged tools")
@@ -116,7 +116,7 @@ def _unavailable(problem: str) -> UsageError:
     return UsageError(
         "confinement_unavailable",
         f"{problem}: without confinement they can read your keys and change your files",
-        hint="Use Linux 5.13 or newer with Landlock (6.7 for --connect). To serve trusted tools "
+        hint="Use Linux 5.13 or newer with Landlock (6.7 for --allow-port). To serve trusted tools "
         "without confinement, pass --no-confinement as a user without keys.",
     )
 

@@ -10,7 +10,7 @@ from nexus_tools.bridges.sandbox.scratch import ScratchDirectory
 INHERITED_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ")
 
 
-class Operator(Protocol):
+class OperatorEnvironment(Protocol):
     """The operator's variables and the part that tools receive; a `BridgeHost` implements it."""
 
     @property
@@ -30,7 +30,7 @@ class Operator(Protocol):
 
 
 def environment_of(
-    host: Operator,
+    host: OperatorEnvironment,
     *,
     scratch: ScratchDirectory,
     declared: Iterable[str] = (),

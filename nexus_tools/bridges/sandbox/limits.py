@@ -20,7 +20,7 @@ class ProcessLimits:
     files: int = 10_000
     processes: int = 64
 
-    def left_since(self, began: float) -> "ProcessLimits":
+    def remaining_after(self, began: float) -> "ProcessLimits":
         """Return the limits with the time that remains since `began` (monotonic clock, seconds)."""
         spent_ms = int((monotonic() - began) * 1_000)
         return replace(self, time_ms=max(self.time_ms - spent_ms, 1))

@@ -202,8 +202,8 @@ def start_error(number: int, stage: str, command: Sequence[str], directory: Path
         return UsageError(
             "confinement_failed",
             f"the kernel cannot confine a tool: {problem}",
-            hint="Check that the folders of --write and --workspace exist, and that your container "
-            "permits confinement.",
+            hint="Check that the folders of --allow-write and --workspace exist, and that your"
+            " container permits confinement.",
         )
     program = command[0] if command else ""
     if number in _MISSING:

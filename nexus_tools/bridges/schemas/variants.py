@@ -70,7 +70,7 @@ def error(
 
     Ports that are None and an exit code of 0 are omitted. `reason` is truncated like a description.
     """
-    ports: dict[str, Any] = {"reason": described(reason) or "the tool failed", "type": type}
+    ports: dict[str, Any] = {"reason": with_description(reason) or "the tool failed", "type": type}
     if finished is not None:
         ports["exit_code"] = finished.exit_code or None
         ports["limit"] = finished.limit.value if finished.limit else None
@@ -78,7 +78,7 @@ def error(
     return {"err": {name: port for name, port in (ports | more).items() if port is not None}}
 
 
-def described(text: str) -> str:
+def with_description(text: str) -> str:
     """Return a text truncated to the size of a description: 4096 bytes of UTF-8, ending in `…`."""
     encoded = text.encode("utf-8", "replace")
     if len(encoded) <= MAX_DESCRIPTION_BYTES:

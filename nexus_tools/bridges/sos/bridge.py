@@ -108,13 +108,13 @@ class SosBridge:
         discoveries = [await self._read(files, host, naming) for files in content.namespaces]
         if content.system:
             discoveries.append(await self._system(content.system, host, naming))
-        return Discovery.joined(discoveries)
+        return Discovery.merge(discoveries)
 
     async def _read(self, files: Sequence[Path], host: BridgeHost, naming: Naming) -> Discovery:
         try:
             return await self._namespace(files, host, naming)
         except UsageError as error:
-            return Discovery(refused=(RejectedTool.of(SYSTEM, files[0].parent, error),))
+            return Discovery(rejected=(RejectedTool.of(SYSTEM, files[0].parent, error),))
 
     async def _namespace(
         self, files: Sequence[Path], host: BridgeHost, naming: Naming
@@ -127,8 +127,8 @@ class SosBridge:
             assert isinstance(reply.value, dict)
             return self._described(reply.value, host, naming)
         if len(files) > 1:
-            return Discovery.joined([await self._namespace([file], host, naming) for file in files])
-        return Discovery(refused=(_load_refusal(files[0], reply.error, host),))
+            return Discovery.merge([await self._namespace([file], host, naming) for file in files])
+        return Discovery(rejected=(_load_refusal(files[0], reply.error, host),))
 
     def _described(self, reply: dict[str, Any], host: BridgeHost, naming: Naming) -> Discovery:
         tools: list[BridgedTool] = []
@@ -170,7 +170,7 @@ class SosBridge:
         try:
             system = await anyio.to_thread.run_sync(System.read, file)
         except ValidationError as error:
-            return Discovery(refused=(RejectedTool.of(SYSTEM, file, error),))
+            return Discovery(rejected=(RejectedTool.of(SYSTEM, file, error),))
         results = [self._chain(system, action, host, naming) for action in system.actions]
         return Discovery(
             tuple(result for result in results if isinstance(result, SosActionTool)),

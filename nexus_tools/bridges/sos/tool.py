@@ -6,10 +6,10 @@ from typing import Any
 from nexus_tools.bridges.base import BridgedTool, BridgeHost
 from nexus_tools.bridges.schemas.variants import (
     closed_object_schema,
-    described,
     error_schema,
     output_schema,
     process_limits,
+    with_description,
 )
 from nexus_tools.bridges.sos.child_client import (
     PLUGIN_TOOL,
@@ -46,7 +46,7 @@ class SosTool(BridgedTool):
             fqn,
             system=SYSTEM,
             source=f"{tool.file}:{tool.name} on {runtime}",
-            description=described(tool.text),
+            description=with_description(tool.text),
             input_schema=self._interface.mapping.schema,
             output_schema=self._interface.output_schema,
             timeout_ms=host.timeout_ms,
@@ -157,4 +157,4 @@ def _description(system: System, action: str) -> str:
     author_description = system.document["meta"].get("system_description")
     tools = ", ".join(dict.fromkeys(tool_names_in(system.actions[action]))) or "nothing"
     intro = f"Runs {action} of the system {system.name}: {tools}."
-    return described(f"{intro} {author_description}" if author_description else intro)
+    return with_description(f"{intro} {author_description}" if author_description else intro)

@@ -81,10 +81,10 @@ class UnstractBridge:
         try:
             tool = await self._tool(place, host, naming)
         except NexusError as error:
-            return Discovery(refused=(RejectedTool.of(self.system, place, error),))
+            return Discovery(rejected=(RejectedTool.of(self.system, place, error),))
         except OSError as error:
             reason = f"cannot read its folder: {error.strerror}"
-            return Discovery(refused=(RejectedTool(self.system, str(place), reason),))
+            return Discovery(rejected=(RejectedTool(self.system, str(place), reason),))
         return Discovery(tools=(tool,))
 
     async def _tool(self, place: Path, host: BridgeHost, naming: Naming) -> UnstractTool:

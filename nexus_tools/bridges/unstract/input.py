@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.bridges.schemas.ports import PortMapping, map_ports
-from nexus_tools.bridges.schemas.variants import closed_object_schema, described
+from nexus_tools.bridges.schemas.variants import closed_object_schema, with_description
 from nexus_tools.bridges.unstract.properties import (
     FileInput,
     Parameter,
@@ -197,7 +197,7 @@ class ToolInput:
 def _own_ports(properties: ToolProperties, settings: Settings) -> dict[str, Any]:
     ports: dict[str, Any] = {}
     if properties.file_input is not FileInput.NONE:
-        description = described(properties.input_description)
+        description = with_description(properties.input_description)
         ports["file"] = file_schema(properties.restrictions, description)
     settings_schema = relocated(
         SchemaDocument.parse(settings.schema), lambda pointer: f"/properties/settings{pointer}"
@@ -216,7 +216,10 @@ def _parameter_ports(parameters: list[Parameter], other_ports: int) -> PortMappi
     if not parameters:
         return None
     schemas = {
-        parameter.name: {"type": parameter.type, "description": described(parameter.description)}
+        parameter.name: {
+            "type": parameter.type,
+            "description": with_description(parameter.description),
+        }
         for parameter in parameters
     }
     schema = closed_object_schema(schemas, required=schemas)

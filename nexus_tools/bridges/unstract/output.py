@@ -10,10 +10,10 @@ from nexus_tools.bridges.sandbox import ProcessResult
 from nexus_tools.bridges.schemas.json_schema_upgrade import upgrade_schema
 from nexus_tools.bridges.schemas.variants import (
     closed_object_schema,
-    described,
     error,
     error_schema,
     output_schema,
+    with_description,
 )
 from nexus_tools.bridges.unstract.message import Cost, Log, LogLevel, SingleStepMessage, Update
 from nexus_tools.bridges.unstract.properties import ResultType, ToolProperties
@@ -35,7 +35,7 @@ def tool_output_schema(properties: ToolProperties) -> dict[str, Any]:
     ok = closed_object_schema(
         {
             "output": _output(properties),
-            "files": _files(described(properties.output_description)),
+            "files": _files(with_description(properties.output_description)),
             "elapsed_time": {
                 "type": "number",
                 "description": "The elapsed time in seconds, as the tool reports it.",
@@ -76,7 +76,7 @@ def message_ports(transcript: Transcript, *, with_logs: bool) -> dict[str, Any]:
 
 
 def _output(properties: ToolProperties) -> dict[str, Any]:
-    description = described(properties.result_description) or "The result of the tool."
+    description = with_description(properties.result_description) or "The result of the tool."
     if properties.result_type is ResultType.TEXT:
         return _TEXT | {"description": description}
     if not properties.result_schema:

@@ -98,7 +98,7 @@ class LocalRunner:
             scratch=command.scratch,
             environment=self._environment(command),
             # The copy of a large tool counts towards its time limit.
-            limits=command.limits.left_since(started),
+            limits=command.limits.remaining_after(started),
             confinement=self._confinement(command.storage),
             directory=folder,
             input=command.input,

@@ -8,7 +8,7 @@ from typing import Any
 from nexus_tools.bridges.base import BridgedTool, BridgeHost
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import ScratchDirectory
-from nexus_tools.bridges.schemas.variants import described, process_limits
+from nexus_tools.bridges.schemas.variants import process_limits, with_description
 from nexus_tools.bridges.unstract.declarations import Declarations
 from nexus_tools.bridges.unstract.input import INPUT_FILE_PARAMETER, RunInput, ToolInput
 from nexus_tools.bridges.unstract.message import LogLevel
@@ -182,7 +182,7 @@ def _description(properties: ToolProperties) -> str:
         f"It writes to {target} of its own." if target else "",
         "Its results may be cached." if properties.is_cacheable else "",
     ]
-    return described(" ".join(part for part in parts if part))
+    return with_description(" ".join(part for part in parts if part))
 
 
 _WRITES = {"db": "a database", "index": "an index"}

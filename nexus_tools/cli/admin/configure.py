@@ -5,17 +5,23 @@ from typing import Any
 import click
 
 from nexus_tools.cli.admin.cost import cost_document, cost_in_words
-from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
+from nexus_tools.cli.framework import (
+    Session,
+    confirm_and_execute,
+    confirmation_prompt,
+    report,
+    transaction_command,
+)
 from nexus_tools.errors import UsageError
 
 _SWITCH = {"true": True, "false": False}
 
 
 @click.command()
-@click.argument("whom", metavar="WHOM", type=click.Choice(["tools", "leaders"]))
+@click.argument("target", metavar="WHOM", type=click.Choice(["tools", "leaders"]))
 @click.argument("settings", metavar="NAME=VALUE...", nargs=-1, required=True)
-@writes
-async def command(session: Session, whom: str, settings: tuple[str, ...]) -> None:
+@transaction_command
+async def command(session: Session, subject: str, settings: tuple[str, ...]) -> None:
     """Change registry settings for tools, or for leaders and invocations.
 
     WHOM is `tools` or `leaders`. Pass settings as NAME=VALUE, for example
@@ -30,20 +36,20 @@ async def command(session: Session, whom: str, settings: tuple[str, ...]) -> Non
     from msgspec.structs import replace
 
     async with session.nexus() as nexus:
-        service: Any = nexus.tools if whom == "tools" else nexus.leaders
+        service: Any = nexus.tools if subject == "tools" else nexus.leaders
         before = await service.settings()
         values = _values(before, settings)
         changed = replace(before, **values)
-        done = f"changed the settings for {whom}: {', '.join(settings)}"
-        if whom == "leaders":
+        done = f"changed the settings for {subject}: {', '.join(settings)}"
+        if subject == "leaders":
             gas_price = await nexus.client.gas_price()
             session.output.note(f"Today: {cost_in_words(cost_document(before, gas_price))}.")
             session.output.note(f"After: {cost_in_words(cost_document(changed, gas_price))}.")
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             service,
             lambda registry: registry.configure(changed),
-            question=lambda rehearsed: asked(done, rehearsed),
+            question=lambda simulated: confirmation_prompt(done, simulated),
         )
     report(session.output, sent, done, values)
 

@@ -4,7 +4,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
+from nexus_tools.cli.framework import (
+    Session,
+    confirm_and_execute,
+    confirmation_prompt,
+    report,
+    transaction_command,
+)
 from nexus_tools.cli.shared.offer import CANCEL_OFFER, OFFERED, describe_offer, offer_recipient
 
 if TYPE_CHECKING:
@@ -19,19 +25,19 @@ if TYPE_CHECKING:
 @click.command()
 @OFFERED
 @CANCEL_OFFER
-@writes
-async def offer(session: Session, who: str | None, *, cancel: bool) -> None:
+@transaction_command
+async def offer(session: Session, recipient: str | None, *, cancel: bool) -> None:
     """Offer the administration to WHO, an address or the alias of a key.
 
     Nothing changes until WHO accepts. Use --cancel to withdraw the offer.
     """
-    to = offer_recipient(session, who, cancel=cancel)
-    done = describe_offer("the administration", who)
+    to = offer_recipient(session, recipient, cancel=cancel)
+    done = describe_offer("the administration", recipient)
     await _act(session, lambda administration: administration.offer(to), done)
 
 
 @click.command()
-@writes
+@transaction_command
 async def accept(session: Session) -> None:
     """Accept the administration that was offered to you. Settings stay unchanged."""
     done = f"{session.own_address()} is now the admin"
@@ -43,8 +49,11 @@ async def _act(session: Session, verb: "Verb", done: str) -> None:
 
     async with session.nexus() as nexus:
         administration = Administration(nexus.client, nexus.deployment, dry_run=session.dry_run)
-        sent = await carry_out(
-            session, administration, verb, question=lambda rehearsed: asked(done, rehearsed)
+        sent = await confirm_and_execute(
+            session,
+            administration,
+            verb,
+            question=lambda simulated: confirmation_prompt(done, simulated),
         )
         owner = (await administration.state()).owner
     facts = {

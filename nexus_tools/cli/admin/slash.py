@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import AMOUNT, FILE, Session, asked, carry_out, report, writes
+from nexus_tools.cli.framework import (
+    AMOUNT,
+    FILE,
+    Session,
+    confirm_and_execute,
+    confirmation_prompt,
+    report,
+    transaction_command,
+)
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
@@ -19,7 +27,7 @@ if TYPE_CHECKING:
     Slashes = ToolRegistry | LeaderRegistry
     Verb = Callable[[Any, "str | Address"], Awaitable[Sent]]
 
-WHOSE = click.argument("whose", metavar="FQN|LEADER")
+SLASHED = click.argument("target", metavar="FQN|LEADER")
 """A tool by its FQN, or a leader by its ID or its unique name."""
 
 
@@ -35,7 +43,7 @@ def command() -> None:
 
 
 @command.command()
-@WHOSE
+@SLASHED
 @click.argument("amount", type=AMOUNT)
 @click.option("--reason", required=True, help="Reason of the slash, which is public on chain.")
 @click.option(
@@ -44,17 +52,17 @@ def command() -> None:
     required=True,
     help="File with the evidence. Only its SHA-256 digest is published on chain.",
 )
-@writes
+@transaction_command
 async def propose(
-    session: Session, *, whose: str, amount: int, reason: str, evidence: Path
+    session: Session, *, target: str, amount: int, reason: str, evidence: Path
 ) -> None:
     """Propose to burn AMOUNT SUI of the collateral of a tool or a leader."""
     digest = _digest(evidence)
-    done = f"proposed to slash {whose} by {units.sui(amount)}, executable on the 4th day"
+    done = f"proposed to slash {target} by {units.sui(amount)}, executable on the 4th day"
     facts = {"reason": reason, "evidence_sha256": digest.hex()}
     await _act(
         session,
-        whose,
+        target,
         lambda service, who: service.propose_slash(who, amount, reason, digest),
         done,
         facts,
@@ -62,21 +70,21 @@ async def propose(
 
 
 @command.command()
-@WHOSE
-@writes
-async def execute(session: Session, whose: str) -> None:
+@SLASHED
+@transaction_command
+async def execute(session: Session, target: str) -> None:
     """Execute a slash that was proposed 3 to 4 days ago, and suspend the tool or leader."""
-    done = f"slashed {whose}: burned the proposed amount"
-    await _act(session, whose, lambda service, who: service.execute_slash(who), done)
+    done = f"slashed {target}: burned the proposed amount"
+    await _act(session, target, lambda service, who: service.execute_slash(who), done)
 
 
 @command.command()
-@WHOSE
-@writes
-async def cancel(session: Session, whose: str) -> None:
+@SLASHED
+@transaction_command
+async def cancel(session: Session, target: str) -> None:
     """Cancel a proposed slash."""
-    done = f"cancelled the proposed slash of {whose}"
-    await _act(session, whose, lambda service, who: service.cancel_slash(who), done)
+    done = f"cancelled the proposed slash of {target}"
+    await _act(session, target, lambda service, who: service.cancel_slash(who), done)
 
 
 def _digest(evidence: Path) -> bytes:
@@ -84,21 +92,21 @@ def _digest(evidence: Path) -> bytes:
 
 
 async def _act(
-    session: Session, whose: str, verb: "Verb", done: str, facts: dict[str, Any] | None = None
+    session: Session, target: str, verb: "Verb", done: str, facts: dict[str, Any] | None = None
 ) -> None:
     """Run an action on a tool or a leader with `carry_out`, and report it."""
     async with session.nexus() as nexus:
         # An FQN contains "@". A leader whose name contains it has to be named by its ID.
-        is_tool = "@" in whose
+        is_tool = "@" in target
         service: Slashes = nexus.tools if is_tool else nexus.leaders
-        who = whose if is_tool else (await nexus.leaders.find(whose)).id
-        sent = await carry_out(
+        who = target if is_tool else (await nexus.leaders.find(target)).id
+        sent = await confirm_and_execute(
             session,
             service,
             lambda registry: verb(registry, who),
-            question=lambda rehearsed: asked(done, rehearsed),
+            question=lambda simulated: confirmation_prompt(done, simulated),
         )
-        record = {"whose": whose, **(facts or {}), **_told(service, sent)}
+        record = {"target": target, **(facts or {}), **_told(service, sent)}
     report(session.output, sent, done, record)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.bridge.hyperpocket import HyperpocketSettings, credential_store
-from nexus_tools.cli.framework import Choice, Session, local, read_secret
+from nexus_tools.cli.framework import Choice, Session, offline_command, read_secret
 from nexus_tools.errors import NotFoundError, UsageError
 from nexus_tools.sui.support.units import in_words
 
@@ -31,7 +31,7 @@ def command() -> None:
 
 
 @command.command("list")
-@local
+@offline_command
 def list_credentials(session: Session) -> None:
     """List the stored credentials without their secrets."""
     rows = [_row(key, credential) for key, credential in credential_store(session.settings).list()]
@@ -66,7 +66,7 @@ def list_credentials(session: Session) -> None:
 )
 @_PROFILE
 @_THREAD
-@local
+@offline_command
 def set_credential(
     session: Session,
     *,
@@ -100,7 +100,7 @@ def set_credential(
 @click.argument("provider")
 @_PROFILE
 @_THREAD
-@local
+@offline_command
 def remove_credential(session: Session, *, provider: str, for_profile: str, thread: str) -> None:
     """Delete the credential for PROVIDER."""
     from nexus_tools.bridges import CredentialKey
@@ -127,7 +127,7 @@ def remove_credential(session: Session, *, provider: str, for_profile: str, thre
 )
 @_PROFILE
 @_THREAD
-@local
+@offline_command
 def sign_in(
     session: Session,
     *,

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.bridge.borrowing import BridgeOptions, optional_bridge_options
+from nexus_tools.cli.bridge.options import BridgeOptions, optional_bridge_options
 from nexus_tools.cli.bridge.show import no_match_error, require_tools, warn_of_refusals
-from nexus_tools.cli.framework import CA_FILE, Session, plain, writes
+from nexus_tools.cli.framework import CA_FILE, Session, plain, transaction_command
 from nexus_tools.cli.tool.terms import Terms, registration_options
 from nexus_tools.errors import UsageError, ValidationError, WrongStateError
 from nexus_tools.sui.support import units
@@ -19,24 +19,26 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--url", required=True, help="URL of the server of the tools.")
 @registration_options
-@click.option("--unchecked", is_flag=True, help="Do not check the running server and its tools.")
+@click.option(
+    "--skip-validation", is_flag=True, help="Do not check the running server and its tools."
+)
 @CA_FILE
 @optional_bridge_options
-@writes
+@transaction_command
 async def command(
     session: Session,
     *,
-    borrowing: BridgeOptions,
+    bridge: BridgeOptions,
     url: str,
     terms: Terms,
     ca_file: Path | None,
-    unchecked: bool,
+    skip_validation: bool,
 ) -> None:
     """Register the tools that are served at URL, and lock the collateral of each.
 
     The definitions come from the server; no tool is invoked or started. Tools whose /health reports
     that they are not ready cause a warning. With --yes, nothing is registered then, unless you pass
-    --unchecked, which skips /health.
+    --skip-validation, which skips /health.
 
     With PATH..., the tools are also discovered there, as with `nexus-tools bridge show`, and must
     be served at URL with the same options. After an interruption, run the same command again to
@@ -44,36 +46,34 @@ async def command(
     """
     from nexus_tools.cli.tool.register import register
 
-    if not borrowing.places:
-        _check_options(borrowing)
+    if not bridge.places:
+        _check_options(bridge)
         served = await _served(session, url, ca_file)
-        definitions = [
-            definition for definition in served if borrowing.patterns.admit(definition.fqn)
-        ]
+        definitions = [definition for definition in served if bridge.patterns.admit(definition.fqn)]
         if not definitions:
             raise no_match_error([definition.fqn for definition in served])
     else:
-        definitions = await _found(session, borrowing, url)
-        if not unchecked:
+        definitions = await _found(session, bridge, url)
+        if not skip_validation:
             _check_served(url, definitions, await _served(session, url, ca_file))
-    if not unchecked:
+    if not skip_validation:
         await _check_health(session, definitions, ca_file)
     await register(session, definitions, terms, _rooms(session, definitions, terms))
 
 
-def _check_options(borrowing: BridgeOptions) -> None:
+def _check_options(bridge: BridgeOptions) -> None:
     """Raise `option_not_applicable` for an option that needs a PATH."""
-    if borrowing.domain is not None:
+    if bridge.domain is not None:
         hint = "Also pass the PATH of the tools."
         raise UsageError("option_not_applicable", "--domain needs a PATH", hint=hint)
 
 
-async def _found(session: Session, borrowing: BridgeOptions, url: str) -> "list[ToolDefinition]":
+async def _found(session: Session, bridge: BridgeOptions, url: str) -> "list[ToolDefinition]":
     """Return the definitions of the tools in the paths, as they are served at a URL."""
     from nexus_tools.tool_server import ToolServer
 
-    with borrowing.host(session) as host:
-        found = await borrowing.discover(session, host)
+    with bridge.host(session) as host:
+        found = await bridge.discover(session, host)
     warn_of_refusals(session.output, found)
     require_tools(found)
     return ToolServer(found.tools).definitions(url)
@@ -90,7 +90,7 @@ async def _served(session: Session, url: str, ca_file: Path | None) -> "list[Too
     check_tool_url(session, url)
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):
-            return list((await served_definitions(http, url, every=True)).values())
+            return list((await served_definitions(http, url, all_tools=True)).values())
 
 
 def _rooms(
@@ -135,7 +135,7 @@ async def _check_health(
         raise WrongStateError(
             "tool_not_ready",
             f"{units.count(len(problems), 'tool')} not ready: nothing was registered",
-            hint="Make the tools ready, or pass --unchecked to register them anyway.",
+            hint="Make the tools ready, or pass --skip-validation to register them anyway.",
         )
 
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.bridge.borrowing import BridgeOptions, bridge_options
-from nexus_tools.cli.framework import Output, Session, local, plain
+from nexus_tools.cli.bridge.options import BridgeOptions, bridge_options
+from nexus_tools.cli.framework import Output, Session, offline_command, plain
 from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ _NAMED = 10
 @click.command()
 @click.option("--schemas", is_flag=True, help="Print the whole schemas.")
 @bridge_options
-@local
-async def command(session: Session, *, borrowing: BridgeOptions, schemas: bool) -> None:
+@offline_command
+async def command(session: Session, *, bridge: BridgeOptions, schemas: bool) -> None:
     """Show the tools in PATH..., their ports, and the reasons for refused ones.
 
     The exit code is 7 if no tool can be served, and 2 if no tool matches --only and --exclude.
     """
-    with borrowing.host(session) as host:
-        found = await borrowing.discover(session, host)
+    with bridge.host(session) as host:
+        found = await bridge.discover(session, host)
     if session.output.as_json:
         session.output.document(_document(found))
     else:
@@ -36,15 +36,15 @@ async def command(session: Session, *, borrowing: BridgeOptions, schemas: bool) 
 
 def require_tools(found: "Discovery") -> None:
     """Raise `no_tools` if all discovered tools are refused or not selected."""
-    if not found.tools and found.left_out:
-        raise no_match_error(found.left_out)
+    if not found.tools and found.excluded:
+        raise no_match_error(found.excluded)
     if not found.tools:
-        count = len(found.refused)
+        count = len(found.rejected)
         raise ValidationError(
             "no_tools",
             f"no tool can be served: {count} {'was' if count == 1 else 'were'} refused",
             hint="See the reasons above.",
-            details={"refused": [_refusal(refusal) for refusal in found.refused]},
+            details={"refused": [_refusal(refusal) for refusal in found.rejected]},
         )
 
 
@@ -58,7 +58,7 @@ def no_match_error(names: "Sequence[ToolFqn]") -> UsageError:
 
 def warn_of_refusals(output: Output, found: "Discovery") -> None:
     """Print refused tools with their reasons on stderr."""
-    for refusal in found.refused:
+    for refusal in found.rejected:
         output.warn(plain(f"{refusal.source} is refused: {refusal.reason}"))
         if refusal.hint:
             output.note(f"  {plain(refusal.hint)}")
@@ -67,7 +67,7 @@ def warn_of_refusals(output: Output, found: "Discovery") -> None:
 def _document(found: "Discovery") -> dict[str, Any]:
     return {
         "tools": [_tool(tool) for tool in found.tools],
-        "refused": [_refusal(refusal) for refusal in found.refused],
+        "refused": [_refusal(refusal) for refusal in found.rejected],
     }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from nexus_tools.cli.completion.script import SHELLS, script_for
-from nexus_tools.cli.framework import Choice, Session, local
+from nexus_tools.cli.framework import Choice, Session, offline_command
 from nexus_tools.errors import UsageError
 from nexus_tools.settings.directories import data_directory
 
@@ -57,7 +57,7 @@ def login_shell() -> str | None:
 @click.command()
 @click.argument("shell", type=Choice(list(SHELLS)), required=False)
 @click.option("--print", "only_print", is_flag=True, help="Print the changes without writing them.")
-@local
+@offline_command
 def install(session: Session, shell: str | None, *, only_print: bool) -> None:
     """Install completion for SHELL. Default: your login shell.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import Output, Session, plain, reads, with_typed_options
+from nexus_tools.cli.framework import Output, Session, network_command, plain, with_current_options
 from nexus_tools.errors import NexusError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "problem": ("✗",
 
 
 @click.command()
-@reads
+@network_command
 async def command(session: Session) -> None:
     """Diagnose problems with the installation and the network.
 
@@ -34,7 +34,7 @@ async def command(session: Session) -> None:
 
     with session.output.progress("running checks"):
         found = [*check_machine(session), *await check_network(session)]
-    findings = [replace(finding, remedy=with_typed_options(finding.remedy)) for finding in found]
+    findings = [replace(finding, remedy=with_current_options(finding.remedy)) for finding in found]
     problems = [finding for finding in findings if finding.status == "problem"]
     if session.output.as_json:
         rows = [finding.as_json() for finding in findings]

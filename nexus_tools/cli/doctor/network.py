@@ -34,16 +34,16 @@ Check = Callable[[Session, "SuiClient"], AsyncIterator[Finding]]
 
 async def check_network(session: Session) -> list[Finding]:
     """Run all checks in parallel. If the node does not respond, report only that."""
-    from nexus_tools.sui.client import Patience, SuiClient
+    from nexus_tools.sui.client import RetryPolicy, SuiClient
 
     try:
         network = session.network()
     except NexusError as error:
         return [problem("network", error.message, "nexus-tools network list")]
-    patience = Patience(attempts=1, call_timeout_s=_NODE_TIMEOUT_S)
+    retry_policy = RetryPolicy(attempts=1, call_timeout_s=_NODE_TIMEOUT_S)
     began = perf_counter()
     try:
-        async with SuiClient(network, patience=patience) as client:
+        async with SuiClient(network, retry_policy=retry_policy) as client:
             chain_id = await client.chain_id()
             ms = (perf_counter() - began) * 1_000
             message = f"{network.name} at {network.url} responds within {ms:.0f} ms"
@@ -94,7 +94,7 @@ async def _money(session: Session, client: "SuiClient") -> AsyncIterator[Finding
     from nexus_tools.sui.client import faucet_command
 
     try:
-        signer = session.settings.locate_account(session.wallet_name).what
+        signer = session.settings.locate_account(session.wallet_name).value
     except NexusError as error:
         yield problem("wallet", error.message, "nexus-tools wallet new")
         return
@@ -148,7 +148,7 @@ async def _tools(
     from nexus_tools.registry import LeaderRegistry, ToolFilter, ToolRegistry
 
     try:
-        owner = session.settings.locate_account(session.wallet_name).what.address
+        owner = session.settings.locate_account(session.wallet_name).value.address
     except NexusError:
         return  # `_money` reports the error
     tools = await ToolRegistry(client, deployment).list(ToolFilter(owner=owner))

@@ -13,7 +13,7 @@ from nexus_tools.cli.framework import (
     ToolSelection,
     complete_files,
     complete_fqns,
-    reads,
+    network_command,
     registry_filter_options,
 )
 from nexus_tools.export import MAX_NAME_LENGTHS
@@ -29,7 +29,7 @@ from nexus_tools.export import MAX_NAME_LENGTHS
     help="Target system.",
 )
 @registry_filter_options
-@click.option("--all", "every", is_flag=True, help="Export all active tools.")
+@click.option("--all", "all_tools", is_flag=True, help="Export all active tools.")
 @click.option(
     "--from-meta",
     metavar="FILE|-",
@@ -43,9 +43,12 @@ from nexus_tools.export import MAX_NAME_LENGTHS
     "--names", is_flag=True, help="Print the mapping of names to FQNs instead of the document."
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Output file, or for unstract an output folder."
+    "--output",
+    "output_path",
+    type=click.Path(path_type=Path),
+    help="Output file, or for unstract an output folder.",
 )
-@reads
+@network_command
 async def command(
     session: Session,
     *,
@@ -53,8 +56,8 @@ async def command(
     system: str,
     selection: ToolSelection,
     from_meta: str | None,
-    out: Path | None,
-    every: bool,
+    output_path: Path | None,
+    all_tools: bool,
     strict: bool,
     names: bool,
 ) -> None:
@@ -69,7 +72,7 @@ async def command(
     if from_meta is not None:
         definitions = file_definitions(from_meta, fqn, selection)
     else:
-        definitions = await registered(session, fqn, selection, every=every)
+        definitions = await registered(session, fqn, selection, all_tools=all_tools)
     if not definitions:
         session.output.warn("no active tool matches: the document is empty")
-    write(session.output, definitions, system, out=out, strict=strict, names=names)
+    write(session.output, definitions, system, path=output_path, strict=strict, names=names)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 async def registered(
-    session: Session, fqns: Sequence[str], selection: ToolSelection, *, every: bool
+    session: Session, fqns: Sequence[str], selection: ToolSelection, *, all_tools: bool
 ) -> tuple[ToolDefinition, ...]:
     """Return the definitions of the named tools, or of the selected active tools.
 
@@ -22,7 +22,7 @@ async def registered(
     an error for a named tool, and a warning for a selected one.
     """
     wanted = [ToolFqn.parse(fqn) for fqn in fqns]
-    if bool(wanted) + bool(selection) + every != 1:
+    if bool(wanted) + bool(selection) + all_tools != 1:
         raise UsageError(
             "selection_ambiguous",
             "expected FQNs, a selection, or --all",
@@ -45,7 +45,7 @@ def file_definitions(
 
     Raises `tool_unknown`, or the errors of `ToolDefinition.parse`.
     """
-    if selection.asks_the_registry or (fqns and selection):
+    if selection.needs_registry or (fqns and selection):
         hint = "Pass FQNs, or --only and --exclude, or neither to export all."
         message = "--domain, --owner and --search cannot be used with a file"
         raise UsageError("selection_ambiguous", message, hint=hint)

@@ -16,7 +16,7 @@ def write(
     definitions: Sequence[ToolDefinition],
     system: str,
     *,
-    out: Path | None,
+    path: Path | None,
     strict: bool,
     names: bool,
 ) -> None:
@@ -30,34 +30,34 @@ def write(
             "option_not_applicable", f"--strict does not apply to {system}, only to OpenAI"
         )
     if system == "unstract":
-        _folders(output, definitions, out, names=names)
+        _folders(output, definitions, path, names=names)
         return
     done = export_tools(definitions, system, strict=strict)
     for warning in done.warnings:
         output.warn(warning)
-    _document(output, done.names() if names else done.document, out, _told(done))
+    _document(output, done.names() if names else done.document, path, _told(done))
 
 
 def _told(done: Export) -> str:
     return f"{len(done.tools)} tools" if len(done.tools) != 1 else "1 tool"
 
 
-def _document(output: Output, document: Any, out: Path | None, told: str) -> None:
-    if out is None:
+def _document(output: Output, document: Any, path: Path | None, told: str) -> None:
+    if path is None:
         output.document(document)
         return
     try:
-        out.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     except OSError as error:
-        message = f"cannot write {out}: {error.strerror}"
+        message = f"cannot write {path}: {error.strerror}"
         raise UsageError("file_unwritable", message) from error
-    output.done(f"exported {told} to {out}")
+    output.done(f"exported {told} to {path}")
 
 
 def _folders(
-    output: Output, definitions: Sequence[ToolDefinition], out: Path | None, *, names: bool
+    output: Output, definitions: Sequence[ToolDefinition], path: Path | None, *, names: bool
 ) -> None:
-    """Write a folder for each tool below `out`, named like the tool in Unstract."""
+    """Write a folder for each tool below `path`, named like the tool in Unstract."""
     found, skipped = callable_by_http(definitions)
     for sentence in skipped:
         output.warn(sentence)
@@ -65,12 +65,12 @@ def _folders(
     if names:
         output.document({table[item.fqn]: {"fqn": str(item.fqn)} for item in found})
         return
-    if out is None:
-        raise UsageError("out_missing", "the format unstract needs --out FOLDER")
+    if path is None:
+        raise UsageError("out_missing", "the format unstract needs --output FOLDER")
     from nexus_tools.export import write_unstract_tool
 
     for definition in found:
-        write_unstract_tool(definition, out / table[definition.fqn])
-        output.done(f"exported {definition.fqn} to {out / table[definition.fqn]}")
+        write_unstract_tool(definition, path / table[definition.fqn])
+        output.done(f"exported {definition.fqn} to {path / table[definition.fqn]}")
     if output.as_json:
-        output.document({str(fqn): str(out / name) for fqn, name in table.items()})
+        output.document({str(fqn): str(path / name) for fqn, name in table.items()})

@@ -1,6 +1,6 @@
-from .command import local as local
-from .command import reads as reads
-from .command import writes as writes
+from .command import network_command as network_command
+from .command import offline_command as offline_command
+from .command import transaction_command as transaction_command
 from .extras import EXTRA_BY_MODULE as EXTRA_BY_MODULE
 from .extras import MODULES as MODULES
 from .garbage import reduce_gc_frequency as reduce_gc_frequency
@@ -11,7 +11,7 @@ from .input.completion import complete_keys as complete_keys
 from .input.completion import complete_networks as complete_networks
 from .input.completion import complete_settings as complete_settings
 from .input.network_policy import network_policy as network_policy
-from .input.network_policy import reaches as reaches
+from .input.network_policy import network_policy_options as network_policy_options
 from .input.parameters import ACCOUNT as ACCOUNT
 from .input.parameters import AMOUNT as AMOUNT
 from .input.parameters import CA_FILE as CA_FILE
@@ -26,13 +26,13 @@ from .input.selection import registry_filter_options as registry_filter_options
 from .input.shared_options import shared_options_last as shared_options_last
 from .lazy import LazyGroup as LazyGroup
 from .lazy import usage_message as usage_message
-from .leader_names import NAMED as NAMED
+from .leader_names import LEADERS_OPTION as LEADERS_OPTION
 from .leader_names import find_leaders as find_leaders
 from .output.documents import read_bytes as read_bytes
 from .output.documents import read_json as read_json
 from .output.documents import read_option as read_option
 from .output.documents import read_secret as read_secret
-from .output.hints import with_typed_options as with_typed_options
+from .output.hints import with_current_options as with_current_options
 from .output.interrupts import terminable as terminable
 from .output.output import Output as Output
 from .output.output import json_text as json_text
@@ -47,9 +47,9 @@ from .output.watching import event_line as event_line
 from .output.watching import watch as watch
 from .own_process import child_command as child_command
 from .serving import ServerOptions as ServerOptions
-from .serving import serves as serves
+from .serving import server_options as server_options
 from .session import Session as Session
-from .transaction_report import asked as asked
-from .transaction_report import carry_out as carry_out
+from .transaction_report import confirm_and_execute as confirm_and_execute
+from .transaction_report import confirmation_prompt as confirmation_prompt
 from .transaction_report import report as report
 from .transaction_report import transaction_document as transaction_document

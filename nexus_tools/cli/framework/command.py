@@ -13,7 +13,7 @@ from nexus_tools.cli.framework.input.shared_options import (
     WALLET,
     YES,
 )
-from nexus_tools.cli.framework.output.hints import with_typed_options
+from nexus_tools.cli.framework.output.hints import with_current_options
 from nexus_tools.cli.framework.output.output import Output
 from nexus_tools.cli.framework.session import Session
 from nexus_tools.errors import NexusError
@@ -25,7 +25,7 @@ _LATER = ("delay_not_over", "not_due")
 Command = Callable[..., Any]
 
 
-def local(function: Command) -> Command:
+def offline_command(function: Command) -> Command:
     """Decorate a command that needs no network: it gets a `Session`, `--json` and `--quiet`."""
 
     @functools.wraps(function)
@@ -36,7 +36,7 @@ def local(function: Command) -> Command:
     return JSON(QUIET(run))
 
 
-def reads(function: Command) -> Command:
+def network_command(function: Command) -> Command:
     """Decorate a command that reads from a network: it also gets `--network` and `--wallet`."""
 
     @functools.wraps(function)
@@ -58,7 +58,7 @@ def reads(function: Command) -> Command:
         try:
             return _finish(function(session, *args, **kwargs))
         except NexusError as error:
-            error.hint = with_typed_options(session.with_wallets(_with_wait(session, error)))
+            error.hint = with_current_options(session.with_wallets(_with_wait(session, error)))
             raise
 
     return JSON(QUIET(NETWORK(WALLET(run))))
@@ -76,9 +76,9 @@ def _with_wait(session: Session, error: NexusError) -> str:
     return f"{then}, or run `{advance}` to advance the localnet's clock."
 
 
-def writes(function: Command) -> Command:
+def transaction_command(function: Command) -> Command:
     """Decorate a command that signs transactions: it also gets `--yes` and `--dry-run`."""
-    return YES(DRY_RUN(reads(function)))
+    return YES(DRY_RUN(network_command(function)))
 
 
 def _finish(result: Any) -> Any:

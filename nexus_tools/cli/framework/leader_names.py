@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from nexus_tools.registry import LeaderRegistry
     from nexus_tools.sui.types.address import Address
 
-NAMED = click.option(
+LEADERS_OPTION = click.option(
     "--leader",
-    "named",
+    "leader_names",
     multiple=True,
     metavar="LEADER",
     help="Leader, by its ID or its unique name. May be repeated.",

@@ -83,7 +83,7 @@ _OPTIONS = (
         f" several processes of a server can share it. [env: {environment.STATE_PATH}]",
     ),
     click.option(
-        "--forgive",
+        "--forgive-leader",
         multiple=True,
         metavar="LEADER",
         help="Reset the unsettled answers of this leader, so that it is served again: its ID, or"
@@ -123,7 +123,7 @@ class ServerOptions:
     leaders: Path | None
     signing_key: Path | None
     state: Path | None
-    forgive: tuple[str, ...]
+    forgive_leader: tuple[str, ...]
     network_name: str | None
     meta: bool
     log_format: str | None
@@ -147,7 +147,7 @@ class ServerOptions:
             "--log-format": self.log_format,
         }
         words = [word for name, value in given.items() if value for word in (name, str(value))]
-        words += [word for leader in self.forgive for word in ("--forgive", leader)]
+        words += [word for leader in self.forgive_leader for word in ("--forgive-leader", leader)]
         if self.log_calls is not None:
             words.append("--log-calls" if self.log_calls else "--no-log-calls")
         return [*words, *(["--meta"] if self.meta else [])]
@@ -176,7 +176,7 @@ class ServerOptions:
         if signatures is not None and self.network_name is not None:
             alongside = self._following(server, signatures, session)
         elif signatures is not None:
-            _forgive(signatures, map(_id_of, self.forgive), output)
+            _forgive(signatures, map(_id_of, self.forgive_leader), output)
             server.use_signatures(signatures)
 
         def ready(url: str) -> None:
@@ -194,7 +194,7 @@ class ServerOptions:
     def _signatures(self, output: Output) -> "SignaturePolicy | None":
         """Return how calls are signed, or None to keep the author's configuration."""
         needed = self.network_name or self.leaders
-        given = needed or self.signing_key or self.state or self.forgive
+        given = needed or self.signing_key or self.state or self.forgive_leader
         if self.signatures is None and not given:
             return None
         mode = self.signatures or "required"
@@ -251,12 +251,12 @@ class ServerOptions:
 
         session.network_name = self.network_name
         fqns = [str(tool.fqn) for tool in server.tools.values()]
-        async with session.client(endures=True) as client:
+        async with session.client(keeps_running=True) as client:
             with session.output.progress(f"connecting to {client.network.name}"):
                 deployment = await session.deployment(client)
                 await check_compatibility(client, deployment, cache_directory())
                 leaders = LeaderRegistry(client, deployment)
-                forgiven = await find_leaders(leaders, self.forgive)
+                forgiven = await find_leaders(leaders, self.forgive_leader)
             _forgive(signatures, forgiven, session.output)
             served = ToolAccess(client, deployment, fqns, signatures)
             async with served.following():
@@ -287,7 +287,7 @@ def _forgive(signatures: "SignaturePolicy", leaders: "Iterable[Address]", output
             output.note(f"{leader} has no unsettled answers")
 
 
-def serves(command: Callable[..., Any]) -> Callable[..., Any]:
+def server_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a command that serves tools: it gets a `ServerOptions` as `serving`."""
 
     @functools.wraps(command)
@@ -301,7 +301,7 @@ def serves(command: Callable[..., Any]) -> Callable[..., Any]:
         leaders: Path | None,
         signing_key: Path | None,
         state: Path | None,
-        forgive: tuple[str, ...],
+        forgive_leader: tuple[str, ...],
         network_name: str | None,
         meta: bool,
         log_format: str | None,
@@ -317,7 +317,7 @@ def serves(command: Callable[..., Any]) -> Callable[..., Any]:
             leaders=leaders,
             signing_key=signing_key,
             state=state,
-            forgive=forgive,
+            forgive_leader=forgive_leader,
             network_name=network_name,
             meta=meta,
             log_format=log_format,

@@ -66,21 +66,21 @@ class Session:
 
         if who[:2].lower() == "0x":
             return Address.parse(who) if short else Address.parse_whole(who)
-        return self.settings.locate_account(who).what.address
+        return self.settings.locate_account(who).value.address
 
     def wallet_option(self, address: "Address") -> str:
         """Return ` --wallet ALIAS`, the option that makes a command sign with an address.
 
         Empty if that key signs by default, or if this machine does not have the key.
         """
-        mine = self.settings.locate_account(self.wallet_name).what
+        mine = self.settings.locate_account(self.wallet_name).value
         if mine.address == address:
             return ""
         accounts = self.settings.all_accounts(lambda _: None)
-        aliases = [account.what.alias for account in accounts if account.what.address == address]
+        aliases = [account.value.alias for account in accounts if account.value.address == address]
         return f" --wallet {shlex.quote(aliases[0])}" if aliases else ""
 
-    def option_of(self, address: "Address") -> str:
+    def network_option(self, address: "Address") -> str:
         """Return the same as `wallet_option`, or nothing if the keystore cannot be read."""
         try:
             return self.wallet_option(address)
@@ -92,14 +92,14 @@ class Session:
         from nexus_tools.sui.types.address import Address
 
         def named(match: re.Match[str]) -> str:
-            option = self.option_of(Address.parse(match[1]))
+            option = self.network_option(Address.parse(match[1]))
             return f"{match[0]}:{option}" if option else match[0]
 
         return _OWNED_BY.sub(named, text)
 
-    def report_setting(self, key: str, done: str, *, overruled: bool) -> None:
+    def report_setting(self, key: str, done: str, *, overridden: bool) -> None:
         """Report a changed setting, or the environment variable that overrides it."""
-        if not overruled:
+        if not overridden:
             self.output.done(done)
             return
         variable = f"{environment.PREFIX}{key.upper()}={plain(self.settings.overrides[key])}"
@@ -113,18 +113,19 @@ class Session:
 
     def own_address(self) -> "Address":
         """Return the address of the key that signs, without decrypting the key."""
-        return self.settings.locate_account(self.wallet_name).what.address
+        return self.settings.locate_account(self.wallet_name).value.address
 
     @asynccontextmanager
     async def client(
-        self, *, signing: bool = False, endures: bool = False
+        self, *, signing: bool = False, keeps_running: bool = False
     ) -> AsyncIterator["SuiClient"]:
         """Connect to the network; `signing` also loads the key.
 
         A node that does not respond within the configured timeout raises `node_unreachable`. With
-        `endures`, for commands that keep running, the client waits until the node responds again.
+        `keeps_running`, for commands that keep running, the client waits until the node responds
+        again.
         """
-        from nexus_tools.sui.client import Patience, SuiClient
+        from nexus_tools.sui.client import RetryPolicy, SuiClient
 
         network = self.network()
         try:
@@ -134,14 +135,14 @@ class Session:
                 error.hint = " ".join(filter(None, (error.hint, self._lacking(network))))
             raise
         timeout_s = self.settings.timeout_s
-        patience = Patience(call_timeout_s=timeout_s)
-        if not endures:
-            patience = Patience.of_a_person(timeout_s)
+        retry_policy = RetryPolicy(call_timeout_s=timeout_s)
+        if not keeps_running:
+            retry_policy = RetryPolicy.interactive(timeout_s)
         try:
             async with SuiClient(
                 network,
                 signer,
-                patience=patience,
+                retry_policy=retry_policy,
                 on_merge=self._report_merge,
                 on_send=self._note_sent,
             ) as client:
@@ -183,14 +184,16 @@ class Session:
         return self.settings.find_deployment(client.network.name, await client.chain_id())
 
     @asynccontextmanager
-    async def nexus(self, *, signing: bool = True, endures: bool = False) -> AsyncIterator["Nexus"]:
+    async def nexus(
+        self, *, signing: bool = True, keeps_running: bool = False
+    ) -> AsyncIterator["Nexus"]:
         """Open the tools, leaders and invocations on the network, over a connection of `client`."""
         from nexus_tools.contracts import check_compatibility
         from nexus_tools.nexus import Nexus
 
         if self.wallet_name is not None:
             self.own_address()  # commands that only read also reject a misspelled wallet
-        async with self.client(signing=signing, endures=endures) as client:
+        async with self.client(signing=signing, keeps_running=keeps_running) as client:
             with self.output.progress(f"connecting to {client.network.name}"):
                 deployment = await self._known_deployment(client)
                 await check_compatibility(client, deployment, cache_directory())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Simulatable(Protocol):
     """A service whose methods can be simulated."""
 
-    def rehearsal(self) -> Self:
+    def dry_run_client(self) -> Self:
         """Return a copy whose methods simulate their transactions."""
 
 
@@ -85,9 +85,9 @@ def _of_all(documents: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def asked(done: str, rehearsed: "Sent") -> str:
+def confirmation_prompt(done: str, simulated: "Sent") -> str:
     """Return the confirmation prompt for a transaction, from its simulated result and cost."""
-    net = rehearsed.cost.net
+    net = simulated.cost.net
     cost = f"costs {units.sui(net)}" if net >= 0 else f"refunds {units.sui(-net)}"
     return f"The simulation succeeded: {done}. The transaction {cost}. Send it?"
 
@@ -137,7 +137,7 @@ def _for_people(document: Mapping[str, Any]) -> dict[str, Any]:
     return shown
 
 
-async def carry_out(
+async def confirm_and_execute(
     session: Session,
     service: Service,
     verb: Callable[[Service], Awaitable[T]],
@@ -154,7 +154,7 @@ async def carry_out(
     output, session.last_sent = session.output, None
     if session.dry_run or not session.yes:
         with output.progress("simulating"):
-            result = await verb(service.rehearsal())
+            result = await verb(service.dry_run_client())
         if session.dry_run:
             return result
         asked = question(result)
@@ -175,7 +175,7 @@ _RESULTS = {
     "workflow publish": "run `nexus-tools workflow list` to see the result",
     "workflow": "run `nexus-tools workflow executions` to see the result",
     "schedule": "run `nexus-tools schedule list` to see the result",
-    "ask": "run `nexus-tools ask list` to see the result",
+    "question": "run `nexus-tools question list` to see the result",
     "wallet": "run `nexus-tools wallet show` to see the result",
     "leader": "run `nexus-tools leader status` to see the result",
     "tool invoke": "run `nexus-tools invocation list` to see the result",

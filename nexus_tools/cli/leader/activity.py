@@ -4,33 +4,37 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, writes
-from nexus_tools.cli.leader.own import LEADER, act
+from nexus_tools.cli.framework import Session, transaction_command
+from nexus_tools.cli.leader.own import LEADER, change_leader
 
 if TYPE_CHECKING:
-    from nexus_tools.cli.leader.own import Tell
+    from nexus_tools.cli.leader.own import DescribeResult
     from nexus_tools.contracts import Sent
     from nexus_tools.registry import LeaderRegistry
 
 
 @click.command()
 @LEADER
-@writes
-async def activate(session: Session, which: str | None) -> None:
+@transaction_command
+async def activate(session: Session, leader_name: str | None) -> None:
     """Activate the leader, so that new invocations can name it."""
-    await act(session, which, lambda leaders, leader: leaders.activate(leader), _told("active"))
+    await change_leader(
+        session, leader_name, lambda leaders, leader: leaders.activate(leader), _told("active")
+    )
 
 
 @click.command()
 @LEADER
-@writes
-async def deactivate(session: Session, which: str | None) -> None:
+@transaction_command
+async def deactivate(session: Session, leader_name: str | None) -> None:
     """Stop accepting new invocations. Existing invocations that name the leader stay."""
-    await act(session, which, lambda leaders, leader: leaders.deactivate(leader), _told("inactive"))
+    await change_leader(
+        session, leader_name, lambda leaders, leader: leaders.deactivate(leader), _told("inactive")
+    )
 
 
-def _told(state: str) -> "Tell":
-    def tell(_: "LeaderRegistry", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
-        return f"{whose} is {state}", {"state": state}
+def _told(state: str) -> "DescribeResult":
+    def describe(_: "LeaderRegistry", __: "Sent", subject: str) -> tuple[str, dict[str, Any]]:
+        return f"{subject} is {state}", {"state": state}
 
-    return tell
+    return describe

@@ -4,8 +4,14 @@ import shlex
 
 import click
 
-from nexus_tools.cli.framework import AMOUNT, Session, carry_out, report, writes
-from nexus_tools.cli.leader.own import LEADER, act, own_leader
+from nexus_tools.cli.framework import (
+    AMOUNT,
+    Session,
+    confirm_and_execute,
+    report,
+    transaction_command,
+)
+from nexus_tools.cli.leader.own import LEADER, change_leader, own_leader
 from nexus_tools.cli.shared.collateral import (
     claim_hints,
     describe_cancellation,
@@ -19,28 +25,31 @@ from nexus_tools.cli.shared.collateral import (
 
 @click.command()
 @LEADER
-@writes
-async def unregister(session: Session, which: str | None) -> None:
+@transaction_command
+async def unregister(session: Session, leader_name: str | None) -> None:
     """Unregister the leader, and start the delay after which its collateral can be claimed.
 
     While it runs, it can still close the invocations that name it.
     """
-    await act(
-        session, which, lambda leaders, leader: leaders.unregister(leader), describe_unregistration
+    await change_leader(
+        session,
+        leader_name,
+        lambda leaders, leader: leaders.unregister(leader),
+        describe_unregistration,
     )
     if not (session.dry_run or session.output.as_json):
-        claim = "nexus-tools leader claim" + _named(which)
+        claim = "nexus-tools leader claim" + _named(leader_name)
         session.output.note(f"next, once it is claimable: `{claim}`")
 
 
 @click.command("cancel-unregister")
 @LEADER
-@writes
-async def cancel_unregister(session: Session, which: str | None) -> None:
+@transaction_command
+async def cancel_unregister(session: Session, leader_name: str | None) -> None:
     """Cancel the unregistration. The leader is active again if it was active before."""
-    await act(
+    await change_leader(
         session,
-        which,
+        leader_name,
         lambda leaders, leader: leaders.cancel_unregister(leader),
         describe_cancellation,
     )
@@ -48,11 +57,15 @@ async def cancel_unregister(session: Session, which: str | None) -> None:
 
 @click.command()
 @LEADER
-@writes
-async def claim(session: Session, which: str | None) -> None:
+@transaction_command
+async def claim(session: Session, leader_name: str | None) -> None:
     """Claim the collateral of the unregistered leader after the unregistration delay."""
-    with claim_hints("nexus-tools leader unregister" + _named(which), "nexus-tools leader status"):
-        await act(session, which, lambda leaders, leader: leaders.claim(leader), describe_claim)
+    with claim_hints(
+        "nexus-tools leader unregister" + _named(leader_name), "nexus-tools leader status"
+    ):
+        await change_leader(
+            session, leader_name, lambda leaders, leader: leaders.claim(leader), describe_claim
+        )
 
 
 @click.command("re-register")
@@ -62,15 +75,15 @@ async def claim(session: Session, which: str | None) -> None:
     type=AMOUNT,
     help="Collateral to lock, in SUI. Default: the registry's minimum.",
 )
-@writes
-async def re_register(session: Session, which: str | None, collateral: int | None) -> None:
+@transaction_command
+async def re_register(session: Session, leader_name: str | None, collateral: int | None) -> None:
     """Register the claimed leader again with new collateral."""
     async with session.nexus() as nexus:
         leaders = nexus.leaders
-        found = await own_leader(session, leaders, which)
+        found = await own_leader(session, leaders, leader_name)
         settings = await leaders.settings()
         locked_mist = settings.collateral_mist if collateral is None else collateral
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             leaders,
             lambda service: service.re_register(
@@ -87,12 +100,14 @@ async def re_register(session: Session, which: str | None, collateral: int | Non
 
 @click.command("top-up")
 @LEADER
-@writes
-async def top_up(session: Session, which: str | None) -> None:
+@transaction_command
+async def top_up(session: Session, leader_name: str | None) -> None:
     """Restore the suspended leader's collateral to the required amount."""
-    await act(session, which, lambda leaders, leader: leaders.top_up(leader), describe_top_up)
+    await change_leader(
+        session, leader_name, lambda leaders, leader: leaders.top_up(leader), describe_top_up
+    )
 
 
-def _named(which: str | None) -> str:
+def _named(leader_name: str | None) -> str:
     """Return the option `--leader` with the user's value."""
-    return f" --leader {shlex.quote(which)}" if which else ""
+    return f" --leader {shlex.quote(leader_name)}" if leader_name else ""

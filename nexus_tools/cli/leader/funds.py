@@ -34,13 +34,13 @@ async def shortages(client: "SuiClient", leaders: "Sequence[Leader]") -> tuple[S
 
 
 async def _shortage(client: "SuiClient", leader: "Leader", price: int) -> Shortage | None:
-    from nexus_tools.leader import funding_command, least_mist, spendable_mist
+    from nexus_tools.leader import funding_command, minimum_balance_mist, spendable_mist
 
     workers = leader.workers.entries
     balances = await asyncio.gather(*map(client.balance_parts, workers))
     usable = dict(zip(workers, map(spendable_mist, balances), strict=True))
     richest, has_mist = max(usable.items(), key=lambda entry: entry[1])
-    needs_mist = least_mist(price)
+    needs_mist = minimum_balance_mist(price)
     if has_mist >= needs_mist:
         return None
     message = (

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools.cli.framework import Session, reads, writes
-from nexus_tools.cli.leader.own import LEADER, act, own_leader
+from nexus_tools.cli.framework import Session, network_command, transaction_command
+from nexus_tools.cli.leader.own import LEADER, change_leader, own_leader
 from nexus_tools.cli.shared.signing_key import KEY, print_keys, read_public_key, signing_key_group
 
 if TYPE_CHECKING:
@@ -29,46 +29,46 @@ command = signing_key_group(
 @command.command()
 @KEY
 @LEADER
-@writes
-async def add(session: Session, key: str, which: str | None) -> None:
+@transaction_command
+async def add(session: Session, key: str, leader_name: str | None) -> None:
     """Add a key, given by a key file or a public key, that signs the leader's tool calls."""
-    await _change(session, key, which, signs=True)
+    await _change(session, key, leader_name, signs=True)
 
 
 @command.command()
 @KEY
 @LEADER
-@writes
-async def remove(session: Session, key: str, which: str | None) -> None:
+@transaction_command
+async def remove(session: Session, key: str, leader_name: str | None) -> None:
     """Remove a key of the leader. Add the next key first, and wait until tools know it."""
-    await _change(session, key, which, signs=False)
+    await _change(session, key, leader_name, signs=False)
 
 
 @command.command("list")
 @LEADER
-@reads
-async def list_keys(session: Session, which: str | None) -> None:
+@network_command
+async def list_keys(session: Session, leader_name: str | None) -> None:
     """List the on-chain keys of the leader."""
     async with session.nexus(signing=False) as nexus:
-        found = await own_leader(session, nexus.leaders, which)
+        found = await own_leader(session, nexus.leaders, leader_name)
     print_keys(session, found.keys.keys, f"the leader {found.name}")
 
 
-async def _change(session: Session, text: str, which: str | None, *, signs: bool) -> None:
+async def _change(session: Session, text: str, leader_name: str | None, *, signs: bool) -> None:
     from nexus_tools.tool import format_public_key
 
     key = read_public_key(text)
     public_key = format_public_key(key)
 
-    def tell(_: "LeaderRegistry", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
+    def describe(_: "LeaderRegistry", __: "Sent", subject: str) -> tuple[str, dict[str, Any]]:
         signs_now = "signs" if signs else "no longer signs"
-        return f"{public_key} {signs_now} for {whose}", {"public_key": public_key}
+        return f"{public_key} {signs_now} for {subject}", {"public_key": public_key}
 
-    await act(
+    await change_leader(
         session,
-        which,
+        leader_name,
         lambda leaders, leader: (
             leaders.add_key(leader, key) if signs else leaders.remove_key(leader, key)
         ),
-        tell,
+        describe,
     )

@@ -2,7 +2,7 @@
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_fqns, reads
+from nexus_tools.cli.framework import Session, complete_fqns, network_command
 from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
 
 _NONE = "no leaders yet. Run `nexus-tools leader register` to register one"
@@ -11,7 +11,7 @@ _NONE_FITS = "no matching leaders. Run `nexus-tools leader list` without options
 
 @click.command()
 @click.option(
-    "--for",
+    "--tool",
     "fqn",
     metavar="FQN",
     shell_complete=complete_fqns,
@@ -19,7 +19,7 @@ _NONE_FITS = "no matching leaders. Run `nexus-tools leader list` without options
 )
 @click.option("--active", is_flag=True, help="List only active leaders.")
 @click.option("--limit", type=click.IntRange(min=1), help="Maximum number of leaders to list.")
-@reads
+@network_command
 async def command(session: Session, *, fqn: str | None, active: bool, limit: int | None) -> None:
     """List leaders with their track records, the most reliable of the active ones first.
 

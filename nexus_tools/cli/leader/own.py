@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, asked, carry_out, report
+from nexus_tools.cli.framework import Session, confirm_and_execute, confirmation_prompt, report
 from nexus_tools.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -15,35 +15,37 @@ if TYPE_CHECKING:
     from nexus_tools.sui.types.address import Address
 
     Verb = Callable[[LeaderRegistry, Address], Awaitable[Sent]]
-    Tell = Callable[[LeaderRegistry, Sent, str], tuple[str, dict[str, Any]]]
+    DescribeResult = Callable[[LeaderRegistry, Sent, str], tuple[str, dict[str, Any]]]
 
 LEADER = click.option(
-    "--leader", "which", help="ID or name of the leader. Required if the wallet has several."
+    "--leader", "leader_name", help="ID or name of the leader. Required if the wallet has several."
 )
 """The option of commands on one leader of the wallet; `own_leader` finds which one is meant."""
 
 
-async def own_leader(session: Session, leaders: "LeaderRegistry", which: str | None) -> "Leader":
+async def own_leader(
+    session: Session, leaders: "LeaderRegistry", leader_name: str | None
+) -> "Leader":
     """Return the leader with an ID, or the wallet's leader with a name, or its only leader.
 
     Raises `leader_missing`, `leader_ambiguous` or `leader_unknown`.
     """
-    if which is not None and which.startswith("0x"):
-        return await leaders.find(which)
+    if leader_name is not None and leader_name.startswith("0x"):
+        return await leaders.find(leader_name)
     wallet = session.own_address()
-    return only_one(await leaders.owned_by(wallet), which, f"{wallet} owns no leader")
+    return require_single(await leaders.owned_by(wallet), leader_name, f"{wallet} owns no leader")
 
 
-def only_one(found: "tuple[Leader, ...]", which: str | None, none: str) -> "Leader":
+def require_single(found: "tuple[Leader, ...]", leader_name: str | None, none: str) -> "Leader":
     """Return the leader with a name among the candidates, or the only candidate.
 
     `none` is the message without candidates. Raises `leader_missing` or `leader_ambiguous`.
     """
-    named = tuple(item for item in found if which in (None, item.name))
+    named = tuple(item for item in found if leader_name in (None, item.name))
     if not named:
         raise NotFoundError(
             "leader_missing",
-            f"{none} named {which[:80]!r}" if which else none,
+            f"{none} named {leader_name[:80]!r}" if leader_name else none,
             hint=f"Use one of {_listed(found)}."
             if found
             else "Run `nexus-tools leader register` to register one.",
@@ -67,17 +69,21 @@ def _listed(leaders: "tuple[Leader, ...]") -> str:
     return ", ".join(f"{leader.id} ({leader.name})" for leader in leaders)
 
 
-async def act(session: Session, which: str | None, verb: "Verb", tell: "Tell") -> None:
+async def change_leader(
+    session: Session, leader_name: str | None, verb: "Verb", describe: "DescribeResult"
+) -> None:
     """Run an action on the wallet's leader with `carry_out`, and report the result of `tell`."""
     async with session.nexus() as nexus:
         leaders = nexus.leaders
-        found = await own_leader(session, leaders, which)
-        whose = f"the leader {found.name}"
-        sent = await carry_out(
+        found = await own_leader(session, leaders, leader_name)
+        subject = f"the leader {found.name}"
+        sent = await confirm_and_execute(
             session,
             leaders,
             lambda service: verb(service, found.id),
-            question=lambda rehearsed: asked(tell(leaders, rehearsed, whose)[0], rehearsed),
+            question=lambda simulated: confirmation_prompt(
+                describe(leaders, simulated, subject)[0], simulated
+            ),
         )
-        done, facts = tell(leaders, sent, whose)
+        done, facts = describe(leaders, sent, subject)
     report(session.output, sent, done, {"leader": str(found.id), **facts})

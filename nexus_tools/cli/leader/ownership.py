@@ -4,8 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
-from nexus_tools.cli.leader.own import LEADER, act, only_one
+from nexus_tools.cli.framework import (
+    Session,
+    confirm_and_execute,
+    confirmation_prompt,
+    report,
+    transaction_command,
+)
+from nexus_tools.cli.leader.own import LEADER, change_leader, require_single
 from nexus_tools.cli.shared.offer import CANCEL_OFFER, OFFERED, describe_offer, offer_recipient
 from nexus_tools.sui.support import units
 
@@ -18,24 +24,28 @@ if TYPE_CHECKING:
 @OFFERED
 @CANCEL_OFFER
 @LEADER
-@writes
-async def offer(session: Session, who: str | None, which: str | None, *, cancel: bool) -> None:
+@transaction_command
+async def offer(
+    session: Session, recipient: str | None, leader_name: str | None, *, cancel: bool
+) -> None:
     """Offer the leader to WHO, an address or the alias of a key.
 
     Nothing changes until WHO accepts. Use --cancel to withdraw the offer.
     """
-    to = offer_recipient(session, who, cancel=cancel)
+    to = offer_recipient(session, recipient, cancel=cancel)
 
-    def tell(_: "LeaderRegistry", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
-        return describe_offer(whose, who), {"offered": None if to is None else str(to)}
+    def describe(_: "LeaderRegistry", __: "Sent", subject: str) -> tuple[str, dict[str, Any]]:
+        return describe_offer(subject, recipient), {"offered": None if to is None else str(to)}
 
-    await act(session, which, lambda leaders, leader: leaders.offer(leader, to), tell)
+    await change_leader(
+        session, leader_name, lambda leaders, leader: leaders.offer(leader, to), describe
+    )
 
 
 @click.command()
 @LEADER
-@writes
-async def accept(session: Session, which: str | None) -> None:
+@transaction_command
+async def accept(session: Session, leader_name: str | None) -> None:
     """Accept the leader that was offered to your wallet.
 
     Its name, collateral and track record stay. The same transaction makes you its only worker and
@@ -46,11 +56,11 @@ async def accept(session: Session, which: str | None) -> None:
     wallet = session.own_address()
     async with session.nexus() as nexus:
         leaders = nexus.leaders
-        if which is not None and which.startswith("0x"):
-            found = await leaders.find(which)
+        if leader_name is not None and leader_name.startswith("0x"):
+            found = await leaders.find(leader_name)
         else:
             offered = tuple(item for item in await leaders.list() if item.owner.offered == wallet)
-            found = only_one(offered, which, f"no leader is offered to {wallet}")
+            found = require_single(offered, leader_name, f"no leader is offered to {wallet}")
         removed = {
             "workers_removed": [str(entry) for entry in found.workers.entries if entry != wallet],
             "keys_removed": [format_public_key(key) for key in found.keys.keys],
@@ -58,14 +68,14 @@ async def accept(session: Session, which: str | None) -> None:
         done = f"accepted the leader {found.name} from {found.owner.owner}"
         collateral = units.sui(found.collateral.balance_mist)
         lost = f"{len(removed['workers_removed'])} workers and {len(removed['keys_removed'])} keys"
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             leaders,
             lambda service: service.accept(found.id),
-            question=lambda rehearsed: asked(
+            question=lambda simulated: confirmation_prompt(
                 f"{done}; its name, collateral of {collateral} and track record stay, you become"
                 f" its only worker, and {lost} of the former owner are removed",
-                rehearsed,
+                simulated,
             ),
         )
     report(session.output, sent, done, {"leader": str(found.id), **removed})

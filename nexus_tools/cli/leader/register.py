@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from nexus_tools.cli.framework import ACCOUNT, AMOUNT, Session, carry_out, report, writes
+from nexus_tools.cli.framework import (
+    ACCOUNT,
+    AMOUNT,
+    Session,
+    confirm_and_execute,
+    report,
+    transaction_command,
+)
 from nexus_tools.cli.leader.funds import shortages
 from nexus_tools.cli.leader.own import run_command
 from nexus_tools.cli.shared.collateral import describe_collateral_terms
@@ -43,7 +50,7 @@ if TYPE_CHECKING:
     help="Key that signs requests to tools: a key file, or a public key. May be repeated.",
 )
 @click.option("--inactive", is_flag=True, help="Do not activate the leader yet.")
-@writes
+@transaction_command
 async def command(
     session: Session,
     *,
@@ -59,7 +66,7 @@ async def command(
     They close invocations for the fees and have no other rights. If the key already owns a leader
     with this name, nothing is registered, even if another process registers it at the same time.
     """
-    known_as = name or session.settings.locate_account(session.wallet_name).what.alias
+    known_as = name or session.settings.locate_account(session.wallet_name).value.alias
     public_keys = [read_public_key(key) for key in keys]
     addresses = [session.address_of(worker) for worker in workers] or [session.own_address()]
     terms = {"workers": addresses, "keys": public_keys, "activate": not inactive}
@@ -139,7 +146,7 @@ async def _register(
     terms: "Mapping[str, Any]",
     question: str,
 ) -> "tuple[Sent, Address]":
-    return await carry_out(
+    return await confirm_and_execute(
         session,
         leaders,
         lambda service: service.register(name, **terms),

@@ -13,13 +13,13 @@ from nexus_tools.cli.framework import (
     LOG_FORMAT,
     Session,
     complete_keys,
+    network_command,
     network_policy,
-    reaches,
-    reads,
+    network_policy_options,
     reduce_gc_frequency,
-    with_typed_options,
+    with_current_options,
 )
-from nexus_tools.cli.leader.own import only_one, run_command
+from nexus_tools.cli.leader.own import require_single, run_command
 from nexus_tools.errors import NexusError, NotFoundError
 from nexus_tools.settings.environment import LEADER_PREFIX
 from nexus_tools.sui.support.logs import get_logger
@@ -43,7 +43,7 @@ _OPTIONS = (
 
 @click.command()
 @click.option(
-    "--leader", "which", help="ID or name of the leader. Required if the worker has several."
+    "--leader", "leader_name", help="ID or name of the leader. Required if the worker has several."
 )
 @click.option(
     "--worker",
@@ -56,7 +56,7 @@ _OPTIONS = (
 @click.option(
     "--journal", type=click.Path(dir_okay=False, path_type=Path), help="SQLite file of the journal."
 )
-@reaches
+@network_policy_options
 @click.option(
     "--health-port",
     type=click.IntRange(0, 65_535),
@@ -76,10 +76,10 @@ _OPTIONS = (
     " fetched. May be repeated.",
 )
 @LOG_FORMAT
-@reads
+@network_command
 async def command(
     session: Session,
-    which: str | None,
+    leader_name: str | None,
     workers: tuple[str, ...],
     log_format: str | None,
     **options: Any,
@@ -99,12 +99,12 @@ async def command(
     log_to_stderr(form)
     with _told_as_logs(session) if is_json(form) else nullcontext():
         signers = [session.settings.find_key(worker) for worker in workers] or [session.signer()]
-        deployment, leader = await _identity(session, which, signers, options)
+        deployment, leader = await _identity(session, leader_name, signers, options)
         await _run(session, deployment, leader, signers, options)
 
 
 async def _identity(
-    session: Session, which: str | None, signers: "Sequence[KeyPair]", options: dict[str, Any]
+    session: Session, leader_name: str | None, signers: "Sequence[KeyPair]", options: dict[str, Any]
 ) -> "tuple[Deployment, Address]":
     """Return the package and the leader, and wait for the node if it is unreachable.
 
@@ -120,9 +120,11 @@ async def _identity(
     async with AsyncExitStack() as stack:
         while True:
             try:
-                async with session.nexus(endures=True) as nexus:
+                async with session.nexus(keeps_running=True) as nexus:
                     with session.output.progress("reading the registry"):
-                        found = await _worked_for(session, nexus.leaders, which, signers[0].address)
+                        found = await _worked_for(
+                            session, nexus.leaders, leader_name, signers[0].address
+                        )
                     return nexus.deployment, found
             except UnreachableError as error:
                 if not is_told:
@@ -132,19 +134,19 @@ async def _identity(
                         health = not_ready(config.health_port, error.message, host)
                         await stack.enter_async_context(health)
                     _log.warning("not_ready", node=error.message)
-            await asyncio.sleep(config.trouble_pause_ms / 1000)
+            await asyncio.sleep(config.error_retry_delay_ms / 1000)
 
 
 async def _worked_for(
-    session: Session, leaders: "LeaderRegistry", which: str | None, worker: "Address"
+    session: Session, leaders: "LeaderRegistry", leader_name: str | None, worker: "Address"
 ) -> "Address":
     """Return the named leader, or the only one that has the address as a worker."""
-    if which is not None and which.startswith("0x"):
-        return (await leaders.find(which)).id
+    if leader_name is not None and leader_name.startswith("0x"):
+        return (await leaders.find(leader_name)).id
     everybody = await leaders.list()
     worked_by = tuple(leader for leader in everybody if worker in leader.workers.entries)
     try:
-        return only_one(worked_by, which, f"{worker} is not a worker of any leader").id
+        return require_single(worked_by, leader_name, f"{worker} is not a worker of any leader").id
     except NotFoundError as error:
         workers = (address for leader in everybody for address in leader.workers.entries)
         options = dict.fromkeys(filter(None, map(session.wallet_option, workers)))
@@ -163,7 +165,7 @@ def _told_as_logs(session: Session) -> Iterator[None]:
     except NexusError as error:
         if session.output.as_json:
             raise
-        error.hint = with_typed_options(error.hint)
+        error.hint = with_current_options(error.hint)
         _log.error("ended", **error.as_json())
         raise click.exceptions.Exit(error.exit_code) from None
 
@@ -183,7 +185,7 @@ async def _run(
 
     from nexus_tools.leader import Leader, raise_file_limit
 
-    async with session.client(endures=True) as client:
+    async with session.client(keeps_running=True) as client:
         config = _config(session, leader_id, options)
         if client.network.is_localnet and not _reaches_loopback(config):
             _log.warning("loopback_not_allowed", allow="--allow-loopback")

@@ -4,7 +4,7 @@ import asyncio
 
 import click
 
-from nexus_tools.cli.framework import Session, reads
+from nexus_tools.cli.framework import Session, network_command
 from nexus_tools.cli.leader.funds import shortages
 from nexus_tools.cli.leader.own import LEADER
 from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
@@ -21,8 +21,8 @@ _COLUMNS = COLUMNS | {
 
 @click.command()
 @LEADER
-@reads
-async def command(session: Session, which: str | None) -> None:
+@network_command
+async def command(session: Session, leader_name: str | None) -> None:
     """Show the wallet's leaders: state, collateral, track record and workers.
 
     A worker pays the gas of the invocations that it closes, so keep its balance above zero.
@@ -33,8 +33,8 @@ async def command(session: Session, which: str | None) -> None:
         leaders = nexus.leaders
         with session.output.progress("reading the registry"):
             found = await leaders.owned_by(session.own_address())
-            if which is not None:
-                found = (await leaders.find(which, found),)
+            if leader_name is not None:
+                found = (await leaders.find(leader_name, found),)
             rows = await leaders_by_record(leaders, found)
             slashed = await find_suspensions(leaders, found)
             poor = await shortages(leaders.client, found)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import ACCOUNT, Session, reads, writes
-from nexus_tools.cli.leader.own import LEADER, act, own_leader
+from nexus_tools.cli.framework import ACCOUNT, Session, network_command, transaction_command
+from nexus_tools.cli.leader.own import LEADER, change_leader, own_leader
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
@@ -20,31 +20,31 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("who", metavar="ADDRESS|ALIAS", type=ACCOUNT)
+@click.argument("account", metavar="ADDRESS|ALIAS", type=ACCOUNT)
 @LEADER
-@writes
-async def add(session: Session, who: str, which: str | None) -> None:
+@transaction_command
+async def add(session: Session, account: str, leader_name: str | None) -> None:
     """Add a worker to the leader."""
-    await _change(session, who, which, is_worker=True)
+    await _change(session, account, leader_name, is_worker=True)
 
 
 @command.command()
-@click.argument("who", metavar="ADDRESS|ALIAS", type=ACCOUNT)
+@click.argument("account", metavar="ADDRESS|ALIAS", type=ACCOUNT)
 @LEADER
-@writes
-async def remove(session: Session, who: str, which: str | None) -> None:
+@transaction_command
+async def remove(session: Session, account: str, leader_name: str | None) -> None:
     """Remove a worker from the leader."""
-    await _change(session, who, which, is_worker=False)
+    await _change(session, account, leader_name, is_worker=False)
 
 
 @command.command("list")
 @LEADER
-@reads
-async def list_workers(session: Session, which: str | None) -> None:
+@network_command
+async def list_workers(session: Session, leader_name: str | None) -> None:
     """List the workers of the leader and their balances."""
     async with session.nexus(signing=False) as nexus:
         leaders = nexus.leaders
-        found = await own_leader(session, leaders, which)
+        found = await own_leader(session, leaders, leader_name)
         balances = await asyncio.gather(*map(leaders.client.balance, found.workers.entries))
     rows: list[dict[str, Any]] = [
         {"worker": str(worker), "balance_mist": balance}
@@ -56,20 +56,22 @@ async def list_workers(session: Session, which: str | None) -> None:
     session.output.table(rows, columns, empty=f"the leader {found.name} has no workers")
 
 
-async def _change(session: Session, who: str, which: str | None, *, is_worker: bool) -> None:
-    worker = session.address_of(who)
+async def _change(
+    session: Session, account: str, leader_name: str | None, *, is_worker: bool
+) -> None:
+    worker = session.address_of(account)
 
-    def tell(_: "LeaderRegistry", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
+    def describe(_: "LeaderRegistry", __: "Sent", subject: str) -> tuple[str, dict[str, Any]]:
         works = "is now a worker" if is_worker else "is no longer a worker"
-        return f"{who} {works} of {whose}", {"worker": str(worker)}
+        return f"{account} {works} of {subject}", {"worker": str(worker)}
 
-    await act(
+    await change_leader(
         session,
-        which,
+        leader_name,
         lambda leaders, leader: (
             leaders.add_worker(leader, worker)
             if is_worker
             else leaders.remove_worker(leader, worker)
         ),
-        tell,
+        describe,
     )

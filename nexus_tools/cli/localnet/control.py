@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import DURATION, Session, local, reads
+from nexus_tools.cli.framework import DURATION, Session, network_command, offline_command
 from nexus_tools.cli.localnet.which import LOCALNET_OPTION, find_localnet
 from nexus_tools.errors import UnreachableError, UsageError, WrongStateError
 from nexus_tools.settings.running_localnet import RunningLocalnet
@@ -25,7 +25,7 @@ _GONE = "snapshot_not_found"
         " ".join(words), parameter, context
     ),
 )
-@reads
+@network_command
 async def advance_clock(session: Session, duration: int) -> None:
     """Advance the clock of the chain by DURATION: `7d`, `6 d 23 h`, `500ms`."""
     async with session.client() as client:
@@ -38,7 +38,7 @@ async def advance_clock(session: Session, duration: int) -> None:
 
 @click.command("advance-epoch")
 @LOCALNET_OPTION
-@local
+@offline_command
 async def advance_epoch(session: Session, network_name: str | None) -> None:
     """End the epoch and start the next one.
 
@@ -54,7 +54,7 @@ async def advance_epoch(session: Session, network_name: str | None) -> None:
 
 @click.command("snapshot")
 @LOCALNET_OPTION
-@local
+@offline_command
 async def snapshot(session: Session, network_name: str | None) -> None:
     """Take a snapshot of the localnet and print its name for `revert`."""
     running = find_localnet(session, network_name)
@@ -66,7 +66,7 @@ async def snapshot(session: Session, network_name: str | None) -> None:
 @click.argument("name", metavar="SNAPSHOT")
 @click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
 @LOCALNET_OPTION
-@local
+@offline_command
 async def revert(session: Session, name: str, network_name: str | None, *, yes: bool) -> None:
     """Revert the localnet to SNAPSHOT. All later transactions are lost.
 

@@ -2,7 +2,7 @@
 
 import click
 
-from nexus_tools.cli.framework import AMOUNT, Session, reads
+from nexus_tools.cli.framework import AMOUNT, Session, network_command
 from nexus_tools.errors import UnreachableError
 from nexus_tools.settings.running_localnet import start_command
 from nexus_tools.sui.support import units
@@ -14,7 +14,7 @@ _TYPED = len("0x") + 8
 @click.command()
 @click.argument("address", required=False)
 @click.option("--amount", type=AMOUNT, help="Amount in SUI. Default: the faucet's portion.")
-@reads
+@network_command
 async def command(session: Session, address: str | None, amount: int | None) -> None:
     """Send SUI to ADDRESS, an address or the alias of a key. Default: the key that signs.
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from nexus_tools.cli.framework import FRAMEWORK_FROM, Session, local
+from nexus_tools.cli.framework import FRAMEWORK_FROM, Session, offline_command
 from nexus_tools.cli.localnet.which import LOCALNET_OPTION, find_localnet
 from nexus_tools.settings import environment
 from nexus_tools.settings.running_localnet import (
@@ -71,7 +71,7 @@ _KEEP = "To keep a chain, run `nexus-tools localnet start --state FOLDER`"
 )
 @click.option("--detach", is_flag=True, help="Run in the background.")
 @click.option("--background", is_flag=True, hidden=True)
-@local
+@offline_command
 @click.pass_context
 def start(
     context: click.Context,
@@ -114,7 +114,7 @@ def start(
 
 @click.command()
 @LOCALNET_OPTION
-@local
+@offline_command
 async def status(session: Session, network_name: str | None) -> None:
     """Show the localnet's URL, chain, and time."""
     running = find_localnet(session, network_name)
@@ -130,7 +130,7 @@ async def status(session: Session, network_name: str | None) -> None:
 
 @click.command()
 @LOCALNET_OPTION
-@local
+@offline_command
 def stop(session: Session, network_name: str | None) -> None:
     """Stop the localnet and wait until it has ended."""
     from nexus_tools.cli.localnet.process import stop_localnet
@@ -148,7 +148,7 @@ def stop(session: Session, network_name: str | None) -> None:
 @click.command()
 @click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
 @LOCALNET_OPTION
-@local
+@offline_command
 def reset(session: Session, network_name: str | None, *, yes: bool) -> None:
     """Stop the localnet, delete its state, and start it again with the same options.
 

@@ -63,13 +63,15 @@ class LocalnetOptions:
         ]
 
 
-async def run_localnet(session: Session, wish: LocalnetOptions, *, detached: bool = False) -> None:
+async def run_localnet(
+    session: Session, options: LocalnetOptions, *, detached: bool = False
+) -> None:
     """Run the localnet until SIGINT or SIGTERM. Raises `localnet_running` if another one runs."""
-    lock_localnet_name(wish.name)
+    lock_localnet_name(options.name)
     with _collecting_little_garbage(), _hint_at_free_port():
-        localnet = await _started(session, wish)
+        localnet = await _started(session, options)
     try:
-        running = _as_running(localnet, wish, detached=detached)
+        running = _as_running(localnet, options, detached=detached)
         publish_localnet(running)
         _say_ready(session, running)
         await _signalled()
@@ -78,37 +80,41 @@ async def run_localnet(session: Session, wish: LocalnetOptions, *, detached: boo
     session.output.note("stopped")
 
 
-async def _started(session: Session, wish: LocalnetOptions) -> "Localnet":
+async def _started(session: Session, options: LocalnetOptions) -> "Localnet":
     from nexus_tools.sui.framework_source import find_release
     from nexus_tools.sui.localnet import Localnet, Origin
 
-    source, seed = wish.framework_from, wish.randomness_seed
+    source, seed = options.framework_from, options.randomness_seed
     cache = session.settings.cache_directory
     release = None if source is None else await find_release(source, cache)
-    origin = Origin(release, wish.protocol_version)
-    sources = AllowedSources.of(wish.allowed_hosts, wish.allowed_origins)
-    localnet = Localnet(port=wish.port, state=_absolute(wish.state), origin=origin, sources=sources)
+    origin = Origin(release, options.protocol_version)
+    sources = AllowedSources.of(options.allowed_hosts, options.allowed_origins)
+    localnet = Localnet(
+        port=options.port, state=_absolute(options.state), origin=origin, sources=sources
+    )
     await localnet.start()
     if seed is not None:  # before the first request is read
         localnet.seed_randomness(seed.encode())
     return localnet
 
 
-def _as_running(localnet: "Localnet", wish: LocalnetOptions, *, detached: bool) -> RunningLocalnet:
-    folder = _absolute(wish.state)
+def _as_running(
+    localnet: "Localnet", options: LocalnetOptions, *, detached: bool
+) -> RunningLocalnet:
+    folder = _absolute(options.state)
     return RunningLocalnet(
         os.getpid(),
         localnet.url,
         str(folder) if folder else None,
         detached,
-        wish.randomness_seed,
-        _absolute_source(wish.framework_from),
-        wish.protocol_version,
+        options.randomness_seed,
+        _absolute_source(options.framework_from),
+        options.protocol_version,
         localnet.protocol_version,
         dict(localnet.framework),
-        wish.name,
-        wish.allowed_hosts,
-        wish.allowed_origins,
+        options.name,
+        options.allowed_hosts,
+        options.allowed_origins,
     )
 
 
@@ -164,14 +170,14 @@ def framework_in_words(running: RunningLocalnet) -> str:
     return ", ".join(f"{name} {digest[:8]}" for name, digest in running.framework.items())
 
 
-def start_detached(wish: LocalnetOptions) -> RunningLocalnet:
+def start_detached(options: LocalnetOptions) -> RunningLocalnet:
     """Start a localnet in a new session, and wait until it listens.
 
     Raises the error with which the localnet fails to start.
     """
-    command = child_command("localnet", "start", "--background", "--json", *wish.as_options)
-    log_file(wish.name).parent.mkdir(parents=True, exist_ok=True)
-    with log_file(wish.name).open("wb") as log:
+    command = child_command("localnet", "start", "--background", "--json", *options.as_options)
+    log_file(options.name).parent.mkdir(parents=True, exist_ok=True)
+    with log_file(options.name).open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own program
             command,
             stdin=subprocess.DEVNULL,
@@ -182,9 +188,9 @@ def start_detached(wish: LocalnetOptions) -> RunningLocalnet:
     assert process.stdout is not None
     with process.stdout:
         _wait_for_document(process.stdout)
-    running = running_localnet(wish.name)
+    running = running_localnet(options.name)
     if running is None or running.pid != process.pid:
-        raise _why_not(wish.name, process.wait())
+        raise _why_not(options.name, process.wait())
     process.returncode = 0  # the process outlives this one, which does not wait for it
     return running
 

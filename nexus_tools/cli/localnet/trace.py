@@ -11,9 +11,9 @@ from nexus_tools.cli.framework import (
     Output,
     Session,
     complete_files,
+    network_command,
     print_tree,
     read_bytes,
-    reads,
 )
 from nexus_tools.cli.localnet.trace_tree import TraceView, command_tree, failure_text
 from nexus_tools.errors import (
@@ -69,7 +69,7 @@ _COLUMNS = {
 @click.option("--natives", is_flag=True, help="Show native functions.")
 @click.option("--framework", is_flag=True, help="Show calls within 0x1, 0x2 and 0x3.")
 @click.option("--full", is_flag=True, help="Show full values and addresses.")
-@reads
+@network_command
 async def command(
     session: Session,
     digest: str | None,

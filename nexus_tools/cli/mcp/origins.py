@@ -66,14 +66,14 @@ class _RegistryOrigins:
 
 @asynccontextmanager
 async def registry_origins(
-    session: Session, nexus: Nexus, selection: ToolSelection, ask: bool | None
+    session: Session, nexus: Nexus, selection: ToolSelection, query_domain: bool | None
 ) -> AsyncIterator[OriginLookup]:
-    """Open the reader of origins; `ask` is the value of `--ask-domain`."""
+    """Open the reader of origins; `ask` is the value of `--check-domain`."""
     try:
         own = session.own_address()
     except NexusError:  # a server that only reads needs no wallet
         own = None
-    if not (should_check_domains(session) if ask is None else ask):
+    if not (should_check_domains(session) if query_domain is None else query_domain):
         yield _RegistryOrigins(nexus, own, None, ())
         return
     async with open_domain_prover(session.settings.cache_directory / "domains") as proofs:

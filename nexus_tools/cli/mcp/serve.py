@@ -7,14 +7,14 @@ import click
 from nexus_tools.cli.framework import (
     AMOUNT,
     DURATION,
-    NAMED,
+    LEADERS_OPTION,
     Session,
     ToolSelection,
-    reaches,
-    reads,
+    network_command,
+    network_policy_options,
     registry_filter_options,
 )
-from nexus_tools.cli.tool.proof import ASK_DOMAIN
+from nexus_tools.cli.tool.proof import CHECK_DOMAIN
 
 
 @click.command()
@@ -59,7 +59,7 @@ from nexus_tools.cli.tool.proof import ASK_DOMAIN
     help="Serve each published workflow as a tool with paid executions. Combine with --on-chain to"
     " also serve tools.",
 )
-@NAMED
+@LEADERS_OPTION
 @click.option("--budget", type=AMOUNT, help="Maximum amount to spend on paid calls, in SUI.")
 @click.option(
     "--max-outcome-bytes",
@@ -69,16 +69,16 @@ from nexus_tools.cli.tool.proof import ASK_DOMAIN
     help="Maximum size of an outcome in paid calls. Unused bytes are refunded.",
 )
 @click.option(
-    "--lasts",
+    "--deadline",
     type=DURATION,
     default="1d",
     show_default=True,
     help="Maximum duration of an execution with --workflows.",
 )
 @click.option("-y", "--yes", is_flag=True, help="Allow paid calls without a budget.")
-@ASK_DOMAIN
-@reaches
-@reads
+@CHECK_DOMAIN
+@network_policy_options
+@network_command
 async def command(session: Session, *, selection: ToolSelection, **options: Any) -> None:
     """Serve the active tools of the registry to MCP clients, on stdin and stdout.
 

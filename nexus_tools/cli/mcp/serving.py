@@ -95,7 +95,7 @@ def _check(session: Session, options: Options) -> None:
             )
     elif options["budget"] is not None:
         raise UsageError("option_not_applicable", "--budget needs --on-chain or --workflows")
-    elif options["named"]:
+    elif options["leader_names"]:
         raise UsageError("option_not_applicable", "--leader needs --on-chain or --workflows")
 
 
@@ -110,9 +110,9 @@ async def _connected(
     async with session.nexus(signing=False):
         pass  # fail now if the node is unreachable, because the next connection waits for it
     async with (
-        session.nexus(signing=_is_paid(options), endures=True) as nexus,
+        session.nexus(signing=_is_paid(options), keeps_running=True) as nexus,
         _catalogue(session, nexus, tool_filter, options) as catalogue,
-        registry_origins(session, nexus, selection, options["ask"]) as origins,
+        registry_origins(session, nexus, selection, options["query_domain"]) as origins,
     ):
         yield catalogue, origins
 
@@ -131,7 +131,7 @@ async def _try_once(session: Session, catalogue: LazyCatalogue) -> None:
 
 async def _leaders(session: Session, nexus: Nexus, options: Options) -> tuple[Address, ...]:
     """Return the leaders to name, or an empty tuple to choose them by track record."""
-    named = options["named"]
+    named = options["leader_names"]
     return await find_leaders(nexus.leaders, named) if named else session.settings.leaders
 
 
@@ -152,7 +152,7 @@ async def _catalogue(
         nexus.invocations, budget, warn, max_outcome_bytes=size, leaders=leaders
     )
     executions = ExecutionCaller(nexus.executions, budget, warn, leaders=leaders)
-    terms = WorkflowTerms(size, options["lasts"])
+    terms = WorkflowTerms(size, options["deadline"])
     workflows = WorkflowOffers(nexus.tools, tool_filter, terms, max_price_mist=max_price_mist)
     served: list[Catalogue] = []
     if options["on_chain"]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_folders, reads
+from nexus_tools.cli.framework import Session, complete_folders, network_command
 from nexus_tools.cli.package.compiler import FOLDER, Compilation, compilation_options
 
 
@@ -18,7 +18,7 @@ from nexus_tools.cli.package.compiler import FOLDER, Compilation, compilation_op
     help="Output folder of the Python package.",
 )
 @click.option(
-    "--with",
+    "--include",
     "along",
     metavar="NAME[=FOLDER|ID|DEPENDENCY]",
     multiple=True,
@@ -35,7 +35,7 @@ from nexus_tools.cli.package.compiler import FOLDER, Compilation, compilation_op
     help="Base class for the class of a struct. May be repeated.",
 )
 @compilation_options
-@reads
+@network_command
 async def command(
     session: Session,
     place: str,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, local
+from nexus_tools.cli.framework import Session, offline_command
 from nexus_tools.cli.package.compiler import (
     BUNDLE_OPTION,
     FOLDER,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--framework", type=FOLDER, help="Folder of the Sui framework's sources.")
 @BUNDLE_OPTION
 @compilation_options
-@local
+@offline_command
 def command(
     session: Session,
     folder: Path | None,

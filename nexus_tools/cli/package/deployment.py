@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, asked, reads, report, writes
+from nexus_tools.cli.framework import (
+    Session,
+    confirmation_prompt,
+    network_command,
+    report,
+    transaction_command,
+)
 from nexus_tools.cli.package.compiler import BUNDLE_OPTION, FOLDER, Compilation, compilation_options
-from nexus_tools.cli.package.dry_run import ModulesWithDependencies
-from nexus_tools.cli.package.dry_run import rehearse as rehearse_deployment
+from nexus_tools.cli.package.dry_run import ModulesWithDependencies, simulate_publication
 from nexus_tools.cli.package.journal import PublishJournal, modules_step
 from nexus_tools.cli.package.lock import (
     ensure_lock_package,
@@ -33,7 +38,9 @@ _BOTH_LOCKED = ", and locked their upgrades"
 
 @click.command()
 @click.argument("folder", type=FOLDER, required=False)
-@click.option("--again", is_flag=True, help="Publish again even if a published package is known.")
+@click.option(
+    "--republish", is_flag=True, help="Publish again even if a published package is known."
+)
 @click.option(
     "--lock/--free",
     "locked",
@@ -41,21 +48,21 @@ _BOTH_LOCKED = ", and locked their upgrades"
     help="Lock its upgrades in the same transaction. Default: lock our packages only.",
 )
 @click.option(
-    "--rehearse",
+    "--estimate",
     is_flag=True,
     help="Run the deployment on a temporary network in this process, and print the size and cost"
     " of each transaction. Nothing is sent.",
 )
 @BUNDLE_OPTION
 @compilation_options
-@writes
+@transaction_command
 async def publish(
     session: Session,
     folder: Path | None,
     *,
-    again: bool,
+    republish: bool,
     locked: bool | None,
-    rehearse: bool,
+    estimate: bool,
     bundle: "Bundle | None",
     compilation: Compilation,
 ) -> None:
@@ -69,17 +76,17 @@ async def publish(
     the key that signs owns the lock. For an unlocked package, the key that signs gets the
     UpgradeCap and can replace the code at any time.
 
-    With --rehearse nothing is sent, and no key or network is needed. A complete deployment, with
+    With --estimate nothing is sent, and no key or network is needed. A complete deployment, with
     our packages, their settings, a leader and a tool, runs in this process.
     """
-    if rehearse:
+    if estimate:
         modules = None
         if folder is not None:
             modules = await _compiled(session, folder, compilation, bundle=bundle)
         with_lock = locked is not False if folder is None else bool(locked)
-        await rehearse_deployment(session.output, modules, locked=with_lock)
+        await simulate_publication(session.output, modules, locked=with_lock)
     elif folder is None:
-        await _publish_ours(session, again=again, locked=locked is not False)
+        await _publish_ours(session, republish=republish, locked=locked is not False)
     else:
         await _publish_folder(session, folder, compilation, bundle=bundle, locked=bool(locked))
 
@@ -108,13 +115,13 @@ async def _publish_folder(
             modules_step(modules, dependencies),
         )
         async with verify_on_refusal(client, modules, dependencies):
-            sent = await journal.carry_out(
+            sent = await journal.confirm_and_execute(
                 step,
                 publisher,
                 lambda service, done: service.publish_other(
                     modules, dependencies, locks, done=done
                 ),
-                question=lambda rehearsed: asked(done, rehearsed),
+                question=lambda simulated: confirmation_prompt(done, simulated),
             )
         if not session.dry_run:
             journal.forget(step)
@@ -166,12 +173,12 @@ async def _compiled(
         return await asyncio.to_thread(build)
 
 
-async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
+async def _publish_ours(session: Session, *, republish: bool, locked: bool) -> None:
     """Publish our packages, or the ones that an interrupted attempt did not publish."""
     from nexus_tools.contracts import Deployment, Publisher, shipped_packages
 
     async with session.client(signing=True) as client:
-        deployment = None if again else await _begun(session, client)
+        deployment = None if republish else await _begun(session, client)
         network, publisher = client.network.name, Publisher(client, dry_run=session.dry_run)
         journal, chain_id = await PublishJournal.of(session, client), await client.chain_id()
         earlier = await journal.executed(_TOOLS)
@@ -188,22 +195,22 @@ async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
         sent, locks = await ensure_lock_package(session, client) if locked else ([], None)
         done = f"published the packages on {network}{_BOTH_LOCKED if locked else ''}"
         if deployment is None:
-            tools = await journal.carry_out(
+            tools = await journal.confirm_and_execute(
                 _TOOLS,
                 publisher,
                 lambda service, done: service.publish_tools(tools_package, locks, done=done),
-                question=lambda rehearsed: asked(done, rehearsed.sent[0]),
+                question=lambda simulated: confirmation_prompt(done, simulated.sent[0]),
             )
             sent, deployment = [*sent, *tools.sent], tools.deployment
             if deployment is not None:  # stored now, in case the next step fails
                 session.settings.remember(deployment, network)
         if deployment is not None:
             known = deployment
-            workflows = await journal.carry_out(
+            workflows = await journal.confirm_and_execute(
                 _workflows_step(known),
                 publisher,
                 lambda service, done: service.publish_workflows(known, locks, done=done),
-                question=lambda rehearsed: asked(done, rehearsed.sent[0]),
+                question=lambda simulated: confirmation_prompt(done, simulated.sent[0]),
                 length=2,
             )
             sent, deployment = [*sent, *workflows.sent], workflows.deployment
@@ -238,12 +245,12 @@ async def _begun(session: Session, client: "SuiClient") -> "Deployment | None":
     raise WrongStateError(
         "package_published",
         f"the packages are already published on {client.network.name}: {known.package_id}",
-        hint="Pass --again to publish new packages with their own registries.",
+        hint="Pass --republish to publish new packages with their own registries.",
     )
 
 
 @click.command()
-@reads
+@network_command
 async def show(session: Session) -> None:
     """Show the package on the network: its objects, registry settings, and upgrade policy.
 
@@ -275,7 +282,7 @@ async def show(session: Session) -> None:
 @click.option(
     "--upgrade-lock", metavar="ID", help="ID of the upgrade_lock package to use on the network."
 )
-@reads
+@network_command
 async def use(session: Session, package: str, *, upgrade_lock: str | None) -> None:
     """Use the published PACKAGE, given by the ID of its first version, from now on.
 

@@ -1,4 +1,4 @@
-"""The option `package publish --rehearse`: size and cost of each transaction of a deployment.
+"""The option `package publish --estimate`: size and cost of each transaction of a deployment.
 
 The transactions run on a temporary network in this process.
 """
@@ -63,7 +63,9 @@ class ModulesWithDependencies(NamedTuple):
     dependencies: "Sequence[Address]"
 
 
-async def rehearse(output: Output, others: ModulesWithDependencies | None, *, locked: bool) -> None:
+async def simulate_publication(
+    output: Output, others: ModulesWithDependencies | None, *, locked: bool
+) -> None:
     """Run every transaction of a deployment in this process, and print what each costs.
 
     For our packages these are the publication, the settings, and a first leader and tool. For

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from nexus_tools.cli.framework import Session, local
+from nexus_tools.cli.framework import Session, offline_command
 
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@local
+@offline_command
 def command(session: Session, folder: Path) -> None:
     """Write the interface of the package nexus_tools into FOLDER, as a Move package.
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from nexus_tools.cli.framework import Session, carry_out
+from nexus_tools.cli.framework import Session, confirm_and_execute
 from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.sui.support.private_file import read_private, write_private
 
@@ -47,7 +47,7 @@ class PublishJournal:
         ]
         return [item for item in found if item is not None and _succeeded(item)]
 
-    async def carry_out(
+    async def confirm_and_execute(
         self,
         step: str,
         publisher: "Publisher",
@@ -71,7 +71,7 @@ class PublishJournal:
             with self._recording(step):
                 return await verb(service, await self._send_again(step))
 
-        return await carry_out(self._session, publisher, perform, question=question)
+        return await confirm_and_execute(self._session, publisher, perform, question=question)
 
     def forget(self, *steps: str) -> None:
         """Delete the transactions of steps whose results are stored elsewhere."""

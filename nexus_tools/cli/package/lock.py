@@ -4,7 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
+from nexus_tools.cli.framework import (
+    Session,
+    confirm_and_execute,
+    confirmation_prompt,
+    report,
+    transaction_command,
+)
 from nexus_tools.cli.package.journal import PublishJournal
 from nexus_tools.cli.package.published import require_package
 from nexus_tools.errors import NotFoundError, WrongStateError
@@ -29,7 +35,7 @@ PACKAGE = click.argument("package", required=False)
 
 @click.command()
 @click.argument("upgrade_cap", required=False)
-@writes
+@transaction_command
 async def lock(session: Session, upgrade_cap: str | None) -> None:
     """Lock the first version of a package permanently: that of UPGRADE_CAP, or ours."""
     from nexus_tools.contracts import UpgradeLocks
@@ -46,18 +52,18 @@ async def lock(session: Session, upgrade_cap: str | None) -> None:
             report(session.output, before, done, {"upgrade_cap": str(cap)})
             return
         done = f"locked the package of {cap} permanently"
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             UpgradeLocks(client, locks, dry_run=session.dry_run),
             lambda service: service.lock(cap),
-            question=lambda rehearsed: asked(done, rehearsed),
+            question=lambda simulated: confirmation_prompt(done, simulated),
         )
     report(session.output, [*before, sent], done, {"upgrade_cap": str(cap)})
 
 
 @click.command()
 @PACKAGE
-@writes
+@transaction_command
 async def make_immutable(session: Session, package: str | None) -> None:
     """End all upgrades of the locked PACKAGE immediately and permanently. Default: our package.
 
@@ -66,11 +72,11 @@ async def make_immutable(session: Session, package: str | None) -> None:
     async with session.client(signing=True) as client:
         locks, package_id = await locked_package(session, client, package)
         done = f"made {package_id} immutable: it can no longer be upgraded"
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             locks,
             lambda service: service.make_immutable(package_id),
-            question=lambda rehearsed: asked(done, rehearsed),
+            question=lambda simulated: confirmation_prompt(done, simulated),
         )
     report(session.output, sent, done, {"package": str(package_id)})
 
@@ -114,11 +120,11 @@ async def ensure_lock_package(
     if known is not None:
         return [], known
     done = f"published the immutable package upgrade_lock on {network}"
-    sent, locks = await journal.carry_out(
+    sent, locks = await journal.confirm_and_execute(
         _LOCK,
         Publisher(client, dry_run=session.dry_run),
         lambda publisher, executed: publisher.publish_lock(done=executed),
-        question=lambda rehearsed: asked(done, rehearsed[0]),
+        question=lambda simulated: confirmation_prompt(done, simulated[0]),
     )
     if locks is not None and not session.dry_run:
         session.settings.remember_locks(locks, network)
@@ -150,7 +156,7 @@ async def locked_package(
     locks = await require_lock_package(session, client)
     part = part_of(package)
     if part is not None:
-        return locks, (await session.deployment(client)).part(part).original_id
+        return locks, (await session.deployment(client)).package_of_kind(part).original_id
     assert package is not None
     named = Address.parse(package)
     await require_package(client, named)
@@ -181,7 +187,7 @@ async def upgrades_record(
     locks = session.settings.find_locks(client.network.name, await client.chain_id())
     if locks is None:
         return {"upgrades": str(UpgradeMode.FREE)}
-    return upgrades_document(await UpgradeLocks(client, locks).upgrades(package))
+    return upgrades_document(await UpgradeLocks(client, locks).upgrade_state(package))
 
 
 def upgrades_document(found: "PackageUpgradeState") -> dict[str, Any]:

@@ -53,7 +53,7 @@ class PackageReader:
             return await _read_published(client, Address.parse(place))
 
     async def read_other(self, found: Found, wanted: str) -> tuple[str, PackageSource]:
-        """Load the package of `--with NAME` or `--with NAME=PLACE`. Raises `dependency_unknown`.
+        """Load the package of `--include NAME[=PLACE]`. Raises `dependency_unknown`.
 
         A place may also be a dependency whose own name is not a valid Python name.
         """
@@ -68,7 +68,7 @@ class PackageReader:
             "dependency_unknown",
             f"the package has no dependency {name} with known modules. Known dependencies:"
             f" {', '.join(sorted(known)) or 'none'}",
-            hint="Pass its location: --with NAME=FOLDER, or --with NAME=ID.",
+            hint="Pass its location: --include NAME=FOLDER, or --include NAME=ID.",
         )
 
     def _read_folder(self, folder: Path) -> Found | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, local, plain
+from nexus_tools.cli.framework import Session, offline_command, plain
 from nexus_tools.cli.package.compiler import FOLDER, Compilation, compilation_options, our_sources
 from nexus_tools.errors import ValidationError
 
@@ -74,7 +74,7 @@ class _Wanted:
     help="Write line coverage to this file, as LCOV.",
 )
 @compilation_options
-@local
+@offline_command
 def command(
     session: Session,
     folder: Path | None,

@@ -7,13 +7,13 @@ import click
 
 from nexus_tools.cli.framework import (
     AMOUNT,
-    NAMED,
+    LEADERS_OPTION,
     Session,
-    asked,
-    carry_out,
+    confirm_and_execute,
+    confirmation_prompt,
     find_leaders,
     report,
-    writes,
+    transaction_command,
 )
 from nexus_tools.sui.support import units
 
@@ -30,7 +30,7 @@ SCHEDULE = click.argument("schedule")
 
 @click.command()
 @SCHEDULE
-@writes
+@transaction_command
 async def pause(session: Session, schedule: str) -> None:
     """Pause a SCHEDULE. Running executions continue."""
     await _act(session, schedule, lambda service, place: service.pause(place), "paused")
@@ -38,7 +38,7 @@ async def pause(session: Session, schedule: str) -> None:
 
 @click.command()
 @SCHEDULE
-@writes
+@transaction_command
 async def resume(session: Session, schedule: str) -> None:
     """Resume a SCHEDULE with its next planned time. Times that have passed are not made up for."""
     await _act(session, schedule, lambda service, place: service.resume(place), "resumed")
@@ -47,7 +47,7 @@ async def resume(session: Session, schedule: str) -> None:
 @click.command()
 @SCHEDULE
 @click.argument("amount", type=AMOUNT)
-@writes
+@transaction_command
 async def refill(session: Session, schedule: str, amount: int) -> None:
     """Add AMOUNT SUI to the funds of a SCHEDULE. Anyone may do so."""
     await _act(
@@ -61,9 +61,9 @@ async def refill(session: Session, schedule: str, amount: int) -> None:
 
 @click.command("reset-cursor")
 @SCHEDULE
-@NAMED
-@writes
-async def reset_cursor(session: Session, schedule: str, named: tuple[str, ...]) -> None:
+@LEADERS_OPTION
+@transaction_command
+async def reset_cursor(session: Session, schedule: str, leader_names: tuple[str, ...]) -> None:
     """Reset the event cursor of a SCHEDULE, so that events count from now on.
 
     A leader that reports an event that never happened can move the cursor ahead of all real events.
@@ -73,8 +73,8 @@ async def reset_cursor(session: Session, schedule: str, named: tuple[str, ...]) 
 
     place = Address.parse_whole(schedule)
     async with session.nexus() as nexus:
-        leaders = await find_leaders(nexus.leaders, named)
-        await act(
+        leaders = await find_leaders(nexus.leaders, leader_names)
+        await change_schedule(
             session,
             nexus,
             place,
@@ -86,7 +86,7 @@ async def reset_cursor(session: Session, schedule: str, named: tuple[str, ...]) 
 
 @click.command()
 @SCHEDULE
-@writes
+@transaction_command
 async def cancel(session: Session, schedule: str) -> None:
     """Cancel a SCHEDULE and withdraw its remaining funds.
 
@@ -98,19 +98,21 @@ async def cancel(session: Session, schedule: str) -> None:
 
     place = Address.parse_whole(schedule)
     async with session.nexus() as nexus:
-        back_mist = nexus.schedules.back_mist
-        sent = await carry_out(
+        back_mist = nexus.schedules.returned_mist
+        sent = await confirm_and_execute(
             session,
             nexus.schedules,
             lambda service: service.cancel(place),
-            question=lambda rehearsed: asked(_cancelled(schedule, back_mist(rehearsed)), rehearsed),
+            question=lambda simulated: confirmation_prompt(
+                _cancelled(schedule, back_mist(simulated)), simulated
+            ),
         )
     back = back_mist(sent)
     report(
         session.output,
         sent,
         _cancelled(schedule, back),
-        {"schedule": schedule, "back_mist": back},
+        {"schedule": schedule, "returned_mist": back},
     )
     is_deleted = any(event.type.name == "ScheduleDeleted" for event in sent.events)
     if not (is_deleted or session.dry_run):
@@ -135,10 +137,10 @@ async def _act(
 
     place = Address.parse_whole(schedule)
     async with session.nexus() as nexus:
-        await act(session, nexus, place, verb, done, facts=facts)
+        await change_schedule(session, nexus, place, verb, done, facts=facts)
 
 
-async def act(
+async def change_schedule(
     session: Session,
     nexus: "Nexus",
     schedule: "Address",
@@ -149,10 +151,10 @@ async def act(
 ) -> None:
     """Confirm and run an action on a schedule, and report it as `done`."""
     done = f"{done} the schedule {schedule}"
-    sent = await carry_out(
+    sent = await confirm_and_execute(
         session,
         nexus.schedules,
         lambda service: verb(service, schedule),
-        question=lambda rehearsed: asked(done, rehearsed),
+        question=lambda simulated: confirmation_prompt(done, simulated),
     )
     report(session.output, sent, done, {"schedule": str(schedule)} | (facts or {}))

@@ -7,12 +7,12 @@ import click
 from nexus_tools.cli.framework import (
     AMOUNT,
     DURATION,
-    NAMED,
+    LEADERS_OPTION,
     Session,
-    carry_out,
+    confirm_and_execute,
     find_leaders,
     report,
-    writes,
+    transaction_command,
 )
 from nexus_tools.cli.schedule.formatting import in_words
 from nexus_tools.cli.schedule.timing import When, timing_options
@@ -34,12 +34,14 @@ if TYPE_CHECKING:
 @timing_options
 @click.option("--funds", type=AMOUNT, help="Funds of the schedule, in SUI.  [required]")
 @click.option(
-    "--each", type=AMOUNT, help="Funds for each execution, in SUI. Default: the estimated cost."
+    "--funds-per-execution",
+    type=AMOUNT,
+    help="Funds for each execution, in SUI. Default: the estimated cost.",
 )
 @click.option("--keeper-fee", type=AMOUNT, help="Fee for whoever starts an execution, in SUI.")
 @click.option("--group", help="Entry group to start with, if the workflow has several.")
 @click.option(
-    "--lasts",
+    "--deadline",
     type=DURATION,
     default="1h",
     show_default=True,
@@ -48,13 +50,15 @@ if TYPE_CHECKING:
 @click.option(
     "--max-steps", type=click.IntRange(min=1), help="Maximum number of runs in an execution."
 )
-@click.option("--overlap", is_flag=True, help="Start executions even if another one is running.")
+@click.option(
+    "--allow-overlap", is_flag=True, help="Start executions even if another one is running."
+)
 @click.option(
     "--max-failures", type=click.IntRange(min=0), help="Pause after this many consecutive failures."
 )
-@click.option("--times", "count", type=click.IntRange(min=1), help="Maximum number of executions.")
-@NAMED
-@writes
+@click.option("--max-executions", type=click.IntRange(min=1), help="Maximum number of executions.")
+@LEADERS_OPTION
+@transaction_command
 async def command(
     session: Session,
     *,
@@ -62,36 +66,36 @@ async def command(
     inputs: tuple[str, ...],
     when: When,
     funds: int | None,
-    each: int | None,
+    funds_per_execution: int | None,
     keeper_fee: int | None,
     group: str | None,
-    lasts: int,
+    deadline: int,
     max_steps: int | None,
-    overlap: bool,
+    allow_overlap: bool,
     max_failures: int | None,
-    count: int | None,
-    named: tuple[str, ...],
+    max_executions: int | None,
+    leader_names: tuple[str, ...],
 ) -> None:
     """Schedule executions of the workflow FQN, paid from funds that you deposit now.
 
     Pass one of --every, --cron, --at and --on-event. Whoever starts a due execution (the keeper: a
     leader, or anyone) is repaid its cost and earns the keeper fee. Unspent funds of an execution
     are refunded. Planned times that pass while an execution runs are skipped. Several missed times
-    are made up for by one execution, or with --max-late by none.
+    are made up for by one execution, or with --max-delay by none.
 
-    With --json: `schedule`, `workflow`, `when`, `next_at_ms`, `funds_mist`, `each_mist` and
-    `leaders`.
+    With --json: `schedule`, `workflow`, `when`, `next_at_ms`, `funds_mist`,
+    `funds_per_execution_mist` and `leaders`.
     """
     values = read_inputs(inputs)
     given = _said(
-        overlaps=overlap,
+        allow_overlap=allow_overlap,
         group=group,
-        each_mist=each,
+        funds_per_execution_mist=funds_per_execution,
         keeper_fee_mist=keeper_fee,
-        lasts_ms=lasts,
+        duration_ms=deadline,
         max_steps=max_steps,
         max_failures=max_failures,
-        max_executions=count,
+        max_executions=max_executions,
     )
     if when.count:
         when.check()  # report invalid options before reading from the network
@@ -100,10 +104,10 @@ async def command(
         funds_mist = _require(funds, when, _missing_inputs(workflow.document, values, group))
         timing = when.timing(await nexus.client.now_ms())
         values = await resolve_workflow_addresses(session, nexus, workflow, values)
-        leaders = await find_leaders(nexus.leaders, named)
-        warn_before_execution(session, workflow, values, group, lasts)
+        leaders = await find_leaders(nexus.leaders, leader_names)
+        warn_before_execution(session, workflow, values, group, deadline)
         given |= {"funds_mist": funds_mist, "leaders": leaders}
-        created = await carry_out(
+        created = await confirm_and_execute(
             session,
             nexus.schedules,
             lambda service: service.create(workflow, values, timing, **given),
@@ -115,7 +119,7 @@ async def command(
 def _asked(fqn: str, done: "CreatedSchedule", given: dict[str, Any]) -> str:
     """Return the confirmation prompt, and fix its terms, because a tool's price may rise."""
     given.update(_terms_of(done))
-    return _question(fqn, done.each_mist, given["funds_mist"])
+    return _question(fqn, done.funds_per_execution_mist, given["funds_mist"])
 
 
 def _missing_inputs(document: "Document", values: dict[str, Any], group: str | None) -> list[str]:
@@ -147,8 +151,8 @@ def _require(funds_mist: int | None, when: When, inputs: list[str]) -> int:
     if code is None:
         assert funds_mist is not None
         return funds_mist
-    named = ", ".join(option for options in missing.values() for option in options)
-    raise UsageError(code, "required options are missing", hint=f"Pass {named}.")
+    names = ", ".join(option for options in missing.values() for option in options)
+    raise UsageError(code, "required options are missing", hint=f"Pass {names}.")
 
 
 def _said(**options: Any) -> dict[str, Any]:
@@ -158,7 +162,7 @@ def _said(**options: Any) -> dict[str, Any]:
 
 def _terms_of(done: "CreatedSchedule") -> dict[str, Any]:
     """Return the terms of the simulation, to send them unchanged."""
-    names = ("leaders", "each_mist", "max_prices_mist", "max_outcome_bytes")
+    names = ("leaders", "funds_per_execution_mist", "max_prices_mist", "max_outcome_bytes")
     return {name: getattr(done, name) for name in names}
 
 
@@ -176,7 +180,7 @@ def _report(
         "when": in_words(timing),
         "next_at_ms": created.next_at_ms,
         "funds_mist": funds_mist,
-        "each_mist": created.each_mist,
+        "funds_per_execution_mist": created.funds_per_execution_mist,
         "leaders": list(map(str, created.leaders)),
     }
     output = session.output

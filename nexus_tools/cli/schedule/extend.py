@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, writes
-from nexus_tools.cli.schedule.control import SCHEDULE, act
+from nexus_tools.cli.framework import Session, transaction_command
+from nexus_tools.cli.schedule.control import SCHEDULE, change_schedule
 from nexus_tools.cli.schedule.timing import parse_future_time, parse_time
 from nexus_tools.errors import UsageError, WrongStateError
 from nexus_tools.sui.support import units
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     "--at", "times", multiple=True, metavar="TIME", help="Add a planned time. May be repeated."
 )
 @click.option("--until", metavar="TIME", help="New last time of --every.")
-@click.option("--times", "count", type=click.IntRange(min=1), help="Number of executions to add.")
-@writes
+@click.option(
+    "--add-executions", "count", type=click.IntRange(min=1), help="Number of executions to add."
+)
+@transaction_command
 async def extend(
     session: Session,
     *,
@@ -48,11 +50,11 @@ async def extend(
     place = Address.parse_whole(schedule)
     until_ms = parse_time(until) if until else None
     async with session.nexus() as nexus:
-        found = await nexus.schedules.standing(place)
+        found = await nexus.schedules.overview(place)
         more = _more_times(found, cron, time_zone, times)
         limit = _limit(found, count)
         facts: dict[str, Any] = {"added": len(more), "until_ms": until_ms, "max_executions": limit}
-        await act(
+        await change_schedule(
             session,
             nexus,
             place,
@@ -76,7 +78,7 @@ def _check(
     if time_zone and cron is None:
         raise UsageError("timing_missing", "--time-zone needs --cron")
     if cron is None and not times and until is None and count is None:
-        raise UsageError("extension_empty", "pass --cron, --at, --until or --times")
+        raise UsageError("extension_empty", "pass --cron, --at, --until or --add-executions")
 
 
 def _more_times(
@@ -91,13 +93,14 @@ def _more_times(
     plan = found.order.timing.plan
     last_ms = plan.times[-1] if isinstance(plan, Plan.At) else 0
     times = cron_times(cron, max(last_ms, found.now_ms), zone=time_zone or "UTC")
-    if not found.room:
+    if not found.free_times:
         raise WrongStateError(
             "planned_times_full",
-            f"the schedule {found.schedule.id} already has {len(found.times_left)} planned times",
-            hint=f"Extend it after {units.utc(found.times_left[0])}: the maximum is 256.",
+            f"the schedule {found.schedule.id} already has {len(found.remaining_times)} planned"
+            " times",
+            hint=f"Extend it after {units.utc(found.remaining_times[0])}: the maximum is 256.",
         )
-    return times[: found.room]
+    return times[: found.free_times]
 
 
 def _limit(found: "ScheduleOverview", count: int | None) -> int | None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, reads
+from nexus_tools.cli.framework import Session, network_command
 from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
@@ -34,18 +34,18 @@ _EXECUTIONS = {
 
 
 @click.command("list")
-@reads
+@network_command
 async def list_schedules(session: Session) -> None:
     """List the wallet's schedules that are not deleted, the oldest first.
 
     Schedules are found in events, so the list only goes back as far as the node keeps them. With
     --json: `schedule`, `workflow`, `dag`, `state`, `next_at_ms`, `begun`, `running`, `failures`,
-    `missed`, `funds_mist`, and `to_collect_mist`, the part of the funds that ended executions left.
-    `missed` counts planned times since the last execution that will not be executed any more.
+    `missed`, `funds_mist`, and `collectable_mist`, the part of the funds that ended executions
+    left. `missed` counts planned times since the last execution that will not be executed any more.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading events"):
-            found = await nexus.schedules.standings(session.own_address())
+            found = await nexus.schedules.overviews(session.own_address())
     rows = [schedule_document(item) for item in found]
     if not session.output.as_json:
         rows = [_for_people(item, row) for item, row in zip(found, rows, strict=True)]
@@ -58,18 +58,19 @@ async def list_schedules(session: Session) -> None:
 @click.command()
 @click.argument("schedule")
 @click.option(
-    "--last",
+    "--limit",
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
     help="Maximum number of executions to show.",
 )
-@reads
-async def show(session: Session, schedule: str, last: int) -> None:
+@network_command
+async def show(session: Session, schedule: str, limit: int) -> None:
     """Show a SCHEDULE, its terms, and the executions it started, the newest first.
 
-    With --json, in addition to the fields of `list`: `when`, `max_late_ms`, `each_mist`,
-    `keeper_fee_mist`, `overlaps`, `max_failures`, `max_executions`, `leaders` and `executions`.
+    With --json, in addition to the fields of `list`: `when`, `max_late_ms`,
+    `funds_per_execution_mist`, `keeper_fee_mist`, `overlaps`, `max_failures`, `max_executions`,
+    `leaders` and `executions`.
     """
     from nexus_tools.contracts.move_bindings.workflows.execution import Execution
     from nexus_tools.registry import status_of
@@ -78,8 +79,8 @@ async def show(session: Session, schedule: str, last: int) -> None:
     async with session.nexus(signing=False) as nexus:
         place = Address.parse_whole(schedule)
         with session.output.progress("reading events"):
-            found = await nexus.schedules.standing(place)
-            began = (await nexus.schedules.executions(place))[-last:]
+            found = await nexus.schedules.overview(place)
+            began = (await nexus.schedules.executions(place))[-limit:]
             kept = await nexus.executions.find_all([start.execution for start in began], Execution)
             latest = await nexus.client.latest_checkpoint()
     executions = [
@@ -99,8 +100,8 @@ async def show(session: Session, schedule: str, last: int) -> None:
         return
     words = _for_people(found, document)
     words["leaders"] = ", ".join(document["leaders"])
-    if found.to_collect_mist:
-        words["funds"] += f", of which {units.sui(found.to_collect_mist)} left by ended executions"
+    if found.collectable_mist:
+        words["funds"] += f", of which {units.sui(found.collectable_mist)} left by ended executions"
     session.output.record(words)
     rows = [units.in_words(row) for row in executions]
     session.output.table(rows, _EXECUTIONS, empty="no executions yet")
@@ -127,11 +128,11 @@ def schedule_document(found: "ScheduleOverview") -> dict[str, Any]:
         "state": found.state.value,
         "next_at_ms": found.next_at_ms,
         "begun": found.schedule.begun,
-        "running": found.schedule.running - len(found.left),
+        "running": found.schedule.running - len(found.ended),
         "failures": found.failures,
         "missed": found.missed,
         "funds_mist": found.funds_mist,
-        "to_collect_mist": found.to_collect_mist,
+        "collectable_mist": found.collectable_mist,
     }
 
 
@@ -139,7 +140,7 @@ def _order_document(order: "Order") -> dict[str, Any]:
     return {
         "when": in_words(order.timing),
         "max_late_ms": order.timing.max_late_ms,
-        "each_mist": order.each_mist,
+        "funds_per_execution_mist": order.each_mist,
         "keeper_fee_mist": order.keeper_fee_mist,
         "overlaps": order.overlaps,
         "max_failures": order.max_failures,
@@ -183,13 +184,16 @@ def _next_in_words(found: "ScheduleOverview") -> str:
 def _advise(output: "Output", found: "ScheduleOverview") -> None:
     """Suggest to refill a schedule, or to withdraw its funds."""
     place, state = found.schedule.id, found.state.value
-    if state == "active" and found.lacks_mist:
-        needed, lacking = units.sui(found.needed_mist), units.format_sui_argument(found.lacks_mist)
+    if state == "active" and found.shortfall_mist:
+        needed, lacking = (
+            units.sui(found.needed_mist),
+            units.format_sui_argument(found.shortfall_mist),
+        )
         output.warn(
             f"the funds of {place} do not cover the next execution, which needs up to {needed}."
             f" Run `nexus-tools schedule refill {place} {lacking}` to add the shortfall"
         )
-    if found.missed and not found.lacks_mist:
+    if found.missed and not found.shortfall_mist:
         late_ms, missed = found.order.timing.max_late_ms, units.count(found.missed, "planned time")
         within = "" if late_ms is None else f" within {units.duration(late_ms)}"
         output.warn(

@@ -38,7 +38,7 @@ _OPTIONS = (
         " report the events.",
     ),
     click.option(
-        "--first", metavar="TIME", help="First time of --every. Default: after one interval."
+        "--start", metavar="TIME", help="First time of --every. Default: after one interval."
     ),
     click.option("--until", metavar="TIME", help="Last time of --every or --cron."),
     click.option(
@@ -47,7 +47,7 @@ _OPTIONS = (
         help="Time zone of --cron, for example Europe/Berlin. Default: UTC.",
     ),
     click.option(
-        "--max-late",
+        "--max-delay",
         type=DURATION,
         help="Maximum delay of an execution. Later ones are skipped. Minimum: 10s.",
     ),
@@ -80,10 +80,10 @@ class When:
     cron: str | None
     times: tuple[str, ...]
     on_event: str | None
-    first: str | None
+    start: str | None
     until: str | None
     time_zone: str | None
-    max_late: int | None
+    max_delay: int | None
     pause_after_event: int
     max_per_day: int
 
@@ -104,16 +104,16 @@ class When:
             raise UsageError(
                 "timing_missing", "expected exactly one of --every, --cron, --at and --on-event"
             )
-        if self.first and self.every is None:
-            raise UsageError("timing_missing", "--first needs --every")
+        if self.start and self.every is None:
+            raise UsageError("timing_missing", "--start needs --every")
         if self.until and self.every is None and self.cron is None:
             raise UsageError("timing_missing", "--until needs --every or --cron")
         if self.time_zone and self.cron is None:
             raise UsageError("timing_missing", "--time-zone needs --cron")
         if self.on_event is not None:
             parse_struct_tag(self.on_event)
-        if self.max_late is not None and self.on_event is not None:
-            raise UsageError("timing_missing", "--max-late needs --every, --cron or --at")
+        if self.max_delay is not None and self.on_event is not None:
+            raise UsageError("timing_missing", "--max-delay needs --every, --cron or --at")
         self.timing(0)
 
     def timing(self, now_ms: int) -> "Timing":
@@ -123,12 +123,12 @@ class When:
         until_ms = parse_time(self.until) if self.until else None
         if self.every is not None:
             next_at_ms = min(now_ms + self.every, MAX_MS)  # the chain rejects longer intervals
-            first_at_ms = parse_future_time(self.first, now_ms) if self.first else next_at_ms
-            return Timing(Plan.Every(self.every, first_at_ms, until_ms), self.max_late)
+            first_at_ms = parse_future_time(self.start, now_ms) if self.start else next_at_ms
+            return Timing(Plan.Every(self.every, first_at_ms, until_ms), self.max_delay)
         if self.on_event is not None:
             plan = Plan.OnEvent(self.on_event, self.pause_after_event, self.max_per_day)
             return Timing(plan, None)
-        return Timing(Plan.At(self._times(now_ms, until_ms)), self.max_late)
+        return Timing(Plan.At(self._times(now_ms, until_ms)), self.max_delay)
 
     def _times(self, now_ms: int, until_ms: int | None) -> tuple[int, ...]:
         from nexus_tools.registry import cron_times

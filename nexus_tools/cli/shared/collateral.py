@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools.cli.framework import with_typed_options
+from nexus_tools.cli.framework import with_current_options
 from nexus_tools.errors import NexusError
 from nexus_tools.sui.support import units
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nexus_tools.contracts.move_bindings.tool_registry import ToolSettings
     from nexus_tools.sui.types.address import Address
 
-Tell = Callable[["PackageClient", "Sent", str], tuple[str, dict[str, Any]]]
+DescribeResult = Callable[["PackageClient", "Sent", str], tuple[str, dict[str, Any]]]
 """Describes what a transaction did with the collateral of a named tool or leader, as text and as
 facts in MIST and in ms since 1970."""
 
@@ -115,7 +115,7 @@ def _suspension(owned: "Tool | Leader", reason: str | None) -> Suspension:
     else:
         what, top_up = f"leader {owned.name}", f"leader top-up --leader {owned.id}"
     message = f"{what} is suspended: {lacking} of its collateral was slashed{why}"
-    return Suspension(message, with_typed_options(f"nexus-tools {top_up}"), reason)
+    return Suspension(message, with_current_options(f"nexus-tools {top_up}"), reason)
 
 
 # --- Actions
@@ -141,7 +141,7 @@ def describe_collateral_terms(locked_mist: int, settings: "ToolSettings | Leader
 
 
 def describe_unregistration(
-    service: "PackageClient", sent: "Sent", whose: str
+    service: "PackageClient", sent: "Sent", subject: str
 ) -> tuple[str, dict[str, Any]]:
     """Describe an unregistration: when the collateral becomes claimable."""
     from nexus_tools.contracts.move_bindings.collateral import Unregistered
@@ -150,24 +150,26 @@ def describe_unregistration(
     claimable = units.utc(event.claimable_at_ms)
     delay = units.duration(event.claimable_at_ms - event.unregistered_at_ms)
     return (
-        f"unregistered {whose}: its collateral is claimable at {claimable} (in {delay})",
+        f"unregistered {subject}: its collateral is claimable at {claimable} (in {delay})",
         {"claimable_at_ms": event.claimable_at_ms},
     )
 
 
-def describe_cancellation(_: "PackageClient", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
+def describe_cancellation(
+    _: "PackageClient", __: "Sent", subject: str
+) -> tuple[str, dict[str, Any]]:
     """Describe a cancelled unregistration."""
-    return f"cancelled the unregistration of {whose}", {}
+    return f"cancelled the unregistration of {subject}", {}
 
 
 def describe_claim(
-    service: "PackageClient", sent: "Sent", whose: str
+    service: "PackageClient", sent: "Sent", subject: str
 ) -> tuple[str, dict[str, Any]]:
     """Describe a claim: the amount, and the part that a pending slash locks."""
     from nexus_tools.contracts.move_bindings.collateral import CollateralClaimed
 
     event = service.emitted(sent, CollateralClaimed)
-    done = f"claimed {units.sui(event.amount_mist)} from {whose}"
+    done = f"claimed {units.sui(event.amount_mist)} from {subject}"
     if event.held_back_mist:
         done += (
             f"; {units.sui(event.held_back_mist)} stay locked for a pending slash:"
@@ -177,20 +179,20 @@ def describe_claim(
 
 
 def describe_re_registration(
-    service: "PackageClient", sent: "Sent", whose: str
+    service: "PackageClient", sent: "Sent", subject: str
 ) -> tuple[str, dict[str, Any]]:
     """Describe a re-registration: the amount that is locked again."""
     from nexus_tools.contracts.move_bindings.collateral import CollateralLocked
 
     amount = service.emitted(sent, CollateralLocked).amount_mist
-    return f"re-registered {whose}: {units.sui(amount)} locked", {"amount_mist": amount}
+    return f"re-registered {subject}: {units.sui(amount)} locked", {"amount_mist": amount}
 
 
 def describe_top_up(
-    service: "PackageClient", sent: "Sent", whose: str
+    service: "PackageClient", sent: "Sent", subject: str
 ) -> tuple[str, dict[str, Any]]:
     """Describe a top-up: the amount that was added."""
     from nexus_tools.contracts.move_bindings.collateral import CollateralToppedUp
 
     amount = service.emitted(sent, CollateralToppedUp).amount_mist
-    return f"topped up {whose}: {units.sui(amount)} locked", {"amount_mist": amount}
+    return f"topped up {subject}: {units.sui(amount)} locked", {"amount_mist": amount}

@@ -17,12 +17,12 @@ def warn_before_execution(
     workflow: "PublishedWorkflow",
     inputs: dict[str, Any],
     group: str | None,
-    lasts_ms: int,
+    duration_ms: int,
 ) -> None:
     """Warn of anything that is known to keep an execution from completing."""
     _warn_of_values(session.output, workflow.document)
     with suppress(UsageError):  # `begin` says so
-        _warn_of_waiting(session.output, workflow.document, inputs, group, lasts_ms)
+        _warn_of_waiting(session.output, workflow.document, inputs, group, duration_ms)
 
 
 def _warn_of_values(output: Output, document: "Document") -> None:
@@ -44,15 +44,15 @@ def _warn_of_waiting(
     document: "Document",
     inputs: dict[str, Any],
     group: str | None,
-    lasts_ms: int,
+    duration_ms: int,
 ) -> None:
     """Warn of waits that exceed the deadline of the execution."""
     from nexus_tools.workflow import entry_values, max_waiting_ms, select_entry_group
 
     values = entry_values(document, select_entry_group(document, group), inputs)
     for vertex, waits_ms in max_waiting_ms(document, values).items():
-        if waits_ms > lasts_ms:
+        if waits_ms > duration_ms:
             output.warn(
                 f"{vertex} may wait for {units.duration(waits_ms)}, but the execution ends after"
-                f" {units.duration(lasts_ms)}. Pass --lasts to extend it"
+                f" {units.duration(duration_ms)}. Pass --deadline to extend it"
             )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import ACCOUNT, Session, with_typed_options
+from nexus_tools.cli.framework import ACCOUNT, Session, with_current_options
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
@@ -12,44 +12,44 @@ if TYPE_CHECKING:
     from nexus_tools.sui.types.address import Address
     from nexus_tools.sui.types.object import Object
 
-OFFERED = click.argument("who", required=False, type=ACCOUNT)
+OFFERED = click.argument("recipient", required=False, type=ACCOUNT)
 """The recipient of an offer: an address, or the alias of a key."""
 
 CANCEL_OFFER = click.option("--cancel", is_flag=True, help="Withdraw the offer.")
 
 
-def offer_recipient(session: Session, who: str | None, *, cancel: bool) -> "Address | None":
+def offer_recipient(session: Session, recipient: str | None, *, cancel: bool) -> "Address | None":
     """Return the address that receives an offer, or None to withdraw the offer.
 
     Raises `offer_recipient_missing` unless exactly one of both is given, and `offer_to_owner`.
     """
-    if (who is None) != cancel:
+    if (recipient is None) != cancel:
         raise UsageError(
             "offer_recipient_missing",
             "expected either a recipient or --cancel",
             hint="Pass an address or the alias of a key, or pass --cancel.",
         )
-    if who is None:
+    if recipient is None:
         return None
-    to = session.address_of(who)
+    to = session.address_of(recipient)
     if to == session.own_address():
         raise UsageError(
             "offer_to_owner",
-            f"{who} already owns it",
+            f"{recipient} already owns it",
             hint="Choose another account as the recipient.",
         )
     return to
 
 
-def describe_offer(what: str, who: str | None) -> str:
+def describe_offer(what: str, recipient: str | None) -> str:
     """Describe an offer, or its withdrawal."""
-    if who is None:
+    if recipient is None:
         return f"withdrew the offer of {what}"
-    return f"offered {what} to {who}, who has to accept it"
+    return f"offered {what} to {recipient}, who has to accept it"
 
 
 async def list_offers(nexus: "Nexus", address: "Address") -> list[dict[str, str]]:
-    """Return the offers to an address as JSON: `what`, `name`, `owner`, and the `accept` command.
+    """Return the offers to an address as JSON: `kind`, `name`, `owner`, and the `accept` command.
 
     Offers are found in the events that the node keeps.
     """
@@ -88,8 +88,8 @@ def _offer(nexus: "Nexus", value: "Object", address: "Address") -> dict[str, str
     if owner.offered != address:
         return None
     return {
-        "what": what,
+        "kind": what,
         "name": called,
         "owner": str(owner.owner),
-        "accept": with_typed_options(f"nexus-tools {accept}"),
+        "accept": with_current_options(f"nexus-tools {accept}"),
     }

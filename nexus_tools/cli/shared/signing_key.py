@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import FILE, Session, local
+from nexus_tools.cli.framework import FILE, Session, offline_command
 
 if TYPE_CHECKING:
     from nexus_tools.tool import SigningKey
@@ -52,7 +52,7 @@ def signing_key_group(
 
     @group.command("new", help=f"Create a key in FILE and print its public key for {known_to}.")
     @click.argument("file", type=_NEW)
-    @local
+    @offline_command
     def new(session: Session, file: Path) -> None:
         key = make_key(file)
         session.output.done(f"created a key in {file}")
@@ -61,8 +61,8 @@ def signing_key_group(
 
     @group.command("show", help="Show the public key of the key in FILE.")
     @click.argument("file", type=FILE)
-    @click.option("--of", "owner", metavar=signer, help="Also print its line for a key list.")
-    @local
+    @click.option("--signer", "owner", metavar=signer, help="Also print its line for a key list.")
+    @offline_command
     def show(session: Session, file: Path, owner: str | None) -> None:
         from nexus_tools.tool import SigningKey
 
@@ -74,12 +74,12 @@ def signing_key_group(
     return group
 
 
-def print_keys(session: Session, keys: Sequence[bytes], whose: str) -> None:
+def print_keys(session: Session, keys: Sequence[bytes], subject: str) -> None:
     """Print the keys that are listed on chain."""
     from nexus_tools.tool import format_public_key
 
     rows = [{"public_key": format_public_key(key)} for key in keys]
-    session.output.table(rows, {"public_key": "Key"}, empty=f"{whose} has no keys")
+    session.output.table(rows, {"public_key": "Key"}, empty=f"{subject} has no keys")
 
 
 def _record(key: "SigningKey", file: Path) -> dict[str, Any]:

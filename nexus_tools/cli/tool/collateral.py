@@ -7,11 +7,11 @@ import click
 from nexus_tools.cli.framework import (
     AMOUNT,
     Session,
-    asked,
-    carry_out,
     complete_fqns,
+    confirm_and_execute,
+    confirmation_prompt,
     report,
-    writes,
+    transaction_command,
 )
 from nexus_tools.cli.shared.collateral import (
     claim_hints,
@@ -26,7 +26,7 @@ from nexus_tools.cli.shared.collateral import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from nexus_tools.cli.shared.collateral import Tell
+    from nexus_tools.cli.shared.collateral import DescribeResult
     from nexus_tools.contracts import Sent
     from nexus_tools.registry import ToolRegistry
     from nexus_tools.tool import ToolFqn
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("fqn", shell_complete=complete_fqns)
-@writes
+@transaction_command
 async def unregister(session: Session, fqn: str) -> None:
     """Unregister the tool FQN. It stops accepting invocations.
 
@@ -49,7 +49,7 @@ async def unregister(session: Session, fqn: str) -> None:
 
 @click.command("cancel-unregister")
 @click.argument("fqn", shell_complete=complete_fqns)
-@writes
+@transaction_command
 async def cancel_unregister(session: Session, fqn: str) -> None:
     """Cancel the unregistration of the tool FQN and reactivate it."""
     await _act(
@@ -59,7 +59,7 @@ async def cancel_unregister(session: Session, fqn: str) -> None:
 
 @click.command()
 @click.argument("fqn", shell_complete=complete_fqns)
-@writes
+@transaction_command
 async def claim(session: Session, fqn: str) -> None:
     """Claim the collateral of the unregistered tool FQN after the unregistration delay."""
     with claim_hints(f"nexus-tools tool unregister {fqn}", f"nexus-tools tool show {fqn}"):
@@ -73,7 +73,7 @@ async def claim(session: Session, fqn: str) -> None:
     type=AMOUNT,
     help="Collateral to lock, in SUI. Default: the required minimum.",
 )
-@writes
+@transaction_command
 async def re_register(session: Session, fqn: str, collateral: int | None) -> None:
     """Register the claimed tool FQN again with new collateral."""
     from nexus_tools.tool import ToolFqn
@@ -83,7 +83,7 @@ async def re_register(session: Session, fqn: str, collateral: int | None) -> Non
         tool, settings = await nexus.tools.get(name), await nexus.tools.settings()
         least_mist = max(settings.collateral_mist, 2 * tool.price_mist)
         locked_mist = least_mist if collateral is None else collateral
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             nexus.tools,
             lambda service: service.re_register(
@@ -99,24 +99,26 @@ async def re_register(session: Session, fqn: str, collateral: int | None) -> Non
 
 @click.command("top-up")
 @click.argument("fqn", shell_complete=complete_fqns)
-@writes
+@transaction_command
 async def top_up(session: Session, fqn: str) -> None:
     """Restore the suspended tool FQN's collateral to the required amount."""
     await _act(session, fqn, lambda tools, name: tools.top_up(name), describe_top_up)
 
 
-async def _act(session: Session, fqn: str, verb: "Verb", tell: "Tell") -> None:
+async def _act(session: Session, fqn: str, verb: "Verb", describe: "DescribeResult") -> None:
     """Run an action with `carry_out`, and report the result that `tell` describes."""
     from nexus_tools.tool import ToolFqn
 
     name = ToolFqn.parse(fqn)
     async with session.nexus() as nexus:
         tools = nexus.tools
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             tools,
             lambda service: verb(service, name),
-            question=lambda rehearsed: asked(tell(tools, rehearsed, fqn)[0], rehearsed),
+            question=lambda simulated: confirmation_prompt(
+                describe(tools, simulated, fqn)[0], simulated
+            ),
         )
-        done, facts = tell(tools, sent, fqn)
+        done, facts = describe(tools, sent, fqn)
     report(session.output, sent, done, {"fqn": fqn, **facts})

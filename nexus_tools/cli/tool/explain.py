@@ -109,7 +109,7 @@ def _decided(
 def _step(step: "Step") -> dict[str, Any]:
     leader = getattr(step.event, "leader", None)
     return {
-        "what": type(step.event).__name__.removeprefix("Invocation").lower(),
+        "event": type(step.event).__name__.removeprefix("Invocation").lower(),
         "at_ms": step.at_ms,
         "signed_by": str(step.sender),
         "leader": None if leader is None else str(leader),
@@ -198,7 +198,7 @@ def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
     lines = {key: (document | {"tool": document["fqn"]}).get(key) for key in _LABELS}
     for step in document["steps"]:
         who = f"leader {step['leader']}" if step["leader"] else step["signed_by"]
-        lines[step["what"]] = f"{units.utc(step['at_ms'])}, by {who}, in {step['digest']}"
+        lines[step["event"]] = f"{units.utc(step['at_ms'])}, by {who}, in {step['digest']}"
     broken = document.get("broken", {})
     for number, failure in enumerate(broken.get("failures") or (), 1):
         words = f"{failure['pointer'] or 'the root'}: {failure['message']}"

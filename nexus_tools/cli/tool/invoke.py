@@ -8,21 +8,21 @@ import click
 
 from nexus_tools.cli.framework import (
     AMOUNT,
-    NAMED,
+    LEADERS_OPTION,
     Output,
     Session,
-    carry_out,
     complete_fqns,
+    confirm_and_execute,
     find_leaders,
     report,
     terminable,
+    transaction_command,
     transaction_document,
-    writes,
 )
 from nexus_tools.cli.shared.input_addresses import with_addresses
 from nexus_tools.cli.shared.workflow_inputs import INPUTS, explained, read_inputs
 from nexus_tools.cli.tool.outcome import print_outcome, read_outcome
-from nexus_tools.cli.tool.proof import ASK_DOMAIN, check_domain
+from nexus_tools.cli.tool.proof import CHECK_DOMAIN, check_domain
 from nexus_tools.errors import UnreachableError, ValidationError, WrongStateError
 from nexus_tools.sui.support import units
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("fqn", shell_complete=complete_fqns)
 @INPUTS
-@NAMED
+@LEADERS_OPTION
 @click.option(
     "--max-outcome-bytes",
     type=click.IntRange(min=0),
@@ -55,19 +55,19 @@ if TYPE_CHECKING:
 @click.option(
     "--delete", is_flag=True, help="Delete the closed invocation to reclaim its storage deposit."
 )
-@ASK_DOMAIN
-@writes
+@CHECK_DOMAIN
+@transaction_command
 async def command(
     session: Session,
     *,
     fqn: str,
     inputs: tuple[str, ...],
-    named: tuple[str, ...],
+    leader_names: tuple[str, ...],
     max_outcome_bytes: int | None,
     max_cost: int | None,
     no_wait: bool,
     delete: bool,
-    ask: bool | None,
+    query_domain: bool | None,
 ) -> None:
     """Invoke the tool FQN on chain, wait for a leader to close it, and print the outcome.
 
@@ -91,8 +91,10 @@ async def command(
         values = with_addresses(session, ports, values)
         _check_inputs(tool, values)
         if tool.price_mist:
-            _warn_of_owner(session.output, fqn, await check_domain(session, nexus, tool, ask))
-        leaders = await _choose_leaders(session, nexus, tool, named)
+            _warn_of_owner(
+                session.output, fqn, await check_domain(session, nexus, tool, query_domain)
+            )
+        leaders = await _choose_leaders(session, nexus, tool, leader_names)
         if max_outcome_bytes is None:
             max_outcome_bytes = max(DEFAULT_MAX_OUTCOME_BYTES, tool.min_outcome_bytes)
         cost = await nexus.invocations.quote(tool, values, max_outcome_bytes)
@@ -100,7 +102,7 @@ async def command(
         terms = {"max_outcome_bytes": max_outcome_bytes, "max_cost_mist": most}
         by = f"by the leader {', or else by '.join(map(str, leaders))}"
         with terminable():
-            sent, place = await carry_out(
+            sent, place = await confirm_and_execute(
                 session,
                 nexus.invocations,
                 lambda service: service.request(tool, values, leaders=leaders, **terms),
@@ -120,18 +122,22 @@ async def command(
 
 
 async def _choose_leaders(
-    session: Session, nexus: "Nexus", tool: "Tool", named: tuple[str, ...]
+    session: Session, nexus: "Nexus", tool: "Tool", leader_names: tuple[str, ...]
 ) -> "tuple[Address, ...]":
     """Return the leaders to name. Raises `no_leader`, or the errors of finding named leaders."""
-    own = await find_leaders(nexus.leaders, named) if named else session.settings.leaders
+    own = (
+        await find_leaders(nexus.leaders, leader_names)
+        if leader_names
+        else session.settings.leaders
+    )
     try:
         with session.output.progress("choosing leaders"):
-            return await nexus.invocations.leaders_for(tool, own)
+            return await nexus.invocations.choose_leaders(tool, own)
     except WrongStateError as error:
-        if own and not named:
+        if own and not leader_names:
             error.hint = (
                 "No leader in the setting `leaders` can be used. Pass --leader, or run"
-                f" `nexus-tools leader list --for {tool.fqn}` to see the accepted leaders."
+                f" `nexus-tools leader list --tool {tool.fqn}` to see the accepted leaders."
             )
         raise
 

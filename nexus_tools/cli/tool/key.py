@@ -2,9 +2,9 @@
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_fqns, reads, writes
+from nexus_tools.cli.framework import Session, complete_fqns, network_command, transaction_command
 from nexus_tools.cli.shared.signing_key import KEY, print_keys, read_public_key, signing_key_group
-from nexus_tools.cli.tool.roster import change
+from nexus_tools.cli.tool.roster import change_list
 
 _FQN = click.argument("fqn", shell_complete=complete_fqns)
 
@@ -27,7 +27,7 @@ command = signing_key_group(
 @command.command()
 @_FQN
 @KEY
-@writes
+@transaction_command
 async def add(session: Session, fqn: str, key: str) -> None:
     """Add a key, given by a key file or a public key, that signs the responses of the tool FQN."""
     await _change(session, fqn, key, signs=True)
@@ -36,7 +36,7 @@ async def add(session: Session, fqn: str, key: str) -> None:
 @command.command()
 @_FQN
 @KEY
-@writes
+@transaction_command
 async def remove(session: Session, fqn: str, key: str) -> None:
     """Remove a key of the tool FQN. Add the next key first, and wait until leaders know it."""
     await _change(session, fqn, key, signs=False)
@@ -44,7 +44,7 @@ async def remove(session: Session, fqn: str, key: str) -> None:
 
 @command.command("list")
 @_FQN
-@reads
+@network_command
 async def list_keys(session: Session, fqn: str) -> None:
     """List the on-chain keys of the tool FQN."""
     async with session.nexus(signing=False) as nexus:
@@ -57,7 +57,7 @@ async def _change(session: Session, fqn: str, text: str, *, signs: bool) -> None
 
     key = read_public_key(text)
     public_key = format_public_key(key)
-    await change(
+    await change_list(
         session,
         fqn,
         lambda tools: tools.add_key(fqn, key) if signs else tools.remove_key(fqn, key),

@@ -4,15 +4,15 @@ import click
 
 from nexus_tools.cli.framework import (
     Session,
-    asked,
-    carry_out,
     complete_fqns,
-    reads,
+    confirm_and_execute,
+    confirmation_prompt,
+    network_command,
     report,
-    writes,
+    transaction_command,
 )
 from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
-from nexus_tools.cli.tool.roster import change
+from nexus_tools.cli.tool.roster import change_list
 
 _FQN = click.argument("fqn", shell_complete=complete_fqns)
 _LEADER = click.argument("which", metavar="LEADER")
@@ -31,7 +31,7 @@ def command() -> None:
 @command.command()
 @_FQN
 @_LEADER
-@writes
+@transaction_command
 async def add(session: Session, fqn: str, which: str) -> None:
     """Accept LEADER for future invocations of the tool FQN. Requires the owner.
 
@@ -43,7 +43,7 @@ async def add(session: Session, fqn: str, which: str) -> None:
 @command.command()
 @_FQN
 @_LEADER
-@writes
+@transaction_command
 async def remove(session: Session, fqn: str, which: str) -> None:
     """Remove LEADER from the list of the tool FQN, for future invocations. Operators may do so.
 
@@ -54,17 +54,17 @@ async def remove(session: Session, fqn: str, which: str) -> None:
 
 @command.command("open")
 @_FQN
-@writes
+@transaction_command
 async def open_to_all(session: Session, fqn: str) -> None:
     """Accept all leaders for the tool FQN, which must have no price. Requires the owner."""
-    await change(
-        session, fqn, lambda tools: tools.open_to_all(fqn), f"{fqn} accepts all leaders", {}
+    await change_list(
+        session, fqn, lambda tools: tools.accept_any_leader(fqn), f"{fqn} accepts all leaders", {}
     )
 
 
 @command.command("list")
 @_FQN
-@reads
+@network_command
 async def list_leaders(session: Session, fqn: str) -> None:
     """List the leaders that the tool FQN accepts, with their track records."""
     from nexus_tools.contracts.move_bindings.leader import Leader
@@ -92,11 +92,11 @@ async def _change(session: Session, fqn: str, which: str, *, is_added: bool) -> 
         leader = await nexus.leaders.find(which, among)
         accepts = "accepts" if is_added else "no longer accepts"
         done = f"{fqn} {accepts} the leader {leader.id} ({leader.name})"
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             nexus.tools,
             lambda tools: verb(tools, fqn, leader.id),
-            question=lambda rehearsed: asked(done, rehearsed),
+            question=lambda simulated: confirmation_prompt(done, simulated),
         )
     facts = {"fqn": fqn, "leader": str(leader.id), "name": leader.name}
     report(session.output, sent, done, facts)

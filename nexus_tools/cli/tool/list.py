@@ -4,7 +4,13 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Choice, Session, ToolSelection, reads, registry_filter_options
+from nexus_tools.cli.framework import (
+    Choice,
+    Session,
+    ToolSelection,
+    network_command,
+    registry_filter_options,
+)
 
 _STATES = Choice(["active", "suspended", "unregistered", "claimed"])
 _SORTS = {
@@ -30,7 +36,7 @@ _NONE_FITS = "no matching tools. Run `nexus-tools tool list` without options to 
 )
 @click.option("--reverse", is_flag=True, help="Reverse the order.")
 @click.option("--limit", type=click.IntRange(min=1), help="Maximum number of tools to list.")
-@reads
+@network_command
 async def command(
     session: Session,
     *,

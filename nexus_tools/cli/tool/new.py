@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import Session, check_empty, local, write_template
+from nexus_tools.cli.framework import Session, check_empty, offline_command, write_template
 from nexus_tools.cli.package.interface import write_interface
 from nexus_tools.errors import ValidationError
 
@@ -41,7 +41,7 @@ _TEMPLATES = {"python": "template_python", "move": "template_move"}
     show_default=True,
     help="Create a Python server, or a Move function that is called on chain.",
 )
-@local
+@offline_command
 def command(
     session: Session, name: str, fqn: str | None, directory: Path | None, template: str
 ) -> None:

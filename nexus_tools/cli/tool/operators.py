@@ -2,11 +2,17 @@
 
 import click
 
-from nexus_tools.cli.framework import ACCOUNT, Session, complete_fqns, reads, writes
-from nexus_tools.cli.tool.roster import change
+from nexus_tools.cli.framework import (
+    ACCOUNT,
+    Session,
+    complete_fqns,
+    network_command,
+    transaction_command,
+)
+from nexus_tools.cli.tool.roster import change_list
 
 _FQN = click.argument("fqn", shell_complete=complete_fqns)
-_WHO = click.argument("who", metavar="ADDRESS|ALIAS", type=ACCOUNT)
+_WHO = click.argument("account", metavar="ADDRESS|ALIAS", type=ACCOUNT)
 
 
 @click.group()
@@ -17,28 +23,28 @@ def command() -> None:
 @command.command()
 @_FQN
 @_WHO
-@writes
-async def add(session: Session, fqn: str, who: str) -> None:
+@transaction_command
+async def add(session: Session, fqn: str, account: str) -> None:
     """Add an operator, given by its address or the alias of its key, to the tool FQN."""
-    operator = session.address_of(who)
-    done, facts = f"{who} is now an operator of {fqn}", {"operator": str(operator)}
-    await change(session, fqn, lambda tools: tools.add_operator(fqn, operator), done, facts)
+    operator = session.address_of(account)
+    done, facts = f"{account} is now an operator of {fqn}", {"operator": str(operator)}
+    await change_list(session, fqn, lambda tools: tools.add_operator(fqn, operator), done, facts)
 
 
 @command.command()
 @_FQN
 @_WHO
-@writes
-async def remove(session: Session, fqn: str, who: str) -> None:
+@transaction_command
+async def remove(session: Session, fqn: str, account: str) -> None:
     """Remove an operator, given by its address or the alias of its key, from the tool FQN."""
-    operator = session.address_of(who)
-    done, facts = f"{who} is no longer an operator of {fqn}", {"operator": str(operator)}
-    await change(session, fqn, lambda tools: tools.remove_operator(fqn, operator), done, facts)
+    operator = session.address_of(account)
+    done, facts = f"{account} is no longer an operator of {fqn}", {"operator": str(operator)}
+    await change_list(session, fqn, lambda tools: tools.remove_operator(fqn, operator), done, facts)
 
 
 @command.command("list")
 @_FQN
-@reads
+@network_command
 async def list_operators(session: Session, fqn: str) -> None:
     """List the operators of the tool FQN."""
     async with session.nexus(signing=False) as nexus:

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Output, Session, asked, carry_out, plain, report, writes
+from nexus_tools.cli.framework import (
+    Output,
+    Session,
+    confirm_and_execute,
+    confirmation_prompt,
+    plain,
+    report,
+    transaction_command,
+)
 from nexus_tools.cli.tool.explain import explain
 from nexus_tools.errors import UsageError
 from nexus_tools.sui.support import units
@@ -45,11 +53,14 @@ _LABELS = {
     help="Delete the closed or expired invocation to reclaim its storage deposit.",
 )
 @click.option(
-    "--why", is_flag=True, help="Explain the outcome: steps, leaders, checks and payments."
+    "--explain",
+    "explain_outcome",
+    is_flag=True,
+    help="Explain the outcome: steps, leaders, checks and payments.",
 )
-@writes
+@transaction_command
 async def command(
-    session: Session, invocation: str, *, wait: bool, delete: bool, why: bool
+    session: Session, invocation: str, *, wait: bool, delete: bool, explain_outcome: bool
 ) -> None:
     """Show INVOCATION and its outcome from the chain.
 
@@ -57,10 +68,10 @@ async def command(
     closed it in time, --delete closes it and refunds everything. If the answer violates the tool's
     output schema, the exit code is 7.
 
-    --why explains the outcome from the events on chain and from the journals of your stopped
+    --explain explains the outcome from the events on chain and from the journals of your stopped
     Leaders. It also works for deleted invocations.
 
-    With --why --json: the `state`, the deciding `check`, `steps` (`what`, `at_ms`, `signed_by`,
+    With --explain --json: `state`, the deciding `check`, `steps` (`event`, `at_ms`, `signed_by`,
     `leader`, `digest`), `windows` (`leader`, `begins_at_ms`, `ends_at_ms`, and what the leader
     `did`: `closed`, `missed`, `not_needed`, `has_time` or `waits`), `money` and `journals`. If the
     answer violates the output schema, `broken` has the `schema`, and in `failures` the port
@@ -69,15 +80,15 @@ async def command(
     from nexus_tools.registry import OutputInvalidError
     from nexus_tools.sui.types.address import Address
 
-    if why and delete:
-        raise UsageError("explain_and_delete", "--why and --delete cannot be combined")
+    if explain_outcome and delete:
+        raise UsageError("explain_and_delete", "--explain and --delete cannot be combined")
     place = Address.parse_whole(invocation)
     async with session.nexus(signing=delete) as nexus:
         invocations = nexus.invocations
         if wait:
             with session.output.progress("waiting for a leader"), suppress(OutputInvalidError):
                 await invocations.wait(place)  # an invalid answer is printed first
-        if why:
+        if explain_outcome:
             await explain(session, nexus, place)
             return
         document, invalid = await read_outcome(invocations, place)
@@ -90,11 +101,11 @@ async def command(
             session.output.warn(plain(invalid.message))
         back = document["payment_mist"]
         done = "deleted the invocation" + (f", {units.sui(back)} refunded" if back else "")
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             invocations,
             lambda service: service.delete(place),
-            question=lambda rehearsed: asked(done, rehearsed),
+            question=lambda simulated: confirmation_prompt(done, simulated),
         )
     if not session.output.as_json:
         names = ("invocation", "fqn")
@@ -116,7 +127,7 @@ async def read_outcome(
     value = await invocations.client.object(place)
     now_ms = await invocations.client.now_ms()
     digest = None if value is None else value.previous_transaction
-    closing = await invocations.closing(place) if found.is_closed else None
+    closing = await invocations.closing_event(place) if found.is_closed else None
     document = {
         "invocation": str(found.id),
         "fqn": found.fqn,
@@ -151,7 +162,7 @@ def _state(
     state = found.state
     document: dict[str, Any] = {"state": type(state).__name__.lower()}
     if isinstance(state, State.Settled):
-        ports = invalid.answer.ports if invalid else state.ports.with_places()
+        ports = invalid.answer.ports if invalid else state.ports.with_locations()
         document |= {"variant": state.variant, "ports": ports}
         document |= {"leader": str(state.leader), "closed_at_ms": state.settled_at_ms}
     elif isinstance(state, State.Failed):

@@ -4,7 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Output, Session, asked, carry_out, report, writes
+from nexus_tools.cli.framework import (
+    Output,
+    Session,
+    confirm_and_execute,
+    confirmation_prompt,
+    report,
+    transaction_command,
+)
 from nexus_tools.cli.shared.offer import CANCEL_OFFER, OFFERED, describe_offer, offer_recipient
 from nexus_tools.errors import UsageError
 from nexus_tools.sui.support import units
@@ -29,23 +36,23 @@ _COLUMNS = {
 @click.argument("name")
 @OFFERED
 @CANCEL_OFFER
-@writes
-async def offer(session: Session, name: str, who: str | None, *, cancel: bool) -> None:
+@transaction_command
+async def offer(session: Session, name: str, recipient: str | None, *, cancel: bool) -> None:
     """Offer NAME, for example xyz.example.math.add, to WHO: an address or the alias of a key.
 
     When WHO accepts, all versions of the tool change owner. Nothing changes until then. Use
     --cancel to withdraw the offer.
     """
     _check_name(name)
-    to = offer_recipient(session, who, cancel=cancel)
+    to = offer_recipient(session, recipient, cancel=cancel)
     async with session.nexus() as nexus:
         versions = await nexus.tools.versions(name)
-        done = describe_offer(f"{name}, with {units.count(len(versions), 'version')},", who)
-        sent = await carry_out(
+        done = describe_offer(f"{name}, with {units.count(len(versions), 'version')},", recipient)
+        sent = await confirm_and_execute(
             session,
             nexus.tools,
             lambda tools: tools.offer(name, to),
-            question=lambda rehearsed: asked(done, rehearsed),
+            question=lambda simulated: confirmation_prompt(done, simulated),
         )
     facts = {"name": name, "offered": None if to is None else str(to)}
     report(session.output, sent, done, facts)
@@ -53,7 +60,7 @@ async def offer(session: Session, name: str, who: str | None, *, cancel: bool) -
 
 @click.command()
 @click.argument("name")
-@writes
+@transaction_command
 async def accept(session: Session, name: str) -> None:
     """Accept NAME, which was offered to your wallet, with all its versions.
 
@@ -69,14 +76,14 @@ async def accept(session: Session, name: str) -> None:
         if not session.output.as_json:
             _show(session.output, versions)
         done = f"accepted {name} from {found.owner.owner}"
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             nexus.tools,
             lambda tools: tools.accept(name),
-            question=lambda rehearsed: asked(
+            question=lambda simulated: confirmation_prompt(
                 f"{done}; payouts go to you, operators and keys are removed, signed answers are not"
                 " required, and URLs, prices and leaders stay",
-                rehearsed,
+                simulated,
             ),
         )
         if not session.dry_run:

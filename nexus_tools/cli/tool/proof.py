@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_fqns, reads
+from nexus_tools.cli.framework import Session, complete_fqns, network_command
 from nexus_tools.errors import UnreachableError, ValidationError
 from nexus_tools.settings import environment
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from nexus_tools.registry.domain_proof import DomainProof
     from nexus_tools.sui.types.address import Address
 
-ASK_DOMAIN = click.option(
-    "--ask-domain/--offline",
-    "ask",
+CHECK_DOMAIN = click.option(
+    "--check-domain/--no-check-domain",
+    "query_domain",
     default=None,
-    envvar=environment.ASK_DOMAIN,
+    envvar=environment.CHECK_DOMAIN,
     help="Query the tool's domain for its list of owners. The domain sees the request. Default:"
     " query, except on a network on this machine.",
 )
@@ -28,7 +28,7 @@ ASK_DOMAIN = click.option(
 @click.command()
 @click.argument("name", metavar="FQN|DOMAIN", shell_complete=complete_fqns)
 @click.option("--check", is_flag=True, help="Query the domain, and fail unless it lists the owner.")
-@reads
+@network_command
 async def command(session: Session, *, name: str, check: bool) -> None:
     """Print the document with which a domain confirms that you own its names.
 
@@ -45,7 +45,7 @@ async def command(session: Session, *, name: str, check: bool) -> None:
         owner = await nexus.tools.owner(tool) if tool else _wallet(session)
         if check:
             with session.output.progress(f"querying {hosts[0]}"):
-                _report(session, await nexus.ask_domain(fqn.domain, owner, fresh=True))
+                _report(session, await nexus.check_domain(fqn.domain, owner, fresh=True))
             return
         _write(session, nexus, hosts)
     if tool and owner != _wallet(session):
@@ -53,13 +53,13 @@ async def command(session: Session, *, name: str, check: bool) -> None:
 
 
 async def check_domain(
-    session: Session, nexus: "Nexus", tool: "Tool", ask: bool | None
+    session: Session, nexus: "Nexus", tool: "Tool", query_domain: bool | None
 ) -> "DomainProof | None":
-    """Return the proof of a tool's domain, or None if `--ask-domain` disables the query."""
-    if not (should_check_domains(session) if ask is None else ask):
+    """Return the proof of a tool's domain, or None if `--check-domain` disables the query."""
+    if not (should_check_domains(session) if query_domain is None else query_domain):
         return None
     with session.output.progress("querying the domain"):
-        return await nexus.proof(tool)
+        return await nexus.domain_proof(tool)
 
 
 def should_check_domains(session: Session) -> bool:
@@ -92,7 +92,7 @@ def proof_in_words(document: dict[str, Any] | None) -> str | None:
 
 
 def _wallet(session: Session) -> "Address":
-    return session.settings.locate_account(session.wallet_name).what.address
+    return session.settings.locate_account(session.wallet_name).value.address
 
 
 def _write(session: Session, nexus: "Nexus", hosts: tuple[str, ...]) -> None:

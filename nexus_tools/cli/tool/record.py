@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from nexus_tools.cli.framework import with_typed_options
+from nexus_tools.cli.framework import with_current_options
 from nexus_tools.cli.shared.collateral import collateral_document, describe_collateral
 from nexus_tools.contracts.move_bindings.name import Name
 from nexus_tools.contracts.move_bindings.tool import Tool
@@ -89,7 +89,7 @@ def tool_in_words(document: dict[str, Any]) -> dict[str, Any]:
     words = units.in_words(document) | describe_collateral(document)
     if document["state"] == "suspended":
         lacking = document["required_collateral_mist"] - document["collateral_mist"]
-        top_up = with_typed_options(f"`nexus-tools tool top-up {document['fqn']}`")
+        top_up = with_current_options(f"`nexus-tools tool top-up {document['fqn']}`")
         words["lacking"] = f"{units.sui(lacking)}: {top_up}"
     words["leaders"] = "any" if document["open"] else document["leaders"]
     room = document["min_outcome_bytes"]

@@ -12,17 +12,17 @@ from nexus_tools.cli.framework import (
     CA_FILE,
     Output,
     Session,
-    carry_out,
     complete_files,
+    confirm_and_execute,
     plain,
     report,
-    writes,
+    transaction_command,
 )
 from nexus_tools.cli.tool.proof import should_check_domains
 from nexus_tools.cli.tool.terms import (
     RegistrationTerms,
     Terms,
-    complete,
+    prompt_for_missing_terms,
     registration_options,
     resolve_terms,
 )
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--url", help="URL of a running tool, from which its definition is read.")
-@click.option("--all", "every", is_flag=True, help="Register all tools of the server at --url.")
+@click.option("--all", "all_tools", is_flag=True, help="Register all tools of the server at --url.")
 @click.option(
     "--from-meta",
     metavar="FILE|-",
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     help="Read a definition, or an array of them, from a file or stdin.",
 )
 @click.option(
-    "--waiting",
+    "--builtin",
     is_flag=True,
     help="Register the package's own tools `ask` and `wait`, as its publisher.",
 )
@@ -59,22 +59,22 @@ if TYPE_CHECKING:
 @registration_options
 @CHECK_OPTION
 @click.option(
-    "--unchecked", is_flag=True, help="Do not check the running tool before registering it."
+    "--skip-validation", is_flag=True, help="Do not check the running tool before registering it."
 )
 @CA_FILE
-@writes
+@transaction_command
 async def command(
     session: Session,
     *,
     url: str | None,
     from_meta: str | None,
-    waiting: bool,
+    builtin: bool,
     package: str | None,
     terms: Terms,
     ca_file: Path | None,
-    every: bool,
+    all_tools: bool,
     check: bool,
-    unchecked: bool,
+    skip_validation: bool,
 ) -> None:
     """Register tools, and lock the collateral of each.
 
@@ -91,16 +91,16 @@ async def command(
     An on-chain tool is registered by the wallet that owns the Publisher of its module. It may have
     a price and accept all leaders, because its answer and its payment are one transaction.
     """
-    if (url is not None) + (from_meta is not None) + waiting != 1:
-        sources = "--url URL, --from-meta FILE or --waiting"
+    if (url is not None) + (from_meta is not None) + builtin != 1:
+        sources = "--url URL, --from-meta FILE or --builtin"
         raise UsageError("source_missing", f"expected exactly one of {sources}")
-    if waiting:
+    if builtin:
         definitions = await _own(session)
     elif url is None:
         definitions = await read_definitions(session, str(from_meta), package)
     else:
-        checks = None if unchecked else check
-        definitions = await _from_server(session, url, ca_file, every=every, invoke=checks)
+        checks = None if skip_validation else check
+        definitions = await _from_server(session, url, ca_file, all_tools=all_tools, invoke=checks)
     await register(session, definitions, terms)
 
 
@@ -123,7 +123,7 @@ class _Registered:
     @property
     def new(self) -> "list[RegisteredTool]":
         """The tools that were not registered before."""
-        return [tool for tool in self.tools if tool.new]
+        return [tool for tool in self.tools if tool.is_new]
 
     @property
     def cost_mist(self) -> int:
@@ -148,18 +148,22 @@ async def register(
     """
     _warn_of_domains(session.output, definitions)
     async with session.nexus() as nexus:
-        agreed = await resolve_terms(nexus, terms)
+        accepted_terms = await resolve_terms(nexus, terms)
         if rooms:
             most = (await nexus.leaders.settings()).max_ports_bytes
-            agreed = replace(agreed, rooms={fqn: min(room, most) for fqn, room in rooms.items()})
+            accepted_terms = replace(
+                accepted_terms, rooms={fqn: min(room, most) for fqn, room in rooms.items()}
+            )
         while True:
             try:
-                done = await _carry_out(session, nexus, definitions, agreed)
+                done = await _carry_out(session, nexus, definitions, accepted_terms)
                 break
             except ValidationError as error:
                 fqns = [definition.fqn for definition in definitions]
-                agreed = await complete(session, nexus, agreed, error, fqns)
-    _report(session.output, done, agreed)
+                accepted_terms = await prompt_for_missing_terms(
+                    session, nexus, accepted_terms, error, fqns
+                )
+    _report(session.output, done, accepted_terms)
     _warn_of_prices(session.output, done, terms.price)
     if should_check_domains(session):
         _tell_of_proof(session.output, done)
@@ -169,18 +173,18 @@ async def _carry_out(
     session: Session,
     nexus: "Nexus",
     definitions: "Sequence[ToolDefinition]",
-    agreed: RegistrationTerms,
+    accepted_terms: RegistrationTerms,
 ) -> _Registered:
     from nexus_tools.contracts.move_bindings.leader import Leader
 
-    registrations = [agreed.of(definition) for definition in definitions]
-    accepted = await nexus.leaders.find_all(agreed.leaders, Leader)
+    registrations = [accepted_terms.of(definition) for definition in definitions]
+    accepted = await nexus.leaders.find_all(accepted_terms.leaders, Leader)
     leaders = [f"{plain(leader.name)} ({leader.id})" for leader in accepted if leader]
-    return await carry_out(
+    return await confirm_and_execute(
         session,
         nexus.tools,
         lambda service: _in_steps(session.output, service, registrations),
-        question=lambda rehearsed: _question(rehearsed, agreed, leaders),
+        question=lambda simulated: _question(simulated, accepted_terms, leaders),
     )
 
 
@@ -214,9 +218,9 @@ def _warn_of_prices(output: Output, done: _Registered, price: int | None) -> Non
     for tool in done.tools:
         change = f"Run `nexus-tools tool update {tool.fqn} --price SUI` to change it"
         cost = units.sui(tool.price_mist)
-        if not tool.new and price not in (None, tool.price_mist):
+        if not tool.is_new and price not in (None, tool.price_mist):
             output.warn(f"the price of {tool.fqn} stays {cost}. {change}")
-        elif tool.new and price is None and tool.fqn.version > 1:
+        elif tool.is_new and price is None and tool.fqn.version > 1:
             output.warn(f"{tool.fqn} costs {cost}, independent of earlier versions. {change}")
 
 
@@ -245,24 +249,24 @@ def _tell_of_proof(output: Output, done: _Registered) -> None:
             )
 
 
-def _question(rehearsed: _Registered, agreed: RegistrationTerms, leaders: list[str]) -> str:
+def _question(simulated: _Registered, accepted_terms: RegistrationTerms, leaders: list[str]) -> str:
     """Return the confirmation prompt, or an empty string if there is nothing to do."""
-    if not rehearsed.sent:
+    if not simulated.sent:
         return ""
-    locked = units.sui(len(rehearsed.new) * agreed.collateral_mist)
-    delay = units.duration(agreed.delay_ms)
-    count = len(rehearsed.sent)
+    locked = units.sui(len(simulated.new) * accepted_terms.collateral_mist)
+    delay = units.duration(accepted_terms.delay_ms)
+    count = len(simulated.sent)
     how_often = "" if count == 1 else f" in {count} transactions"
     return (
-        f"Register {_named(rehearsed)}{_carried(agreed, leaders)}: lock {locked},"
+        f"Register {_named(simulated)}{_carried(accepted_terms, leaders)}: lock {locked},"
         f" claimable {delay} after unregistering, and pay"
-        f" {units.sui(rehearsed.cost_mist)} for gas and storage{how_often}?"
+        f" {units.sui(simulated.cost_mist)} for gas and storage{how_often}?"
     )
 
 
-def _carried(agreed: RegistrationTerms, leaders: list[str]) -> str:
+def _carried(accepted_terms: RegistrationTerms, leaders: list[str]) -> str:
     """Describe the accepted leaders, unless all leaders are accepted."""
-    signed = ", with signed answers" if agreed.requires_signed_outcome else ""
+    signed = ", with signed answers" if accepted_terms.requires_signed_outcome else ""
     return (f", for the leaders {', '.join(leaders)}" if leaders else "") + signed
 
 
@@ -277,15 +281,15 @@ def _named(done: _Registered) -> str:
     return f"{listed}, at {units.sui(done.new[0].price_mist)} per invocation"
 
 
-def _report(output: Output, done: _Registered, agreed: RegistrationTerms) -> None:
+def _report(output: Output, done: _Registered, accepted_terms: RegistrationTerms) -> None:
     from nexus_tools.tool import format_public_key
 
-    locked_mist = len(done.new) * agreed.collateral_mist
+    locked_mist = len(done.new) * accepted_terms.collateral_mist
     rows: list[dict[str, Any]] = [
         {
             "fqn": str(tool.fqn),
             "tool": str(tool.tool),
-            "registered": tool.new,
+            "registered": tool.is_new,
             "price_mist": tool.price_mist,
         }
         for tool in done.tools
@@ -298,8 +302,8 @@ def _report(output: Output, done: _Registered, agreed: RegistrationTerms) -> Non
         if output.as_json:
             output.document(record | {"dry_run": False, "digest": None, "cost_mist": 0})
         return
-    record["leaders"] = list(map(str, agreed.leaders))
-    record["keys"] = list(map(format_public_key, agreed.keys))
+    record["leaders"] = list(map(str, accepted_terms.leaders))
+    record["keys"] = list(map(format_public_key, accepted_terms.keys))
     what = f"registered {_named(done)}: {units.sui(locked_mist)} locked"
     if not output.as_json:
         record = {str(tool.fqn): str(tool.tool) for tool in done.new}
@@ -314,7 +318,7 @@ async def read_definitions(
     Raises `definitions_missing`, and the errors of `ToolDefinition.parse` and `placed`.
     """
     from nexus_tools.cli.framework import read_json
-    from nexus_tools.registry import placed
+    from nexus_tools.registry import place_function
     from nexus_tools.sui.types.address import Address
     from nexus_tools.tool import ToolDefinition
 
@@ -326,14 +330,14 @@ async def read_definitions(
         place = Address.parse_whole(package)
         async with session.client() as client:
             documents = [
-                await placed(client, place, item) if isinstance(item, dict) else item
+                await place_function(client, place, item) if isinstance(item, dict) else item
                 for item in documents
             ]
     return tuple(ToolDefinition.parse(item) for item in documents)
 
 
 async def _from_server(
-    session: Session, url: str, ca_file: Path | None, *, every: bool, invoke: bool | None
+    session: Session, url: str, ca_file: Path | None, *, all_tools: bool, invoke: bool | None
 ) -> "tuple[ToolDefinition, ...]":
     """Read definitions from a running server, and check its tools unless `invoke` is None."""
     from nexus_tools.cli.tool.served_definitions import (
@@ -345,7 +349,7 @@ async def _from_server(
     check_tool_url(session, url)
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):
-            definitions = await served_definitions(http, url, every=every)
+            definitions = await served_definitions(http, url, all_tools=all_tools)
         if invoke is not None:
             for place in definitions:
                 await require_conforming(session, place, http, invoke=invoke)

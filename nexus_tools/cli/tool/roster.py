@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools.cli.framework import Session, asked, carry_out, report
+from nexus_tools.cli.framework import Session, confirm_and_execute, confirmation_prompt, report
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from nexus_tools.registry import ToolRegistry
 
 
-async def change(
+async def change_list(
     session: Session,
     fqn: str,
     verb: "Callable[[ToolRegistry], Awaitable[Sent]]",
@@ -20,7 +20,10 @@ async def change(
 ) -> None:
     """Run an action on the tool FQN with `carry_out`, and report it as `done`."""
     async with session.nexus() as nexus:
-        sent = await carry_out(
-            session, nexus.tools, verb, question=lambda rehearsed: asked(done, rehearsed)
+        sent = await confirm_and_execute(
+            session,
+            nexus.tools,
+            verb,
+            question=lambda simulated: confirmation_prompt(done, simulated),
         )
     report(session.output, sent, done, {"fqn": fqn, **facts})

@@ -12,16 +12,16 @@ from nexus_tools.cli.framework import (
     Session,
     child_command,
     complete_files,
-    local,
-    serves,
+    offline_command,
+    server_options,
 )
 
 
 @click.command()
 @click.argument("target", shell_complete=complete_files)
 @click.option("--reload", is_flag=True, help="Restart whenever a Python file changes.")
-@serves
-@local
+@server_options
+@offline_command
 def command(session: Session, *, target: str, reload: bool, serving: ServerOptions) -> None:
     """Serve the tools of TARGET until Ctrl-C.
 

@@ -66,14 +66,14 @@ async def open_http(ca_file: Path | None) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def served_definitions(
-    http: httpx.AsyncClient, url: str, *, every: bool
+    http: httpx.AsyncClient, url: str, *, all_tools: bool
 ) -> dict[str, ToolDefinition]:
     """Return the definition of the tool at `url`, or of `every` tool of that server, by URL.
 
     Raises `url_invalid`, `tool_unreachable`, `not_a_tool`, or the errors of `ToolDefinition.parse`.
     """
     root = url.rstrip("/")
-    urls = await served_urls(http, root) if every else [root]
+    urls = await served_urls(http, root) if all_tools else [root]
     return {item: await _definition(http, item) for item in urls}
 
 

@@ -4,16 +4,16 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Output, Session, complete_fqns, reads
+from nexus_tools.cli.framework import Output, Session, complete_fqns, network_command
 from nexus_tools.cli.shared.collateral import find_suspensions
-from nexus_tools.cli.tool.proof import ASK_DOMAIN, check_domain, proof_document, proof_in_words
+from nexus_tools.cli.tool.proof import CHECK_DOMAIN, check_domain, proof_document, proof_in_words
 
 
 @click.command()
 @click.argument("fqn", shell_complete=complete_fqns)
-@ASK_DOMAIN
-@reads
-async def command(session: Session, *, fqn: str, ask: bool | None) -> None:
+@CHECK_DOMAIN
+@network_command
+async def command(session: Session, *, fqn: str, query_domain: bool | None) -> None:
     """Show the tool FQN: its definition, ports, state, price, owner, operators and leaders.
 
     The tool's domain is queried for its list of owners, and the answer is cached for a day.
@@ -27,7 +27,7 @@ async def command(session: Session, *, fqn: str, ask: bool | None) -> None:
             tool = await nexus.tools.get(name)
             (document,) = await tool_documents(nexus.tools, [tool])
             slashed = await find_suspensions(nexus.tools, [tool])
-        proof = await check_domain(session, nexus, tool, ask)
+        proof = await check_domain(session, nexus, tool, query_domain)
     document |= {"proof": proof_document(proof)}
     _print(session.output, document, [suspension.reason for suspension in slashed])
 

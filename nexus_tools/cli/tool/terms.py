@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import AMOUNT, NAMED, Session, find_leaders
+from nexus_tools.cli.framework import AMOUNT, LEADERS_OPTION, Session, find_leaders
 from nexus_tools.cli.shared.signing_key import make_key, read_public_key
 from nexus_tools.errors import ValidationError
 
@@ -25,7 +25,7 @@ _OPTIONS = (
         help="Collateral of each tool, in SUI. Must be at least twice the price. Default: the"
         " registry's minimum.",
     ),
-    NAMED,
+    LEADERS_OPTION,
     click.option(
         "--key",
         "keys",
@@ -55,7 +55,7 @@ class Terms:
 
     price: int | None
     collateral: int | None
-    named: tuple[str, ...]
+    leader_names: tuple[str, ...]
     keys: tuple[str, ...]
     requires_signed_outcome: bool
     min_outcome_bytes: int
@@ -116,7 +116,7 @@ async def resolve_terms(nexus: "Nexus", terms: Terms) -> RegistrationTerms:
         terms.price or 0,
         least_mist if terms.collateral is None else terms.collateral,
         settings.unregister_delay_ms,
-        await find_leaders(nexus.leaders, terms.named),
+        await find_leaders(nexus.leaders, terms.leader_names),
         tuple(map(read_public_key, terms.keys)),
         terms.requires_signed_outcome,
         terms.min_outcome_bytes,
@@ -126,10 +126,10 @@ async def resolve_terms(nexus: "Nexus", terms: Terms) -> RegistrationTerms:
 # --- What is missing
 
 
-async def complete(
+async def prompt_for_missing_terms(
     session: Session,
     nexus: "Nexus",
-    agreed: RegistrationTerms,
+    accepted: RegistrationTerms,
     error: ValidationError,
     fqns: "Sequence[object]",
 ) -> RegistrationTerms:
@@ -138,9 +138,9 @@ async def complete(
     Leaders are missing for `open_to_all`, and a key for `key_needed`.
     """
     if error.code == "open_to_all":
-        return replace(agreed, leaders=await _ask_leaders(session, nexus, error))
+        return replace(accepted, leaders=await _ask_leaders(session, nexus, error))
     if error.code == "key_needed" and not session.dry_run:
-        return replace(agreed, keys=(_offer_key(session, error, str(fqns[0])),))
+        return replace(accepted, keys=(_offer_key(session, error, str(fqns[0])),))
     raise error
 
 
@@ -164,8 +164,8 @@ async def _ask_leaders(
         raise error
     output.note(f"{error.message}. Active leaders:")
     output.table(rows, COLUMNS, empty="", aside=True)
-    named = output.ask("Leaders to accept (IDs or names, separated by commas)")
-    return await find_leaders(nexus.leaders, [text.strip() for text in named.split(",")])
+    leaders = output.ask("Leaders to accept (IDs or names, separated by commas)")
+    return await find_leaders(nexus.leaders, [text.strip() for text in leaders.split(",")])
 
 
 def _offer_key(session: Session, error: ValidationError, fqn: str) -> bytes:

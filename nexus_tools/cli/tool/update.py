@@ -12,11 +12,11 @@ from nexus_tools.cli.framework import (
     CA_FILE,
     DURATION,
     Session,
-    carry_out,
     complete_files,
     complete_fqns,
+    confirm_and_execute,
     report,
-    writes,
+    transaction_command,
 )
 from nexus_tools.cli.tool.register import read_definitions
 from nexus_tools.cli.tool.validate import CHECK_OPTION, require_conforming
@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     "--package", metavar="ID", help="ID of the package with the module. Requires --from-meta."
 )
 @CHECK_OPTION
-@click.option("--unchecked", is_flag=True, help="Do not check the tool at its new URL.")
+@click.option("--skip-validation", is_flag=True, help="Do not check the tool at its new URL.")
 @CA_FILE
-@writes
+@transaction_command
 async def command(
     session: Session,
     *,
@@ -74,7 +74,7 @@ async def command(
     from_meta: str | None,
     package: str | None,
     check: bool,
-    unchecked: bool,
+    skip_validation: bool,
     ca_file: Path | None,
 ) -> None:
     """Change the tool FQN in one transaction. Running invocations keep their terms.
@@ -110,9 +110,9 @@ async def command(
         if from_meta is not None:
             definitions = await read_definitions(session, from_meta, package)
             changes = _changes(tool, definitions, from_meta) | changes
-        if "url" in changes and tool.definition.function is None and not unchecked:
+        if "url" in changes and tool.definition.function is None and not skip_validation:
             await _check_moved(session, tool, changes["url"], ca_file, invoke=check)
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             nexus.tools,
             lambda service: service.update(name, **changes),
@@ -131,7 +131,7 @@ def _changes(tool: "Tool", definitions: "Sequence[ToolDefinition]", name: str) -
     definition = next((item for item in definitions if item.fqn == registered.fqn), None)
     if definition is None:
         raise UsageError("definitions_missing", f"{name} does not define {tool.fqn}")
-    if definition.type != registered.type or not definition.has_interface_of(registered):
+    if definition.type != registered.type or not definition.has_same_interface(registered):
         raise ValidationError(
             "definition_differs",
             f"the schemas in {name} differ from the registered ones of {tool.fqn}",
@@ -168,9 +168,9 @@ async def _check_moved(
     check_tool_url(session, url)
     expected = ToolDefinition.parse(tool.definition.document() | {"url": url})
     async with open_http(ca_file) as http:
-        for place, served in (await served_definitions(http, url, every=False)).items():
+        for place, served in (await served_definitions(http, url, all_tools=False)).items():
             await require_conforming(session, place, http, invoke=invoke)
-            if served.fqn != expected.fqn or not served.has_interface_of(expected):
+            if served.fqn != expected.fqn or not served.has_same_interface(expected):
                 raise ValidationError(
                     "served_definition_differs",
                     f"{url} does not serve {expected.fqn} with its registered schemas",

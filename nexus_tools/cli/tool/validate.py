@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import CA_FILE, Session, local, plain
+from nexus_tools.cli.framework import CA_FILE, Session, offline_command, plain
 from nexus_tools.errors import UnreachableError, ValidationError
 from nexus_tools.sui.support import units
 
@@ -22,7 +22,7 @@ _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("-",
 @click.command()
 @click.argument("place", metavar="URL|FOLDER")
 @CA_FILE
-@local
+@offline_command
 async def command(session: Session, place: str, ca_file: Path | None) -> None:
     """Check that the tool at URL follows the protocol, with real tool calls.
 
@@ -123,7 +123,7 @@ async def require_conforming(
         require_passed(url, checks)
     except ValidationError as error:
         command = f"nexus-tools tool validate {shlex.quote(url)}"
-        error.hint += f" Run `{command}` to see all checks, or pass --unchecked to skip them."
+        error.hint += f" Run `{command}` to see all checks, or pass --skip-validation to skip them."
         raise
 
 

@@ -10,7 +10,7 @@ from nexus_tools.cli.framework import (
     complete_fqns,
     event_document,
     event_line,
-    reads,
+    network_command,
     watch,
 )
 
@@ -25,7 +25,7 @@ _HIDDEN = ("transaction", "tool", "object", "fqn", "description")
 
 @click.command()
 @click.argument("fqn", nargs=-1, shell_complete=complete_fqns)
-@reads
+@network_command
 async def command(session: Session, fqn: tuple[str, ...]) -> None:
     """Follow the events of the tools FQN... until Ctrl-C. Default: all tools.
 
@@ -40,7 +40,7 @@ async def command(session: Session, fqn: tuple[str, ...]) -> None:
     from nexus_tools.tool import ToolFqn
 
     wanted = [ToolFqn.parse(name) for name in fqn]
-    async with session.nexus(signing=False, endures=True) as nexus:
+    async with session.nexus(signing=False, keeps_running=True) as nexus:
         with session.output.progress("reading the registry"):
             known = await _known(nexus, wanted)
         names = {str(name) for name in wanted}

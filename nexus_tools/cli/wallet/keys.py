@@ -2,7 +2,13 @@
 
 import click
 
-from nexus_tools.cli.framework import Choice, Session, complete_keys, local, reads
+from nexus_tools.cli.framework import (
+    Choice,
+    Session,
+    complete_keys,
+    network_command,
+    offline_command,
+)
 from nexus_tools.cli.wallet.passphrase import ENCRYPT, new_passphrase
 from nexus_tools.cli.wallet.record import (
     active_address,
@@ -21,7 +27,7 @@ _SCHEMES = Choice(["ed25519", "secp256k1", "secp256r1"])
     "--scheme", type=_SCHEMES, default="ed25519", show_default=True, help="Signature scheme."
 )
 @ENCRYPT
-@local
+@offline_command
 def new(session: Session, alias: str | None, scheme: str, *, encrypt: bool) -> None:
     """Create a key. Its recovery phrase is shown once and is not stored."""
     from nexus_tools.sui.signature import SignatureScheme
@@ -41,13 +47,13 @@ def new(session: Session, alias: str | None, scheme: str, *, encrypt: bool) -> N
 
 
 @click.command("list")
-@local
+@offline_command
 def list_keys(session: Session) -> None:
     """List all keys: your own, those of the Sui CLI, and those of pysui."""
     active = active_address(session)
     rows = [
         key_record_with_active(found, active)
-        for found in session.settings.all_accounts(session.output.overlooked)
+        for found in session.settings.all_accounts(session.output.warn_ignored)
     ]
     columns = {
         "alias": "Alias",
@@ -64,20 +70,22 @@ def list_keys(session: Session) -> None:
 
 @click.command()
 @click.argument("name", shell_complete=complete_keys)
-@local
+@offline_command
 def use(session: Session, name: str) -> None:
     """Use the key NAME (alias or address) to sign from now on."""
     found = session.settings.locate_account(name)
     session.settings.use_account(found)
-    overruled = not found.what.is_named(session.settings.wallet or found.what.address)
-    session.report_setting("wallet", f"commands sign with {found.what.alias}", overruled=overruled)
+    overridden = not found.value.is_named(session.settings.wallet or found.value.address)
+    session.report_setting(
+        "wallet", f"commands sign with {found.value.alias}", overridden=overridden
+    )
     if session.output.as_json:
         session.output.document(key_record(session, session.settings.locate_account(name)))
 
 
 @click.command()
 @click.argument("name", required=False, shell_complete=complete_keys)
-@reads
+@network_command
 async def show(session: Session, name: str | None) -> None:
     """Show the address and balance of the key NAME. Default: the key that signs.
 
@@ -86,7 +94,7 @@ async def show(session: Session, name: str | None) -> None:
     found = session.settings.locate_account(name or session.wallet_name)
     async with session.client() as client:
         with session.output.progress("querying the network"):
-            parts = await client.balance_parts(found.what.address)
+            parts = await client.balance_parts(found.value.address)
     balance = units.sui(parts.total)
     if parts.in_address:
         balance += f", of which {units.sui(parts.in_address)} in the address balance"
@@ -103,7 +111,7 @@ async def show(session: Session, name: str | None) -> None:
 @click.command()
 @click.argument("name", shell_complete=complete_keys)
 @click.argument("alias")
-@local
+@offline_command
 def rename(session: Session, name: str, alias: str) -> None:
     """Rename the key NAME (alias or address) to ALIAS.
 
@@ -114,5 +122,5 @@ def rename(session: Session, name: str, alias: str) -> None:
         found, "rename", "Run `sui keytool update-alias` to rename a key of the Sui CLI."
     )
     session.settings.rename_account(found, alias)
-    session.output.done(f"renamed the key {found.what.alias} to {alias}")
+    session.output.done(f"renamed the key {found.value.alias} to {alias}")
     session.output.record(key_record(session, session.settings.locate_account(alias)))

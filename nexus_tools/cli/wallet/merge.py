@@ -2,12 +2,12 @@
 
 import click
 
-from nexus_tools.cli.framework import Session, report, writes
+from nexus_tools.cli.framework import Session, report, transaction_command
 from nexus_tools.sui.support import units
 
 
 @click.command()
-@writes
+@transaction_command
 async def merge(session: Session) -> None:
     """Merge the SUI coins of the key that signs into one.
 

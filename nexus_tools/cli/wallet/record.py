@@ -4,22 +4,22 @@ from typing import TYPE_CHECKING, Any
 
 from nexus_tools.cli.framework import Session
 from nexus_tools.errors import NotFoundError, UsageError
-from nexus_tools.settings.settings import OURS
+from nexus_tools.settings.settings import OWN_SOURCE
 
 if TYPE_CHECKING:
-    from nexus_tools.settings.lookup import Found
+    from nexus_tools.settings.lookup import Resolved
     from nexus_tools.sui.keystore import Account
     from nexus_tools.sui.types.address import Address
 
 
-def key_record(session: Session, found: "Found[Account]") -> dict[str, Any]:
+def key_record(session: Session, found: "Resolved[Account]") -> dict[str, Any]:
     """Return a key without its secret, and whether it is the default key."""
     return key_record_with_active(found, active_address(session))
 
 
-def key_record_with_active(found: "Found[Account]", active: "Address | None") -> dict[str, Any]:
+def key_record_with_active(found: "Resolved[Account]", active: "Address | None") -> dict[str, Any]:
     """Return the same as `key_record`, for many keys with one active address."""
-    account = found.what
+    account = found.value
     return {
         "alias": account.alias,
         "address": str(account.address),
@@ -33,17 +33,17 @@ def key_record_with_active(found: "Found[Account]", active: "Address | None") ->
 def active_address(session: Session) -> "Address | None":
     """Return the address that signs by default."""
     try:
-        return session.settings.locate_account().what.address
+        return session.settings.locate_account().value.address
     except NotFoundError:
         return None
 
 
-def require_own_key(found: "Found[Account]", wish: str, hint: str) -> None:
+def require_own_key(found: "Resolved[Account]", wish: str, hint: str) -> None:
     """Raise `account_external` for a key of another program."""
-    if found.source != OURS:
+    if found.source != OWN_SOURCE:
         raise UsageError(
             "account_external",
-            f"cannot {wish} the key {found.what.alias}, which belongs to another program:"
+            f"cannot {wish} the key {found.value.alias}, which belongs to another program:"
             f" {found.file}",
             hint=hint,
         )

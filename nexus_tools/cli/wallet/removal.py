@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_keys, reads
+from nexus_tools.cli.framework import Session, complete_keys, network_command
 from nexus_tools.cli.wallet.record import key_record, require_own_key
 from nexus_tools.errors import UnreachableError, WrongStateError
 from nexus_tools.sui.support import units
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option(
     "--force", is_flag=True, help="Delete the key even if it has SUI, or its balance is unknown."
 )
-@reads
+@network_command
 async def remove(session: Session, name: str, *, force: bool) -> None:
     """Delete the key NAME (alias or address), and lose access to everything that it owns.
 
@@ -31,8 +31,8 @@ async def remove(session: Session, name: str, *, force: bool) -> None:
     require_own_key(found, "remove", "Remove the key with the program that stores it.")
     record = key_record(session, found)
     if not force:
-        await _require_empty(session, found.what)
-    alias = found.what.alias
+        await _require_empty(session, found.value)
+    alias = found.value.alias
     session.output.confirm(
         f"Delete the key {alias} permanently, and lose everything that it owns?"
         f" (Backup: `nexus-tools wallet export {shlex.quote(alias)}`)",

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_keys, local, read_secret
+from nexus_tools.cli.framework import Session, complete_keys, offline_command, read_secret
 from nexus_tools.cli.wallet.passphrase import ENCRYPT, new_passphrase
 from nexus_tools.cli.wallet.record import key_record, require_own_key
 from nexus_tools.cli.wallet.sui_import import import_from_sui
@@ -21,7 +21,7 @@ from nexus_tools.settings import environment
 )
 @click.option("--from-sui", is_flag=True, help="Import all keys and networks of the Sui CLI.")
 @ENCRYPT
-@local
+@offline_command
 def import_key(
     session: Session, alias: str | None, secret: str | None, *, from_sui: bool, encrypt: bool
 ) -> None:
@@ -78,14 +78,14 @@ def _import_from_sui(session: Session) -> None:
 @click.command()
 @click.argument("name", required=False, shell_complete=complete_keys)
 @click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
-@local
+@offline_command
 def export(session: Session, name: str | None, *, yes: bool) -> None:
     """Print a key as `suiprivkey…`. Whoever knows it owns everything that the key owns."""
     found = session.settings.locate_account(name)
     hint = "Export the key with the program that stores it, for example `sui keytool export`."
     require_own_key(found, "export", hint)
-    session.output.confirm(f"Print the secret key of {found.what.alias}?", yes=yes)
-    secret = session.settings.open_wallet().export(found.what.address)
+    session.output.confirm(f"Print the secret key of {found.value.alias}?", yes=yes)
+    secret = session.settings.open_wallet().export(found.value.address)
     if session.output.as_json:
         session.output.document(key_record(session, found) | {"secret": secret})
     else:

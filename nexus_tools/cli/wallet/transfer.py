@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from nexus_tools.cli.framework import ACCOUNT, AMOUNT, Session, carry_out, report, writes
+from nexus_tools.cli.framework import (
+    ACCOUNT,
+    AMOUNT,
+    Session,
+    confirm_and_execute,
+    report,
+    transaction_command,
+)
 from nexus_tools.errors import UsageError
 from nexus_tools.sui.support import units
 
@@ -41,7 +48,7 @@ class _AmountOrAll(_Amount):
 @click.option(
     "--deposit", is_flag=True, help="Send to the address balance of TO instead of creating a coin."
 )
-@writes
+@transaction_command
 async def transfer(session: Session, to: str, amount: int | None, *, deposit: bool) -> None:
     """Send AMOUNT SUI to TO, an address with all 64 digits or the alias of a key.
 
@@ -61,13 +68,13 @@ async def transfer(session: Session, to: str, amount: int | None, *, deposit: bo
     whom = str(recipient) if to[:2].lower() == "0x" else f"{to} ({recipient})"
     async with session.client(signing=True) as client:
         network = client.network.name
-        transferred = await carry_out(
+        transferred = await confirm_and_execute(
             session,
             _Transfer(client, recipient, amount, deposit),
             _Transfer.send,
-            question=lambda rehearsed: (
-                f"Send {units.sui(rehearsed.amount_mist)} to {whom} on {network},"
-                f" and pay {units.sui(rehearsed.sent[-1].cost.net)} for gas?"
+            question=lambda simulated: (
+                f"Send {units.sui(simulated.amount_mist)} to {whom} on {network},"
+                f" and pay {units.sui(simulated.sent[-1].cost.net)} for gas?"
             ),
         )
         record = {
@@ -103,7 +110,7 @@ class _Transfer:
     deposit: bool
     dry_run: bool = False
 
-    def rehearsal(self) -> Self:
+    def dry_run_client(self) -> Self:
         return replace(self, dry_run=True)
 
     async def send(self) -> _Transferred:

@@ -2,7 +2,13 @@
 
 import click
 
-from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
+from nexus_tools.cli.framework import (
+    Session,
+    confirm_and_execute,
+    confirmation_prompt,
+    report,
+    transaction_command,
+)
 from nexus_tools.sui.support import units
 
 
@@ -11,7 +17,7 @@ from nexus_tools.sui.support import units
 @click.option(
     "--expired", is_flag=True, help="End an execution after its deadline, also of another owner."
 )
-@writes
+@transaction_command
 async def command(session: Session, *, execution: str, expired: bool) -> None:
     """Cancel an EXECUTION: it requests nothing more, and its remaining funds are refunded.
 
@@ -25,18 +31,18 @@ async def command(session: Session, *, execution: str, expired: bool) -> None:
 
     place = Address.parse_whole(execution)
     async with session.nexus() as nexus:
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             nexus.executions,
             lambda service: service.expire(place) if expired else service.cancel(place),
-            question=lambda sent: asked(f"cancelled {execution}", sent),
+            question=lambda sent: confirmation_prompt(f"cancelled {execution}", sent),
         )
         executions = nexus.executions
         stops = executions.has_emitted(sent, ExecutionStopped)
         has_ended = executions.has_emitted(sent, ExecutionEnded)
         back_mist = executions.emitted(sent, ExecutionEnded).refund_mist if has_ended else None
     back = "" if back_mist is None else f": {units.sui(back_mist)} of its funds refunded"
-    record = {"execution": execution, "back_mist": back_mist}
+    record = {"execution": execution, "returned_mist": back_mist}
     report(session.output, sent, f"cancelled {execution}{back}", record)
     if not (session.dry_run or session.output.as_json):
         if stops:

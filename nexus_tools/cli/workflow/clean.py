@@ -2,13 +2,13 @@
 
 import click
 
-from nexus_tools.cli.framework import Session, report, writes
+from nexus_tools.cli.framework import Session, report, transaction_command
 from nexus_tools.sui.support import units
 
 
 @click.command()
 @click.argument("execution")
-@writes
+@transaction_command
 async def command(session: Session, *, execution: str) -> None:
     """Delete an ended EXECUTION, including its results, and reclaim its storage deposit.
 
@@ -30,10 +30,10 @@ async def command(session: Session, *, execution: str) -> None:
 
         with output.progress("cleaning up"):
             cleaned = await nexus.executions.clean(place, on_sent=told)
-    back_mist = cleaned.back_mist
+    back_mist = cleaned.returned_mist
     what = f"{units.sui(back_mist)} refunded" if back_mist >= 0 else "the gas exceeds the refund"
     done = f"deleted {execution}"
     if cleaned.unsent:
         done = f"the first of {cleaned.unsent + 1} transactions that delete {execution}"
-    record = {"execution": execution, "back_mist": back_mist}
+    record = {"execution": execution, "returned_mist": back_mist}
     report(output, cleaned.sent, f"{done}: {what}", record)

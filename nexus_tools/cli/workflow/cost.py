@@ -2,7 +2,7 @@
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_fqns, reads
+from nexus_tools.cli.framework import Session, complete_fqns, network_command
 from nexus_tools.cli.workflow.run import find_workflow
 from nexus_tools.sui.support import units
 
@@ -16,10 +16,10 @@ _COLUMNS = {
     "repeated": "Repeated",
 }
 _TOTALS = {
-    "begin_mist": "to start",
-    "once_mist": "each vertex once",
-    "usual_mist": "default funds",
-    "most_mist": "maximum",
+    "start_mist": "to start",
+    "single_pass_mist": "each vertex once",
+    "recommended_mist": "default funds",
+    "maximum_mist": "maximum",
 }
 
 
@@ -34,7 +34,7 @@ _TOTALS = {
     show_default=True,
     help="Maximum number of steps.",
 )
-@reads
+@network_command
 async def command(
     session: Session,
     *,
@@ -53,7 +53,7 @@ async def command(
     async with session.nexus(signing=False) as nexus:
         with session.output.progress(f"reading {workflow}"):
             found = await find_workflow(nexus, workflow)
-            cost = await nexus.executions.cost(
+            cost = await nexus.executions.estimate_cost(
                 found, group=group, max_outcome_bytes=max_outcome_bytes, max_steps=max_steps
             )
     totals = {label: getattr(cost, label) for label in _TOTALS}
@@ -62,8 +62,8 @@ async def command(
             "vertex": vertex.vertex,
             "tool": vertex.fqn,
             "charge_mist": vertex.charge_mist,
-            "run_mist": vertex.run_mist,
-            "stored_mist": vertex.stored_mist,
+            "run_mist": vertex.attempt_mist,
+            "stored_mist": vertex.storage_mist,
             "attempts": vertex.attempts,
             "repeated": vertex.is_repeated,
         }

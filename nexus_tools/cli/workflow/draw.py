@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_files, local, print_drawing
+from nexus_tools.cli.framework import Session, complete_files, offline_command, print_drawing
 from nexus_tools.cli.workflow.workflow_file import read_workflow
 from nexus_tools.errors import UsageError
 
@@ -19,7 +19,7 @@ from nexus_tools.errors import UsageError
 )
 @click.option("--mermaid", is_flag=True, help="Print a Mermaid flowchart.")
 @click.option("--terminal", is_flag=True, help="Draw on the terminal. This is the default.")
-@local
+@offline_command
 def command(
     session: Session, file: str, *, svg: Path | None, mermaid: bool, terminal: bool
 ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.cli.framework import Output, Session, plain, print_drawing
-from nexus_tools.cli.workflow.waits import report_waits, sentences, waits_document
+from nexus_tools.cli.workflow.waits import report_waits, wait_messages, waits_document
 from nexus_tools.errors import NexusError
 from nexus_tools.sui.support import units
 
@@ -32,7 +32,7 @@ async def show_execution(session: Session, nexus: "Nexus", execution: "Address")
     """Print an execution by its ID: facts, a diagram, failures and results."""
     with session.output.progress("reading the execution"):
         state = await nexus.executions.state(execution)
-        waits = await nexus.executions.waits(state)
+        waits = await nexus.executions.wait_reasons(state)
         spent_mist = await nexus.executions.spent_mist(state)
     if session.output.as_json:
         session.output.document(state_document(state, waits, spent_mist))
@@ -68,17 +68,17 @@ def print_outcome(output: Output, state: "ExecutionState", *, ends: bool = False
     if results:
         output.record(results, {label: label for label in results}, title="Results")
     for failure in state.failures:
-        if not (ends and failure is state.fatal):
-            output.warn(plain(failure.sentence))
-            if failure.next_step:
-                output.note(f"  {failure.next_step}")
+        if not (ends and failure is state.terminating_failure):
+            output.warn(plain(failure.message))
+            if failure.hint:
+                output.note(f"  {failure.hint}")
     for blocked in state.waiting if state.is_ended else ():
-        output.note(plain(blocked.sentence))
+        output.note(plain(blocked.message))
 
 
 def print_waits(output: Output, waits: "Sequence[Wait]") -> None:
     """Print what a running execution waits for."""
-    for sentence in sentences(waits):
+    for sentence in wait_messages(waits):
         output.note(f"▸ {sentence}")
 
 
@@ -86,7 +86,7 @@ def print_next(session: Session, state: "ExecutionState") -> None:
     """Print the next command for the wallet that owns the execution."""
     place, output = state.execution.id, session.output
     if state.is_ended:
-        clean = f"nexus-tools workflow clean {place}{session.option_of(state.execution.owner)}"
+        clean = f"nexus-tools workflow clean {place}{session.network_option(state.execution.owner)}"
         output.note(f"next: `{clean}` deletes it and reclaims its storage deposit")
     else:
         output.note(f"next: nexus-tools workflow watch {place}")
@@ -104,12 +104,12 @@ def print_end(session: Session, state: "ExecutionState") -> None:
 def require_success(state: "ExecutionState") -> None:
     """Raise `output_invalid` as `require_valid`, or `workflow_failed` if it ended too early."""
     state.require_valid()
-    if state.early_end:
+    if state.early_end_reason:
         far = f"Run `nexus-tools workflow show {state.execution.id}` to see its progress."
-        better = state.fatal.next_step if state.fatal else ""
+        better = state.terminating_failure.hint if state.terminating_failure else ""
         raise NexusError(
             "workflow_failed",
-            plain(state.early_end),
+            plain(state.early_end_reason),
             hint=f"{better}. {far}" if better else far,
             details={"execution": str(state.execution.id), "status": state.status.value},
         )
@@ -122,9 +122,9 @@ async def finished(session: Session, nexus: "Nexus", execution: "Address") -> "E
     from nexus_tools.errors import UnreachableError
 
     try:
-        tell = (lambda _: None) if session.output.as_json else _teller(session.output)
+        notify = (lambda _: None) if session.output.as_json else _teller(session.output)
         with session.output.progress("waiting for the execution to end"):
-            async with report_waits(nexus, execution, tell, lambda _: None):
+            async with report_waits(nexus, execution, notify, lambda _: None):
                 return await nexus.executions.wait(execution)
     except (CancelledError, UnreachableError):
         session.output.warn(
@@ -187,9 +187,9 @@ def state_document(
 
 
 def _run_document(run: "RunState") -> dict[str, Any]:
-    from nexus_tools.workflow import Settled
+    from nexus_tools.workflow import RunSettled
 
-    settled = run.outcome if isinstance(run.outcome, Settled) else None
+    settled = run.outcome if isinstance(run.outcome, RunSettled) else None
     reason = None if settled or run.outcome is None else getattr(run.outcome, "reason", None)
     return {
         "vertex": run.run.vertex,

@@ -2,7 +2,7 @@
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_keys, reads
+from nexus_tools.cli.framework import Session, complete_keys, network_command
 from nexus_tools.sui.support import units
 
 _COLUMNS = {
@@ -23,7 +23,7 @@ _COLUMNS = {
     help="List executions of this address or key. Default: the key that signs.",
     shell_complete=complete_keys,
 )
-@reads
+@network_command
 async def command(
     session: Session, *, running: bool, with_deleted: bool, owner: str | None
 ) -> None:
@@ -42,19 +42,19 @@ async def command(
             continue
         ending = None if execution is None else execution.walks.ending
         row = {
-            "execution": str(item.begun.execution),
-            "workflow": item.begun.fqn,
+            "execution": str(item.start_event.execution),
+            "workflow": item.start_event.fqn,
             "status": "cleaned" if execution is None else status_of(execution).value,
             "ending": ending,
             "steps": None if execution is None else execution.steps,
             "funds_mist": None if execution is None else execution.funds,
-            "deadline_ms": item.begun.deadline_ms,
+            "deadline_ms": item.start_event.deadline_ms,
         }
         if not session.output.as_json:
             row["funds"] = units.sui(execution.funds) if execution and is_running else ""
             if is_running and ending is not None:
                 row["status"] = f"stopping ({ending.replace('_', ' ')})"
-            row["deadline"] = units.utc(item.begun.deadline_ms) if is_running else ""
+            row["deadline"] = units.utc(item.start_event.deadline_ms) if is_running else ""
         rows.append(row)
     none = "no running executions" if running and found else "no executions"
     empty = f"{none}. Run `nexus-tools workflow run FQN` to start one"

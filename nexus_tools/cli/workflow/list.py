@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Session, plain, reads
+from nexus_tools.cli.framework import Session, network_command, plain
 
 _COLUMNS = {
     "fqn": "FQN",
@@ -18,7 +18,7 @@ _SHOWN = 60
 
 @click.command()
 @click.option("--mine", is_flag=True, help="List only workflows that your wallet published.")
-@reads
+@network_command
 async def command(session: Session, *, mine: bool) -> None:
     """List the published workflows in the order of publication."""
     async with session.nexus(signing=mine) as nexus:

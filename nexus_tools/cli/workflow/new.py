@@ -10,7 +10,7 @@ import click
 from nexus_tools.cli.framework import (
     Session,
     check_empty,
-    local,
+    offline_command,
     render_template,
     write_template,
 )
@@ -23,7 +23,7 @@ _NO_LABEL = "example"
 
 @click.command()
 @click.argument("place", metavar="FOLDER|FILE", type=click.Path(path_type=Path))
-@local
+@offline_command
 def command(session: Session, place: Path) -> None:
     """Create an example workflow: a FOLDER with its tools and stubs, or a single FILE.
 

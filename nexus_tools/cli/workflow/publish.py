@@ -4,8 +4,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import Session, carry_out, complete_files, report, writes
-from nexus_tools.cli.tool.proof import ASK_DOMAIN
+from nexus_tools.cli.framework import (
+    Session,
+    complete_files,
+    confirm_and_execute,
+    report,
+    transaction_command,
+)
+from nexus_tools.cli.tool.proof import CHECK_DOMAIN
 from nexus_tools.cli.workflow.registered_tools import registered_tools
 from nexus_tools.cli.workflow.workflow_file import read_workflow
 from nexus_tools.errors import UsageError
@@ -22,10 +28,15 @@ if TYPE_CHECKING:
     "--name", metavar="FQN", help="FQN to publish under. Default: that of a Python Workflow."
 )
 @click.option("--description", help="Description, up to 4096 bytes.")
-@ASK_DOMAIN
-@writes
+@CHECK_DOMAIN
+@transaction_command
 async def command(
-    session: Session, file: str, *, name: str | None, description: str | None, ask: bool | None
+    session: Session,
+    file: str,
+    *,
+    name: str | None,
+    description: str | None,
+    query_domain: bool | None,
 ) -> None:
     """Publish the workflow in FILE permanently. It cannot be changed or removed.
 
@@ -38,7 +49,7 @@ async def command(
 
     found = read_workflow(file)
     if found.document is not None and not found.errors:
-        facts = await registered_tools(session, found.document, ask)
+        facts = await registered_tools(session, found.document, query_domain)
         found = found.with_violations(lint_interfaces(found.document, facts))
     found.print_violations(session.output, aside=True)
     if found.document is None or found.errors:
@@ -48,22 +59,22 @@ async def command(
     text = found.description if description is None else description
     output = session.output
 
-    def tell(done: int, total: int) -> None:
+    def notify(done: int, total: int) -> None:
         if done < total:
             output.note(f"sent {done} of {total} transactions")
 
     async with session.nexus() as nexus:
-        result = await carry_out(
+        result = await confirm_and_execute(
             session,
             nexus.workflows,
-            lambda service: service.publish(document, fqn, text, on_sent=tell),
+            lambda service: service.publish(document, fqn, text, on_sent=notify),
             question=_question,
         )
     if not result.sent:
         output.done(f"{fqn} is already published with the same document")
     record = {"fqn": str(fqn), "workflow": str(result.workflow)}
     if result.sent:
-        what = f"published {fqn}, {_counted(result.left + len(result.sent))}"
+        what = f"published {fqn}, {_counted(result.remaining + len(result.sent))}"
         report(output, result.sent, what, record)
     elif output.as_json:
         output.document(record | {"dry_run": False, "digest": None, "cost_mist": 0})
@@ -78,14 +89,14 @@ def _name(found: "WorkflowFile", name: str | None) -> str:
     raise UsageError("name_missing", message, hint="Pass --name, e.g. xyz.example.flow@1.")
 
 
-def _question(rehearsed: "PublishResult") -> str:
+def _question(simulated: "PublishResult") -> str:
     """Return the confirmation prompt, or an empty string if there is nothing to do."""
-    if not rehearsed.sent:
+    if not simulated.sent:
         return ""
-    cost = units.sui(rehearsed.cost_mist)
-    if rehearsed.left:
-        cost += f" for the first of {_counted(rehearsed.left + 1)}"
-    return f"Publish {rehearsed.fqn} permanently for {cost}? The storage cost is not refundable."
+    cost = units.sui(simulated.cost_mist)
+    if simulated.remaining:
+        cost += f" for the first of {_counted(simulated.remaining + 1)}"
+    return f"Publish {simulated.fqn} permanently for {cost}? The storage cost is not refundable."
 
 
 def _counted(transactions: int) -> str:

@@ -55,11 +55,11 @@ async def real_tools(
 async def _definitions(http: "httpx.AsyncClient", url: str) -> dict[str, ToolDefinition]:
     """Return the definitions of a server or of a tool, by the URLs of the tools."""
     try:
-        return await served_definitions(http, url, every=True)
+        return await served_definitions(http, url, all_tools=True)
     except ValidationError as error:
         if error.code != "not_a_tool":
             raise
-    return await served_definitions(http, url, every=False)
+    return await served_definitions(http, url, all_tools=False)
 
 
 def _function(url: str, definition: ToolDefinition, http: "httpx.AsyncClient") -> ToolFunction:
@@ -102,7 +102,7 @@ class _ServedHere:
     def __init__(self, targets: Sequence[str]) -> None:
         self._servers = [load(target) for target in targets]
         for server in self._servers:
-            server.tell_causes()
+            server.include_causes()
         self._started: Future[list[str]] = Future()
         self._loop = asyncio.new_event_loop()
         self._stopping = asyncio.Event()

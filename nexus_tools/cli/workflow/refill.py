@@ -2,21 +2,27 @@
 
 import click
 
-from nexus_tools.cli.framework import AMOUNT, Session, carry_out, report, writes
+from nexus_tools.cli.framework import (
+    AMOUNT,
+    Session,
+    confirm_and_execute,
+    report,
+    transaction_command,
+)
 from nexus_tools.sui.support import units
 
 
 @click.command()
 @click.argument("execution")
 @click.argument("amount", type=AMOUNT)
-@writes
+@transaction_command
 async def command(session: Session, *, execution: str, amount: int) -> None:
     """Add AMOUNT SUI to the funds of an EXECUTION. Unspent funds go to its owner."""
     from nexus_tools.sui.types.address import Address
 
     place, done = Address.parse_whole(execution), f"added {units.sui(amount)} to {execution}"
     async with session.nexus() as nexus:
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             nexus.executions,
             lambda service: service.refill(place, amount),

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 async def registered_tools(
-    session: Session, document: "Document", ask: bool | None
+    session: Session, document: "Document", query_domain: bool | None
 ) -> "dict[str, ToolFacts]":
-    """Return the registered tools of a document by FQN; `ask` is the value of `--ask-domain`.
+    """Return the registered tools of a document by FQN; `ask` is the value of `--check-domain`.
 
     Raises `definition_invalid` if a registered definition is invalid.
     """
@@ -24,13 +24,15 @@ async def registered_tools(
             with session.output.progress(f"reading {fqn}"):
                 tool = await nexus.tools.find(fqn)
             if tool is not None:
-                found[fqn] = await _facts(session, nexus, tool, ask)
+                found[fqn] = await _facts(session, nexus, tool, query_domain)
     return found
 
 
-async def _facts(session: Session, nexus: "Nexus", tool: "Tool", ask: bool | None) -> "ToolFacts":
+async def _facts(
+    session: Session, nexus: "Nexus", tool: "Tool", query_domain: bool | None
+) -> "ToolFacts":
     from nexus_tools.registry import tool_facts
     from nexus_tools.registry.domain_proof import ProofState
 
-    proof = await check_domain(session, nexus, tool, ask)
+    proof = await check_domain(session, nexus, tool, query_domain)
     return tool_facts(tool, is_proven=proof is None or proof.state is ProofState.PROVED)

@@ -7,15 +7,15 @@ import click
 from nexus_tools.cli.framework import (
     AMOUNT,
     DURATION,
-    NAMED,
+    LEADERS_OPTION,
     Session,
-    carry_out,
     complete_fqns,
+    confirm_and_execute,
     find_leaders,
     report,
     terminable,
+    transaction_command,
     transaction_document,
-    writes,
 )
 from nexus_tools.cli.shared.execution_warnings import warn_before_execution
 from nexus_tools.cli.shared.input_addresses import resolve_workflow_addresses
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--funds", type=AMOUNT, help="Funds for the execution, in SUI. Default: the estimated cost."
 )
-@NAMED
+@LEADERS_OPTION
 @click.option(
     "--max-price",
     "max_prices",
@@ -64,9 +64,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="Maximum number of runs.",
 )
-@click.option("--lasts", type=DURATION, default="1d", show_default=True, help="Maximum duration.")
+@click.option(
+    "--deadline", type=DURATION, default="1d", show_default=True, help="Maximum duration."
+)
 @click.option("--wait", is_flag=True, help="Wait for the end and print the results.")
-@writes
+@transaction_command
 async def command(
     session: Session,
     *,
@@ -74,11 +76,11 @@ async def command(
     inputs: tuple[str, ...],
     group: str | None,
     funds: int | None,
-    named: tuple[str, ...],
+    leader_names: tuple[str, ...],
     max_prices: tuple[str, ...],
     max_outcome_bytes: int | None,
     max_steps: int,
-    lasts: int,
+    deadline: int,
     wait: bool,
 ) -> None:
     """Start an execution of the published workflow FQN or ID.
@@ -93,8 +95,12 @@ async def command(
         with session.output.progress(f"reading {workflow}"):
             found = await find_workflow(nexus, workflow)
             given = await resolve_workflow_addresses(session, nexus, found, given)
-            own = await find_leaders(nexus.leaders, named) if named else session.settings.leaders
-            leaders = await nexus.executions.leaders_for(found, own)
+            own = (
+                await find_leaders(nexus.leaders, leader_names)
+                if leader_names
+                else session.settings.leaders
+            )
+            leaders = await nexus.executions.choose_leaders(found, own)
         terms: dict[str, Any] = {
             "group": group,
             "funds_mist": funds,
@@ -102,9 +108,9 @@ async def command(
             "max_prices_mist": by_tool("--max-price", found.document, priced),
             "max_outcome_bytes": max_outcome_bytes,
             "max_steps": max_steps,
-            "lasts_ms": lasts,
+            "duration_ms": deadline,
         }
-        warn_before_execution(session, found, given, group, lasts)
+        warn_before_execution(session, found, given, group, deadline)
 
         def question(begun: "StartedExecution") -> str:
             """Return the prompt, and fix its terms, because a tool's price may rise."""
@@ -115,10 +121,10 @@ async def command(
 
         try:
             with terminable():
-                begun = await carry_out(
+                begun = await confirm_and_execute(
                     session,
                     nexus.executions,
-                    lambda service: service.begin(found, given, **terms),
+                    lambda service: service.start(found, given, **terms),
                     question=question,
                 )
                 await _tell(session, nexus, found, begun, wait=wait)

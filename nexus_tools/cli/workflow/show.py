@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_fqns, json_text, plain, reads
+from nexus_tools.cli.framework import Session, complete_fqns, json_text, network_command, plain
 from nexus_tools.cli.shared.input_addresses import input_ports
 from nexus_tools.cli.workflow.execution_view import show_execution
 from nexus_tools.cli.workflow.run import find_workflow
@@ -35,7 +35,7 @@ _LABELS = {
 @click.option(
     "--document", "as_document", is_flag=True, help="Print only the workflow document, as JSON."
 )
-@reads
+@network_command
 async def command(session: Session, *, fqn: str, as_document: bool) -> None:
     """Show a published workflow by its FQN or ID, or an execution by its ID.
 

@@ -16,7 +16,7 @@ from nexus_tools.cli.framework import (
     Session,
     complete_files,
     json_text,
-    local,
+    offline_command,
     plain,
     read_bytes,
 )
@@ -79,7 +79,7 @@ _COLUMNS = {
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write stubs that reproduce this simulation to this file.",
 )
-@local
+@offline_command
 async def command(
     session: Session,
     *,
@@ -178,7 +178,7 @@ def _report(output: Output, file: str, done: "Simulation") -> None:
 
 
 def _print(output: Output, done: "Simulation", reasons: Sequence[str]) -> None:
-    calls = sorted(done.calls, key=lambda call: (call.began_ms, call.run))
+    calls = sorted(done.calls, key=lambda call: (call.started_ms, call.run))
     # Inputs and outcomes share the remaining width. Without a terminal the width is 200 columns.
     room = (get_terminal_size((200, 24)).columns - _OTHER_COLUMNS) // 2
     width = max(_LEAST_SHOWN, min(_MOST_SHOWN, room))
@@ -189,8 +189,8 @@ def _print(output: Output, done: "Simulation", reasons: Sequence[str]) -> None:
     if done.results:
         results = _results(done)
         output.record(results, {label: label for label in results}, title="Results")
-    if done.made_up:
-        names = ", ".join(sorted(done.made_up))
+    if done.generated:
+        names = ", ".join(sorted(done.generated))
         output.warn(plain(f"results were generated, because stubs and tools are missing: {names}"))
         output.note(
             "  Pass --stubs FILE to set results, or --tools TARGET or --url URL to call tools"
@@ -219,8 +219,8 @@ def _row(call: "SimulatedCall", width: int) -> dict[str, str]:
     again = f" (attempt {call.attempt})" if call.attempt > 1 else ""
     return {
         "run": f"{call.run}{again}",
-        "began": units.duration(call.began_ms),
-        "took": units.duration(call.ended_ms - call.began_ms),
+        "began": units.duration(call.started_ms),
+        "took": units.duration(call.ended_ms - call.started_ms),
         "inputs": _cut(" ".join(_ports(call.inputs)), width),
         "outcome": _cut(outcome, width),
     }

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_files, plain, reads
-from nexus_tools.cli.tool.proof import ASK_DOMAIN
+from nexus_tools.cli.framework import Session, complete_files, network_command, plain
+from nexus_tools.cli.tool.proof import CHECK_DOMAIN
 from nexus_tools.cli.workflow.registered_tools import registered_tools
 from nexus_tools.cli.workflow.tool_sources import ToolSources, tool_source_options
 from nexus_tools.cli.workflow.workflow_file import read_workflow
@@ -26,16 +26,16 @@ _ALIKE = 0.9
 @click.argument("file", shell_complete=complete_files)
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--registry", is_flag=True, help="Check the workflow against the registered tools.")
-@ASK_DOMAIN
+@CHECK_DOMAIN
 @tool_source_options
-@reads
+@network_command
 async def command(
     session: Session,
     file: str,
     *,
     strict: bool,
     registry: bool,
-    ask: bool | None,
+    query_domain: bool | None,
     sources: ToolSources,
 ) -> None:
     """Validate the workflow in FILE.
@@ -55,7 +55,7 @@ async def command(
     if registry and found.document is not None:
         from nexus_tools.workflow import lint_interfaces
 
-        facts = await registered_tools(session, found.document, ask)
+        facts = await registered_tools(session, found.document, query_domain)
         found = found.with_violations(lint_interfaces(found.document, facts))
     found.print_violations(session.output)
     unknown = [] if registry else _unknown(found.document, definitions)

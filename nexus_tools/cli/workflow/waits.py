@@ -20,12 +20,12 @@ _PATIENCE_MS = 10_000
 """How long a tool may take before the wait is reported."""
 _MOST = 5
 
-Tell = Callable[["Sequence[Wait]"], None]
+Notify = Callable[["Sequence[Wait]"], None]
 
 
-def sentences(waits: "Sequence[Wait]") -> list[str]:
+def wait_messages(waits: "Sequence[Wait]") -> list[str]:
     """Return the first waits as sentences, and the number of others."""
-    told = [plain(wait.sentence) for wait in waits[:_MOST]]
+    told = [plain(wait.message) for wait in waits[:_MOST]]
     more = len(waits) - _MOST
     return told if more <= 0 else [*told, f"and {units.count(more, 'other')}"]
 
@@ -34,13 +34,13 @@ def waits_document(waits: "Sequence[Wait]") -> list[dict[str, Any]]:
     """Return the waits as JSON, with null for fields that do not apply."""
     return [
         {
-            "what": wait.what.value,
-            "sentence": wait.sentence,
+            "reason": wait.reason.value,
+            "message": wait.message,
             "vertex": wait.run.vertex if wait.run else None,
             "path": list(wait.run.path) if wait.run else None,
             "invocation": None if wait.invocation is None else str(wait.invocation),
             "leaders": [str(leader) for leader in wait.leaders],
-            "who": None if wait.who is None else str(wait.who),
+            "answerer": None if wait.answerer is None else str(wait.answerer),
             "question": wait.question or None,
             "since_ms": wait.since_ms,
             "until_ms": wait.until_ms,
@@ -53,10 +53,10 @@ def waits_document(waits: "Sequence[Wait]") -> list[dict[str, Any]]:
 
 @asynccontextmanager
 async def report_waits(
-    nexus: "Nexus", execution: "Address", tell: Tell, tell_away: Callable[[str], None]
+    nexus: "Nexus", execution: "Address", notify: Notify, notify_now: Callable[[str], None]
 ) -> AsyncIterator[None]:
     """Report the waits of an execution whenever they change, while the block runs."""
-    task = asyncio.create_task(_tell(nexus, execution, tell, tell_away))
+    task = asyncio.create_task(_tell(nexus, execution, notify, notify_now))
     try:
         yield
     finally:
@@ -66,7 +66,7 @@ async def report_waits(
 
 
 async def _tell(
-    nexus: "Nexus", execution: "Address", tell: Tell, tell_away: Callable[[str], None]
+    nexus: "Nexus", execution: "Address", notify: Notify, notify_now: Callable[[str], None]
 ) -> None:
     seen: set[Any] = set()
     told: set[Any] = set()
@@ -77,7 +77,7 @@ async def _tell(
                 waits = await _look(nexus, execution)
         except (UnreachableError, TimeoutError):
             if not is_away:
-                tell_away(f"the node at {nexus.client.network.url} does not respond")
+                notify_now(f"the node at {nexus.client.network.url} does not respond")
             is_away = True
         except NexusError:
             pass  # the follower of the execution reports the error
@@ -86,7 +86,7 @@ async def _tell(
             lasting = [wait for wait in waits if _key(wait) in seen]
             seen = {_key(wait) for wait in waits}
             if {_key(wait) for wait in lasting} - told:
-                tell(lasting)
+                notify(lasting)
             told = {_key(wait) for wait in lasting}
         await asyncio.sleep(_LOOK_S)
 
@@ -95,15 +95,15 @@ async def _look(nexus: "Nexus", execution: "Address") -> "list[Wait]":
     """Return the current waits, except for tools that have only just been called."""
     from nexus_tools.registry import WaitReason
 
-    waits = await nexus.executions.waits(await nexus.executions.state(execution))
+    waits = await nexus.executions.wait_reasons(await nexus.executions.state(execution))
     now_ms = await nexus.client.now_ms()
     return [
         wait
         for wait in waits
-        if wait.what is not WaitReason.OUTCOME or now_ms - (wait.since_ms or 0) >= _PATIENCE_MS
+        if wait.reason is not WaitReason.OUTCOME or now_ms - (wait.since_ms or 0) >= _PATIENCE_MS
     ]
 
 
 def _key(wait: "Wait") -> Any:
     """Return the identity of a wait. Runs of the same vertex are reported once."""
-    return wait.what, wait.run and wait.run.vertex
+    return wait.reason, wait.run and wait.run.vertex

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Output, Session, event_document, plain, reads
+from nexus_tools.cli.framework import Output, Session, event_document, network_command, plain
 from nexus_tools.cli.workflow.execution_view import (
     picture,
     print_end,
@@ -34,7 +34,7 @@ Draw = Callable[["ExecutionState"], None]
 
 @click.command()
 @click.argument("execution")
-@reads
+@network_command
 async def command(session: Session, *, execution: str) -> None:
     """Follow an EXECUTION until it ends. On a terminal, a diagram shows its progress.
 
@@ -48,7 +48,7 @@ async def command(session: Session, *, execution: str) -> None:
     from nexus_tools.sui.types.address import Address
 
     output = session.output
-    async with session.nexus(signing=False, endures=True) as nexus:
+    async with session.nexus(signing=False, keeps_running=True) as nexus:
         place = Address.parse_whole(execution)
         with _drawing(session) as draw:
             async with report_waits(nexus, place, partial(_tell, output), output.note):

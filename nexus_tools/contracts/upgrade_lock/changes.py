@@ -38,7 +38,7 @@ class UpgradeChanges(Struct, frozen=True):
     incompatible: str
 
     @classmethod
-    def between(cls, newest: MovePackage, upgraded: CompiledPackage, policy: UpgradePolicy) -> Self:
+    def compare(cls, newest: MovePackage, upgraded: CompiledPackage, policy: UpgradePolicy) -> Self:
         """Return the changes to the newest version of a package. Raises `MalformedModule`."""
         original = original_id(newest)
         before = dict(newest.modules)

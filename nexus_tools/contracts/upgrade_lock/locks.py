@@ -64,7 +64,7 @@ class UpgradeLocks:
         self.deployment = deployment
         self.dry_run = dry_run
 
-    def rehearsal(self) -> Self:
+    def dry_run_client(self) -> Self:
         """Return the same client with `dry_run`."""
         return type(self)(self.client, self.deployment, dry_run=True)
 
@@ -82,7 +82,7 @@ class UpgradeLocks:
         lock: UpgradeLock = self.deployment.decoder.object(value)
         return lock
 
-    async def upgrades(self, package: Address) -> PackageUpgradeState:
+    async def upgrade_state(self, package: Address) -> PackageUpgradeState:
         """Return how a package can change. Raises `object_unknown` if it does not exist."""
         versions = await self.client.package_versions(package)
         lock = await self.find(versions[0])
@@ -107,7 +107,7 @@ class UpgradeLocks:
         assert value is not None
         assert isinstance(value.data, MovePackage)
         policy = lock.cap.policy if lock.cap else UpgradePolicy.COMPATIBLE
-        return UpgradeChanges.between(value.data, upgraded, UpgradePolicy(policy))
+        return UpgradeChanges.compare(value.data, upgraded, UpgradePolicy(policy))
 
     def events(self) -> EventFilter:
         """Return a filter for the events of all locked packages."""

@@ -13,7 +13,7 @@ from nexus_tools.contracts.move_bindings.workflows.execution import Execution
 from nexus_tools.errors import NotFoundError, UnreachableError, UsageError
 from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.batch_reader import BatchReader
-from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.object import Object, Shared
@@ -73,7 +73,7 @@ class Chain:
         self._reader = BatchReader(client.objects)
         self._max_height = 0
         self.seen = 0
-        self.went_back = asyncio.Event()
+        self.rolled_back = asyncio.Event()
 
     async def check(self) -> None:
         """Raise an error if the deployment belongs to another chain than the node.
@@ -101,12 +101,12 @@ class Chain:
         self.seen = max(self.seen, height)
         self._max_height = max(self._max_height, height)
 
-    def note_went_back(self, height: int = 0) -> None:
+    def note_rollback(self, height: int = 0) -> None:
         """Note that the node was rolled back, to `height` checkpoints if that is known."""
         self.seen = height
-        self.went_back.set()
+        self.rolled_back.set()
 
-    async def leader_itself(self) -> LeaderObject:
+    async def read_leader(self) -> LeaderObject:
         """Return the leader's current object.
 
         Raises:
@@ -165,7 +165,7 @@ class Chain:
             if value is not None and self._closure_kind(value) is None
         ]
 
-    async def closed(self, assignments: Sequence[Assignment]) -> dict[Address, Closed]:
+    async def closed(self, assignments: Sequence[Assignment]) -> dict[Address, ClosureKind]:
         """Return how the invocations were closed, without those that are open."""
         ids = [assignment.invocation for assignment in assignments]
         objects = await self.client.objects(ids)
@@ -184,9 +184,9 @@ class Chain:
                 f"the node lags: it has {height} of at least {self._max_height} checkpoints",
             )
 
-    def _closure_kind(self, value: Object | None) -> Closed | None:
+    def _closure_kind(self, value: Object | None) -> ClosureKind | None:
         if value is None:
-            return Closed.ELSEWHERE
+            return ClosureKind.ELSEWHERE
         state = self.deployment.decode(value, Invocation).state
         return closure_kind_of(state, self.leader)
 
@@ -196,13 +196,13 @@ def _argument(value: Object, *, mutable: bool) -> SharedObject:
     return SharedObject(value.id, value.owner.initial_version, mutable=mutable)
 
 
-def closure_kind_of(state: object, leader: Address) -> Closed | None:
+def closure_kind_of(state: object, leader: Address) -> ClosureKind | None:
     """Return how an invocation in this state was closed for `leader`, or None if it is open."""
     if isinstance(state, State.Requested):
         return None
     if isinstance(state, State.Expired):
-        return Closed.MISSED
+        return ClosureKind.MISSED
     assert isinstance(state, State.Settled | State.Failed)
     if state.leader != leader:
-        return Closed.ELSEWHERE
-    return Closed.SETTLED if isinstance(state, State.Settled) else Closed.FAILED
+        return ClosureKind.ELSEWHERE
+    return ClosureKind.SETTLED if isinstance(state, State.Settled) else ClosureKind.FAILED

@@ -6,7 +6,7 @@ from enum import StrEnum
 from nexus_tools.tool import Outcome
 
 
-class Closed(StrEnum):
+class ClosureKind(StrEnum):
     """The way in which an invocation was closed, as one leader sees it."""
 
     SETTLED = "settled"
@@ -18,9 +18,9 @@ class Closed(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class Closure:
     """The way in which an invocation was closed, with the outcome and the fee if they are known."""
 
-    closed: Closed
+    kind: ClosureKind
     outcome: Outcome | None = None
     fee_mist: int | None = None

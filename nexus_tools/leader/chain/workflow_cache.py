@@ -81,7 +81,7 @@ class WorkflowCache:
                 del self._cache[dag]
             raise
 
-    async def learn_tools(self, workflow: CachedWorkflow, steps: Iterable[ExecutionStep]) -> None:
+    async def cache_tools(self, workflow: CachedWorkflow, steps: Iterable[ExecutionStep]) -> None:
         """Read the transaction arguments of the tools of steps, if the tools exist."""
         tools = {workflow.tool_of(step) for step in steps} - workflow.tools.keys() - {None}
         missing = [tool for tool in tools if tool is not None]

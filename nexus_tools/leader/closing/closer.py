@@ -17,7 +17,7 @@ from nexus_tools.contracts.move_bindings import invocation as moves
 from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError, WrongStateError
 from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.leader.chain.clock import ChainClock
-from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.closing.closing_batch import Closing, ClosingBatch
 from nexus_tools.leader.closing.closing_queue import ClosingQueue
 from nexus_tools.leader.closing.execution_accounts import ExecutionAccounts, margin_mist
@@ -64,17 +64,17 @@ class Closer:
         self._clock = clock
         self._metrics = metrics
         self._accounts = accounts
-        self._sender = TransactionSender(chain.client, config.trouble_pause_ms)
+        self._sender = TransactionSender(chain.client, config.error_retry_delay_ms)
         self._trouble = ""
         # Adapted after failures: whether a batch is simulated before it is sent, the factor of its
         # budget, and the largest number of closings in one transaction.
         self._simulate_first = False
         self._budget_factor = 1
-        self._batch_limit = config.batch_size
+        self._batch_limit = config.max_batch_size
         self._slots = asyncio.Semaphore(config.max_transactions)
         self._in_flight: set[asyncio.Task[None]] = set()
         self.queue = ClosingQueue(config)
-        self.troubled = asyncio.Event()
+        self.is_blocked = asyncio.Event()
 
     @property
     def trouble(self) -> str:
@@ -133,27 +133,30 @@ class Closer:
         if len(closings) == 1:
             self._retry_later(closings[0])
             return
-        await asyncio.sleep(self._config.trouble_pause_ms / 1000)
+        await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
         for closing in closings:
             self.queue.put(closing)
 
     def _note_trouble(self, message: str) -> None:
         """Set `trouble` and `troubled` until the next success."""
         self._trouble = message
-        self.troubled.set()
+        self.is_blocked.set()
         self._metrics.trouble.labels("closer").inc()
 
     async def _close_once(self, closings: list[Closing]) -> None:
         """Close invocations with one transaction; retry those left in `closings` immediately."""
         now_ms = self._clock.now_ms()
-        if any(closing.setbacks or closing.assignment.is_shared_at(now_ms) for closing in closings):
+        if any(
+            closing.failed_attempts or closing.assignment.is_shared_at(now_ms)
+            for closing in closings
+        ):
             await self._drop_closed(closings)  # another leader may have closed them
         if not closings:
             self._clear_trouble()
             return
         batch = self._affordable_batch(closings)
         try:
-            async with self._workers.paying(self._budget_mist(batch)) as worker:
+            async with self._workers.select(self._budget_mist(batch)) as worker:
                 await self._send_batch(worker, batch, closings)
         except WrongStateError as error:
             if error.code != "not_enough_sui":
@@ -206,9 +209,9 @@ class Closer:
         self._metrics.closing_seconds.observe(perf_counter() - started)
         repaid_mist = worker.repaid_mist(executed, sum(self._fees_mist(executed).values()))
         self._metrics.gas_mist.inc(executed.cost.net - repaid_mist)
-        worker.learn(executed)
+        worker.apply_effects(executed)
         status = executed.effects.status
-        self._accounts.note(batch.debtors_of(status), worker, executed)
+        self._accounts.record(batch.debtors_of(status), worker, executed)
         if isinstance(status, ExecutionFailure):
             return await self._after_failure(batch, status, closings)
         return await self._after_success(executed, closings)
@@ -235,19 +238,19 @@ class Closer:
             if closing.fail_fee_mist and isinstance(closing.outcome, Answer):
                 closing.fail_with(failure(FailureReason.REFUSED, _UNPROFITABLE_DETAIL))
                 self._metrics.failed.labels(FailureReason.REFUSED.value).inc()
-                await self._journal.known(invocation, closing.outcome)
+                await self._journal.record_outcome(invocation, closing.outcome)
             else:
-                await self._note_closed(closings, {closing: Closed.MISSED})
+                await self._note_closed(closings, {closing: ClosureKind.MISSED})
 
     # --- After success
 
     async def _after_success(self, executed: Executed, closings: list[Closing]) -> None:
         self._simulate_first, self._budget_factor = False, 1
-        self._batch_limit = min(2 * self._batch_limit, self._config.batch_size)
+        self._batch_limit = min(2 * self._batch_limit, self._config.max_batch_size)
         self._clear_trouble()
         self._metrics.closing_size.observe(len(closings))
         fees = self._fees_mist(executed)
-        closed: dict[Closing, Closed] = {}
+        closed: dict[Closing, ClosureKind] = {}
         for closing in closings:
             closing.fee_mist = fees.get(closing.assignment.invocation)
             if closing.fee_mist is not None:
@@ -271,7 +274,7 @@ class Closer:
 
     def _clear_trouble(self) -> None:
         self._trouble = ""
-        self.troubled.clear()
+        self.is_blocked.clear()
 
     # --- After failure
 
@@ -344,8 +347,8 @@ class Closer:
 
     def _retry_later(self, closing: Closing) -> None:
         """Try a closing again later, because the chain does not say that it is lost."""
-        closing.setbacks += 1
-        pause = self._config.trouble_pause_ms / 1000 * 2 ** min(closing.setbacks - 1, 10)
+        closing.failed_attempts += 1
+        pause = self._config.error_retry_delay_ms / 1000 * 2 ** min(closing.failed_attempts - 1, 10)
         pause = min(pause, _MAX_RETRY_SECONDS)
         asyncio.get_running_loop().call_later(pause, self.queue.put, closing)
 
@@ -353,19 +356,21 @@ class Closer:
         """Read all invocations, and remove those that are closed or too late."""
         await self._clock.refresh()
         kinds = await self._chain.closed([closing.assignment for closing in closings])
-        closed: dict[Closing, Closed] = {}
+        closed: dict[Closing, ClosureKind] = {}
         for closing in closings:
             kind = kinds.get(closing.assignment.invocation)
             if kind is None and closing.is_missed_at(self._clock.now_ms()):
-                kind = Closed.MISSED
+                kind = ClosureKind.MISSED
             if kind is not None:
                 closed[closing] = kind
         await self._note_closed(closings, closed)
 
-    async def _note_closed(self, closings: list[Closing], closed: Mapping[Closing, Closed]) -> None:
+    async def _note_closed(
+        self, closings: list[Closing], closed: Mapping[Closing, ClosureKind]
+    ) -> None:
         by_id = {closing.assignment.invocation: kind for closing, kind in closed.items()}
         if by_id:
-            await self._journal.closed(by_id, self._clock.now_ms())
+            await self._journal.record_closed(by_id, self._clock.now_ms())
         for closing, kind in closed.items():
             closing.close(kind)
             closings.remove(closing)

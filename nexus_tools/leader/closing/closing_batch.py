@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from nexus_tools.contracts import Deployment
 from nexus_tools.leader.chain.assignment import Assignment
 from nexus_tools.leader.chain.chain import InvocationObject
-from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.closing.continuation import Continuation, arguments, following
 from nexus_tools.leader.closing.step_costs import cost_mist
 from nexus_tools.registry import MAX_STEPS, RunAttempt, add_advance, add_outcome
@@ -60,7 +60,7 @@ class SignedInputs:
     """
 
     attempt: RunAttempt
-    named: Mapping[Address, ObjectArgument]
+    object_arguments: Mapping[Address, ObjectArgument]
     source_bytes: int
 
 
@@ -76,7 +76,7 @@ class Closing:
     outcome_bytes: int
     input_bytes: int
     invocation: SharedObject
-    closed: asyncio.Future[Closed] = field(
+    closed: asyncio.Future[ClosureKind] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
     continuation: Continuation | None = None
@@ -84,13 +84,13 @@ class Closing:
     execution: Address | None = None
     """The execution to which the invocation belongs as an attempt, if any."""
     fail_fee_mist: int = 0
-    setbacks: int = 0
+    failed_attempts: int = 0
     fee_mist: int | None = None
 
     @property
-    def closes_as(self) -> Closed:
+    def closes_as(self) -> ClosureKind:
         """The way in which this outcome closes the invocation."""
-        return Closed.SETTLED if isinstance(self.outcome, Answer) else Closed.FAILED
+        return ClosureKind.SETTLED if isinstance(self.outcome, Answer) else ClosureKind.FAILED
 
     @property
     def is_signed(self) -> bool:
@@ -155,11 +155,11 @@ class Closing:
         return self._active_continuation.edges if self._active_continuation else 0
 
     @property
-    def units(self) -> int:
+    def gas_units(self) -> int:
         """The most gas units that this closing uses in addition to those of a small one."""
         outcome = self.outcome_bytes * _UNITS_PER_OUTCOME_KILOBYTE // 1024
         inputs = self.input_bytes * _UNITS_PER_INPUT_KILOBYTE // 1024
-        more = self.continuation.units if self.continuation else 0
+        more = self.continuation.gas_units if self.continuation else 0
         more += self._object_count * _UNITS_PER_OBJECT
         return outcome + inputs + self.is_signed * _UNITS_PER_SIGNATURE + more
 
@@ -180,7 +180,7 @@ class Closing:
     @property
     def _object_count(self) -> int:
         """The number of objects that the inputs of a signed answer name."""
-        return len(self.inputs.named) if self.inputs else 0
+        return len(self.inputs.object_arguments) if self.inputs else 0
 
     @property
     def _port_count(self) -> int:
@@ -196,7 +196,7 @@ class Closing:
         self.outcome, self.outcome_bytes, self.inputs = failure, 0, None
         self.continuation = None
 
-    def close(self, closed: Closed) -> None:
+    def close(self, closed: ClosureKind) -> None:
         """Resolve `closed` for the task that waits."""
         if not self.closed.done():
             self.closed.set_result(closed)
@@ -217,7 +217,7 @@ def closing_of(assignment: Assignment, outcome: Outcome, found: InvocationObject
     )
 
 
-def floor_mist(closings: int, price: int) -> int:
+def full_batch_mist(closings: int, price: int) -> int:
     """Return the most that a transaction with this many small closings costs, in MIST."""
     units = _UNITS + closings * _UNITS_PER_CLOSING
     return units * price + closings * _STORAGE_PER_CLOSING_MIST
@@ -253,14 +253,14 @@ class ClosingBatch:
         self._active_continuation = following(self._continuations, MAX_STEPS, left_mist, price)
 
     @property
-    def goes_on(self) -> bool:
+    def advances_executions(self) -> bool:
         """Whether the batch advances executions, whose workflows are untrusted input."""
         return bool(self._continuations)
 
     @property
     def is_uncertain(self) -> bool:
         """Whether untrusted input can make the batch fail or cost more than it earns."""
-        return self.goes_on or any(
+        return self.advances_executions or any(
             closing.is_costly or (closing.execution is not None and closing.is_signed)
             for closing in self.closings
         )
@@ -272,9 +272,9 @@ class ClosingBatch:
 
     def _closings_mist(self, price: int) -> int:
         """Return the most that the closings cost without the following steps, in MIST."""
-        more = sum(closing.units for closing in self.closings) * price
+        more = sum(closing.gas_units for closing in self.closings) * price
         stored = sum(closing.storage_mist for closing in self.closings)
-        return floor_mist(len(self.closings), price) + more + stored
+        return full_batch_mist(len(self.closings), price) + more + stored
 
     def build(self) -> ProgrammableTransaction:
         """Settle or fail each invocation in turn, then advance the executions."""
@@ -298,7 +298,7 @@ class ClosingBatch:
                 self._executions.append(group.execution)
         arguments_by_id = dict(arguments(self._continuations, self._active_continuation))
         for closing in self.closings:
-            arguments_by_id |= closing.inputs.named if closing.inputs else {}
+            arguments_by_id |= closing.inputs.object_arguments if closing.inputs else {}
         return builder.finish(arguments_by_id)
 
     def _advance(

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 
-from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.closing.closing_batch import Closing
 from nexus_tools.leader.closing.step_costs import MAX_RUNS
 from nexus_tools.leader.config import LeaderConfig
@@ -54,7 +54,7 @@ class ClosingQueue:
         self._waiting[invocation] = closing
         self._arrived.set()
 
-    def withdraw(self, invocation: Address, closed: Closed) -> bool:
+    def withdraw(self, invocation: Address, closed: ClosureKind) -> bool:
         """Remove a closing that still waits, and return whether there was one."""
         closing = self._waiting.pop(invocation, None)
         if closing is not None:
@@ -65,7 +65,7 @@ class ClosingQueue:
         """Return whether a closing was taken from the queue and is not closed yet."""
         return invocation in self._unclosed and invocation not in self._waiting
 
-    async def take(self, most: int, patience_s: Callable[[], float] = lambda: 0.0) -> list[Closing]:
+    async def take(self, most: int, wait_s: Callable[[], float] = lambda: 0.0) -> list[Closing]:
         """Wait for a closing, and return a batch of at most `most`.
 
         When the first closing arrives, `patience_s` returns how long to wait for others, in
@@ -73,7 +73,7 @@ class ClosingQueue:
         """
         while not self._waiting:
             await self._wait_for_arrival()
-            if seconds := patience_s():
+            if seconds := wait_s():
                 with suppress(TimeoutError):
                     async with asyncio.timeout(seconds):
                         while not self._is_full(most):
@@ -106,7 +106,7 @@ class ClosingQueue:
                 len(batch) >= limit
                 or closing.is_costly
                 or (batch and batch[0].is_costly)
-                or size > self._config.batch_bytes
+                or size > self._config.max_batch_bytes
                 or commands > _MAX_COMMANDS
                 or effort > _MAX_EFFORT
                 or following > _MAX_FOLLOWING_EFFORT

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 from nexus_tools.contracts.move_bindings.attempt import Attempt
 from nexus_tools.leader.chain.workflow_cache import CachedWorkflow
-from nexus_tools.leader.closing.step_costs import MAX_RUNS, affordable, cost_mist, run_count
+from nexus_tools.leader.closing.step_costs import MAX_RUNS, affordable_steps, cost_mist, run_count
 from nexus_tools.registry import ExecutionStep, StepPredictor
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.transaction import ObjectArgument, SharedObject
@@ -17,11 +17,11 @@ from nexus_tools.workflow import (
     PORT_EFFORT,
     SOURCE_EFFORT,
     EdgeKind,
-    Failed,
     Plan,
     PlannedEdge,
     Run,
-    Settled,
+    RunFailed,
+    RunSettled,
 )
 
 # Upper bounds in gas units, and in MIST of storage, most of which the execution refunds in the same
@@ -49,7 +49,7 @@ class Continuation:
     workflow: CachedWorkflow
     execution: SharedObject
     attempt: Attempt
-    outcome: Settled | Failed
+    outcome: RunSettled | RunFailed
     extent: Extent = Extent.STEPS
 
     @property
@@ -77,7 +77,7 @@ class Continuation:
         return any(edge.kind is EdgeKind.FOR_EACH for edges in variants for edge in edges)
 
     @property
-    def units(self) -> int:
+    def gas_units(self) -> int:
         """The most gas units that accepting the outcome uses."""
         return _UNITS_PER_ADVANCE if self.extent else 0
 
@@ -87,9 +87,9 @@ class Continuation:
         per_edge = self.edges * _STORAGE_PER_EDGE_MIST
         return _STORAGE_PER_ADVANCE_MIST + per_edge if self.extent else 0
 
-    def foresee(self, foresight: StepPredictor) -> None:
+    def predict(self, foresight: StepPredictor) -> None:
         """Add the possible next steps to a prediction."""
-        foresight.closed(self.run, self.attempt.number, self.outcome)
+        foresight.add_closing(self.run, self.attempt.number, self.outcome)
 
     def reduce(self) -> None:
         """Put less into the next transaction."""
@@ -110,7 +110,7 @@ def following_effort(plan: Plan, edges: Iterable[PlannedEdge]) -> int:
     while starts:
         start = starts.pop()
         if isinstance(start, str):
-            ports = len(plan.vertices[start].into)
+            ports = len(plan.vertices[start].incoming)
             effort += LOOKUP_EFFORT + (PORT_EFFORT + SOURCE_EFFORT) * ports
         elif start not in open_blocks:
             open_blocks.add(start)
@@ -147,9 +147,9 @@ def following(
         workflow = group[0].workflow
         foresight = StepPredictor(workflow.plan)
         for continuation in group:
-            continuation.foresee(foresight)
+            continuation.predict(foresight)
         steps = tuple(step for step in foresight.steps(limit) if workflow.can_add(step))
-        steps = affordable(steps, purse_mist, price, runs)
+        steps = affordable_steps(steps, purse_mist, price, runs)
         limit -= len(steps)
         runs -= run_count(steps)
         purse_mist -= cost_mist(steps, price)

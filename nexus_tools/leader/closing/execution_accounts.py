@@ -71,7 +71,7 @@ class ExecutionAccounts:
         self._owner_of: OrderedDict[Address, Address] = OrderedDict()
         self._open: dict[Address, Address] = {}
 
-    def learn_owner(self, execution: Address, owner: Address) -> None:
+    def set_owner(self, execution: Address, owner: Address) -> None:
         """Make the owner of an execution owe what the execution owes."""
         self._owner_of[execution] = owner
         self._owner_of.move_to_end(execution)
@@ -139,7 +139,7 @@ class ExecutionAccounts:
         cost_mist = _UNITS_PER_FAILURE * self._price() - invocation.fail_fee_mist
         return attempt is None or self.allows(attempt.execution, -cost_mist)
 
-    def note(
+    def record(
         self, executions: Sequence[Address | None], worker: Worker, executed: Executed
     ) -> None:
         """Add the gain or loss of a transaction to the accounts, in equal parts.

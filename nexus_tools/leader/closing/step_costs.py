@@ -26,7 +26,7 @@ def cost_mist(steps: Iterable[ExecutionStep], price: int) -> int:
     return sum(_cost_mist(step, price) for step in steps)
 
 
-def affordable(
+def affordable_steps(
     steps: Sequence[ExecutionStep], purse_mist: int, price: int, runs: int = MAX_RUNS
 ) -> tuple[ExecutionStep, ...]:
     """Return the first steps that a worker can pay, with fewer iterations where necessary.

@@ -24,7 +24,7 @@ class Earnings:
     def __init__(self) -> None:
         self._samples: deque[tuple[float, int]] = deque()
 
-    def see(self, now: float, earned_mist: int) -> None:
+    def add_sample(self, now: float, earned_mist: int) -> None:
         """Add the total earned until now, fees minus gas."""
         self._samples.append((now, earned_mist))
         # The newest sample that is at least an hour old is the start of the last hour.
@@ -38,7 +38,7 @@ class Earnings:
 
 
 @dataclass(frozen=True, slots=True)
-class Purse:
+class WorkerFunds:
     """The balances and earnings of the workers; `floor_mist` is the cost of a full transaction.
 
     `richest_mist` is the largest balance of one worker, a part of `balance_mist`.
@@ -50,7 +50,7 @@ class Purse:
     floor_mist: int
 
     @property
-    def lacking_mist(self) -> int:
+    def shortfall_mist(self) -> int:
         """The MIST missing to sustain this hour's loss again and pay one transaction."""
         lost = max(0, -self.earned_mist_per_hour)
         return max(
@@ -58,7 +58,7 @@ class Purse:
         )
 
 
-class Money:
+class WorkerBalances:
     """Reads balances, collateral and activity periodically, and warns before funds run out.
 
     `floor_mist` returns the cost of a full transaction at a gas price.
@@ -85,19 +85,19 @@ class Money:
         """Check the balances forever."""
         while True:
             try:
-                await self.look()
+                await self.check()
             except NexusError as error:
                 self._metrics.trouble.labels("money").inc()
                 _log.info("balance_read_failed", error=error.message)
             await asyncio.sleep(self._interval)
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """Read the chain once, for the metrics and the warning."""
         await self._workers.refresh()
         leader = self._workers.leader.leader
         now = asyncio.get_running_loop().time()
-        self._earnings.see(now, self._metrics.earned_mist)
-        report = Purse(
+        self._earnings.add_sample(now, self._metrics.earned_mist)
+        report = WorkerFunds(
             self._workers.total_mist,
             self._workers.richest_mist,
             self._earnings.mist_per_hour(),
@@ -106,14 +106,14 @@ class Money:
         self._metrics.workers.set(len(self._workers.listed))
         self._metrics.balance_mist.set(report.balance_mist)
         self._metrics.earned_mist_per_hour.set(report.earned_mist_per_hour)
-        self._metrics.lacking_mist.set(report.lacking_mist)
+        self._metrics.shortfall_mist.set(report.shortfall_mist)
         self._metrics.collateral_mist.set(leader.collateral.balance_mist)
         self._metrics.active.set(leader.is_active)
         self._warn(report, now)
 
-    def _warn(self, report: Purse, now: float) -> None:
+    def _warn(self, report: WorkerFunds, now: float) -> None:
         """Warn when funds are low and then hourly, and log when they suffice again."""
-        if not report.lacking_mist:
+        if not report.shortfall_mist:
             if self._warned_at is not None:
                 _log.info("funds_sufficient", balance=sui(report.balance_mist))
             self._warned_at = None
@@ -123,6 +123,6 @@ class Money:
                 "funds_low",
                 balance=sui(report.balance_mist),
                 earned_per_hour=sui(report.earned_mist_per_hour),
-                lacking=sui(report.lacking_mist),
-                send=funding_command(self._network, self._workers.richest, report.lacking_mist),
+                lacking=sui(report.shortfall_mist),
+                send=funding_command(self._network, self._workers.richest, report.shortfall_mist),
             )

@@ -1,6 +1,6 @@
 """Amounts and commands for funding workers."""
 
-from nexus_tools.leader.closing.closing_batch import floor_mist
+from nexus_tools.leader.closing.closing_batch import full_batch_mist
 from nexus_tools.sui.client import Balance, faucet_command, funding_hint
 from nexus_tools.sui.network import Network
 from nexus_tools.sui.support.units import format_sui_argument
@@ -12,9 +12,9 @@ DEPOSIT_GAS_MIST = 10_000_000
 """Remains in coins, to pay the gas of deposits into the address balance."""
 
 
-def least_mist(price: int) -> int:
+def minimum_balance_mist(price: int) -> int:
     """Return the most that one closing costs at a gas price, in MIST."""
-    return floor_mist(1, price)
+    return full_batch_mist(1, price)
 
 
 def spendable_mist(balance: Balance) -> int:

@@ -22,7 +22,7 @@ from nexus_tools.leader.closing.worker_funding import (
     DEPOSIT_GAS_MIST,
     funding_amount_mist,
     funding_command,
-    least_mist,
+    minimum_balance_mist,
 )
 from nexus_tools.sui.client import (
     MAX_PAYMENT_COINS,
@@ -56,7 +56,7 @@ class Worker:
 
     signer: Signer
     balance_mist: int = 0
-    in_coins_mist: int = 0
+    coins_mist: int = 0
     reserved_mist: int = 0
     is_listed: bool = False
 
@@ -75,7 +75,7 @@ class Worker:
         change = executed.effects.address_balance_change(self.address, SUI)
         return change + executed.cost.net - fees_mist
 
-    def learn(self, executed: Executed) -> None:
+    def apply_effects(self, executed: Executed) -> None:
         """Subtract the cost of a transaction; a gain can be spent only after settlement."""
         self.balance_mist += min(0, executed.effects.address_balance_change(self.address, SUI))
 
@@ -131,7 +131,7 @@ class Workers:
     @property
     def total_mist(self) -> int:
         """The balances and coins of all workers, in MIST."""
-        return sum(worker.balance_mist + worker.in_coins_mist for worker in self._workers)
+        return sum(worker.balance_mist + worker.coins_mist for worker in self._workers)
 
     @property
     def trouble(self) -> str:
@@ -146,7 +146,7 @@ class Workers:
 
     def _funds_problem(self) -> str:
         """Return why no worker can pay for a closing, with a command; empty if one can."""
-        needed_mist = least_mist(self.epoch.gas_price)
+        needed_mist = minimum_balance_mist(self.epoch.gas_price)
         if self.richest_mist >= needed_mist:
             return ""
         lacking_mist = needed_mist - self.richest_mist
@@ -161,7 +161,7 @@ class Workers:
         async with self._refreshing:
             client = self._chain.client
             leader, self._epoch, balances = await asyncio.gather(
-                self._chain.leader_itself(),
+                self._chain.read_leader(),
                 read_epoch(client.connection),
                 asyncio.gather(
                     *(client.balance_parts(local_worker.address) for local_worker in self._workers)
@@ -170,13 +170,13 @@ class Workers:
             self._leader, listed = leader, leader.leader.workers.entries
             for worker, balance in zip(self._workers, balances, strict=True):
                 worker.balance_mist = balance.in_address
-                worker.in_coins_mist = balance.in_coins
+                worker.coins_mist = balance.in_coins
                 worker.is_listed = worker.address in listed
             self._log_changes()
             for worker in self.listed:
                 await self._deposit(worker)
 
-    async def look(self) -> None:
+    async def try_refresh(self) -> None:
         """Refresh if no worker could work at the last refresh."""
         if not self.trouble:
             return
@@ -215,7 +215,7 @@ class Workers:
         """
         network = replace(self._chain.client.network, chain_id=self._chain.deployment.chain_id)
         enough_mist = self._enough_mist(self.epoch.gas_price)
-        while worker.balance_mist < enough_mist and worker.in_coins_mist > DEPOSIT_GAS_MIST:
+        while worker.balance_mist < enough_mist and worker.coins_mist > DEPOSIT_GAS_MIST:
             async with SuiClient(network, worker.signer) as client:
                 coins = sorted(
                     owned_coin.balance for owned_coin in await client.coins(worker.address)
@@ -230,13 +230,13 @@ class Workers:
                 builder.deposit(coin, worker.address, SUI)
                 await client.execute(builder)
             worker.balance_mist += amount_mist
-            worker.in_coins_mist -= amount_mist
+            worker.coins_mist -= amount_mist
             _log.info("deposited", worker=str(worker.address), amount=sui(amount_mist))
 
     # --- Sending
 
     @asynccontextmanager
-    async def paying(self, budget_mist: int) -> AsyncIterator[Worker]:
+    async def select(self, budget_mist: int) -> AsyncIterator[Worker]:
         """Yield a worker whose balance covers this budget and all others in flight.
 
         Waits until budgets in flight are released. Raises `not_enough_sui` or `not_a_worker`.

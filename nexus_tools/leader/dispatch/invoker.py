@@ -70,11 +70,11 @@ class Invoker:
         self._traffic = traffic or RequestSigning()
         self._size = size
         self._metrics = metrics
-        self._backoff = Backoff(config.first_pause_ms, config.longest_pause_ms)
+        self._backoff = Backoff(config.retry_delay_ms, config.max_retry_delay_ms)
         self._chance = random.Random()  # noqa: S311 - spreads retries, keeps no secret
         self._call_slots = _call_slots(config)
-        self.lanes = ToolHealthRegistry(config, _now)
-        metrics.tools_down.set_function(self.lanes.down)
+        self.tool_health = ToolHealthRegistry(config, _now)
+        metrics.tools_down.set_function(self.tool_health.tools_down)
 
     async def invoke(self, call: ToolCall) -> Outcome | Declined | None:
         """Return the answer or the failure, or None if the Leader itself was too late.
@@ -86,7 +86,7 @@ class Invoker:
         result = await self._last_result(call)
         if not isinstance(result, Retryable):
             return result
-        if result.is_of_leader:
+        if result.is_leader_specific:
             return Declined(result.failure)
         if _now() - start >= call.timeout_ms / 1000:
             return result.failure
@@ -125,7 +125,7 @@ class Invoker:
         await self._health_of(call).breaker.wait(min(seconds, left))
 
     def _health_of(self, call: ToolCall) -> ToolHealth:
-        return self.lanes.of(call.tool, call.fqn)
+        return self.tool_health.of(call.tool, call.fqn)
 
     async def _send_in_window(self, call: ToolCall) -> "_Result | _Paused | None":
         """Send a call once; None if the window ended before the tool's timeout."""
@@ -145,7 +145,7 @@ class Invoker:
                 return await self._exchange(call, health)
             finally:
                 # This has no effect after a call whose result was recorded.
-                health.breaker.gave_up()
+                health.breaker.release_probe()
 
     async def _exchange(self, call: ToolCall, health: ToolHealth) -> _Result:
         seconds = call.timeout_ms / 1000
@@ -155,20 +155,20 @@ class Invoker:
                 async with limit:
                     request, response = await self._post(call, seconds)
         except NoResponseError as error:
-            health.missed(str(error), error.refusal)
+            health.record_unreachable(str(error), error.refusal)
             # The published failure does not tell whether the guard refused the resolved address.
             return Retryable(failure(FailureReason.UNREACHABLE, str(error)))
         except ResponseTooLargeError:
-            health.reached()
+            health.record_success()
             return self._too_large(call)
         except ResponseMalformedError as error:
-            health.reached()
+            health.record_success()
             return failure(FailureReason.HTTP_ERROR, str(error))
         except TimeoutError:
             detail = f"the tool did not respond within {call.timeout_ms} ms"
-            health.missed(detail)
+            health.record_unreachable(detail)
             return failure(FailureReason.TIMED_OUT, detail)
-        health.reached()
+        health.record_success()
         async with self._turns.of(call.tool):
             return self._classify(call, request, response)
 

@@ -87,6 +87,6 @@ def _mismatch(response: Response, definition: ToolDefinition) -> str:
         return f"its {protocol.META} is not a valid definition"
     if served_definition.fqn != definition.fqn:
         return f"its {protocol.META} names another tool"
-    if not served_definition.has_interface_of(definition):
+    if not served_definition.has_same_interface(definition):
         return f"its {protocol.META} has different schemas than the chain"
     return ""

@@ -89,7 +89,7 @@ class RemoteValues:
         self._storages = storages
         self._max_bytes = config.max_fetched_bytes
         self._seconds = config.fetch_timeout_ms / 1000
-        self._backoff = Backoff(config.first_pause_ms, config.longest_pause_ms)
+        self._backoff = Backoff(config.retry_delay_ms, config.max_retry_delay_ms)
         self._chance = Random()  # noqa: S311 - spreads retries, keeps no secret
         self._metrics = metrics
         self._share = FairShare[Address](_MAX_INVOCATIONS, _MAX_INVOCATIONS)

@@ -43,7 +43,7 @@ class RequestSigning:
             return cls()
         return cls(Identity(str(leader), SigningKey.load(config.signing_key)))
 
-    def tell_keys(self, keys: Collection[bytes]) -> None:
+    def log_keys(self, keys: Collection[bytes]) -> None:
         """Log a warning if the leader's on-chain `keys` do not include its signing key."""
         if self.identity is None:
             if keys:

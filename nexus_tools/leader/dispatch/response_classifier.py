@@ -50,7 +50,7 @@ class Retryable:
     failure: Failure
     retry_after: str = ""
     is_running: bool = False
-    is_of_leader: bool = False
+    is_leader_specific: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def _classify_status(response: Response) -> Failure | Retryable | Declined:
     failed = failure(reason, f"{prefix} {_status_detail(reason, response.status, code, detail)}")
     is_of_leader = protocol.is_caller_specific(response.status, code)
     if protocol.is_retryable(response.status, code):
-        return Retryable(failed, response.retry_after, is_of_leader=is_of_leader)
+        return Retryable(failed, response.retry_after, is_leader_specific=is_of_leader)
     return Declined(failed) if is_of_leader else failed
 
 

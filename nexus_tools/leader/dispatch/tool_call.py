@@ -101,7 +101,7 @@ class ToolCalls:
         self._interfaces = InterfaceCache()
 
     @asynccontextmanager
-    async def making(
+    async def open_call(
         self,
         assignment: Assignment,
         invocation: Invocation,
@@ -194,7 +194,7 @@ class ToolCalls:
         try:
             self._guard.check_url(definition.url)
         except AddressRefused as error:
-            self._lanes.of(tool.id, tool.fqn).refused(str(error))
+            self._lanes.of(tool.id, tool.fqn).record_refusal(str(error))
             detail = "this leader does not connect to the URL of the tool"
             detail += f" without {error.option}" if error.option else ""
             raise _NotCalledError(FailureReason.REFUSED, detail) from error

@@ -64,14 +64,14 @@ class CircuitBreaker:
             async with asyncio.timeout(seconds):
                 await self._closed.wait()
 
-    def reached(self) -> None:
+    def record_success(self) -> None:
         """Record that the tool responded, with any status."""
         self._failures = 0
         self._opened_at = None
         self._trying = False
         self._closed.set()
 
-    def missed(self) -> None:
+    def record_failure(self) -> None:
         """Record that the tool did not respond."""
         self._failures += 1
         if self._trying or self._failures >= self._threshold:
@@ -80,7 +80,7 @@ class CircuitBreaker:
             self._closed.clear()
         self._trying = False
 
-    def gave_up(self) -> None:
+    def release_probe(self) -> None:
         """Record that the call ended without a result about the tool."""
         self._trying = False
 
@@ -97,23 +97,23 @@ class ToolHealth:
     is_down: bool = False
     refusal: str = ""
 
-    def reached(self) -> None:
+    def record_success(self) -> None:
         """Record that the tool responded, with any status."""
-        self.breaker.reached()
+        self.breaker.record_success()
         if self.is_down or self.refusal:
             _log.info("tool_up", fqn=self.fqn)
         self.is_down, self.refusal = False, ""
 
-    def missed(self, why: str, refusal: str = "") -> None:
+    def record_unreachable(self, why: str, refusal: str = "") -> None:
         """Record that the tool did not respond, or its address was refused."""
-        self.breaker.missed()
+        self.breaker.record_failure()
         if refusal:
-            self.refused(refusal)
+            self.record_refusal(refusal)
         elif not self.is_down and self.breaker.state is BreakerState.OPEN:
             self.is_down = True
             _log.warning("tool_down", fqn=self.fqn, why=why)
 
-    def refused(self, why: str) -> None:
+    def record_refusal(self, why: str) -> None:
         """Record that the Leader does not connect to the tool's address."""
         if why != self.refusal:
             _log.warning("address_refused", fqn=self.fqn, why=why)
@@ -138,7 +138,7 @@ class ToolHealthRegistry:
         self._lanes.move_to_end(tool)
         return health
 
-    def down(self) -> int:
+    def tools_down(self) -> int:
         """Return how many tools do not respond, or have an address that is not allowed."""
         return sum(health.is_down or bool(health.refusal) for health in self._lanes.values())
 
@@ -149,4 +149,4 @@ class ToolHealthRegistry:
 
     def _breaker(self) -> CircuitBreaker:
         config = self._config
-        return CircuitBreaker(config.breaker_failures, config.breaker_pause_ms / 1000, self._now)
+        return CircuitBreaker(config.breaker_failures, config.breaker_open_ms / 1000, self._now)

@@ -138,7 +138,7 @@ class Attempts:
         self, workflow: CachedWorkflow, steps: tuple[ExecutionStep, ...]
     ) -> tuple[ExecutionStep, ...]:
         """Return the steps whose arguments are all known. Raises `UnreachableError`."""
-        await self._workflows.learn_tools(workflow, steps)
+        await self._workflows.cache_tools(workflow, steps)
         return tuple(step for step in steps if workflow.can_add(step))
 
     async def continuation(self, attempt: Attempt, outcome: Outcome) -> Continuation | None:
@@ -154,8 +154,8 @@ class Attempts:
             closed = execution_outcome(outcome)
             continuation = Continuation(workflow, execution.argument, attempt, closed)
             foresight = StepPredictor(workflow.plan)
-            continuation.foresee(foresight)
-            await self._workflows.learn_tools(workflow, foresight.steps())
+            continuation.predict(foresight)
+            await self._workflows.cache_tools(workflow, foresight.steps())
         except UnreachableError:
             raise
         except Exception as error:  # noqa: BLE001 - following steps never delay a closing

@@ -120,7 +120,7 @@ class AuthorAccounts:
             account.at_risk_mist += mist - reservation.mist
         reservation.mist = mist
 
-    async def note(self, author: Author, margin_mist: int, *, is_failure: bool = False) -> None:
+    async def record(self, author: Author, margin_mist: int, *, is_failure: bool = False) -> None:
         """Add the payment for a call, minus its cost; a failure blocks the author for a day.
 
         Returns after the journal has recorded it.
@@ -131,7 +131,7 @@ class AuthorAccounts:
             if is_failure:
                 account.refused_until_ms = self._clock.now_ms() + _DAY_MS
             changed[key] = AuthorAccount(account.balance_mist, account.refused_until_ms)
-        await self._journal.keep_tool_accounts(changed)
+        await self._journal.save_tool_accounts(changed)
 
     def _accounts_of(self, author: Author) -> tuple[_Account, ...]:
         return () if self.trusts(author) else tuple(self._accounts[key] for key in author)

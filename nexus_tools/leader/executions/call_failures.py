@@ -14,7 +14,7 @@ from nexus_tools.sui.types.execution_status import ErrorKind, ExecutionFailure, 
 from nexus_tools.tool import FailureReason
 
 
-def reason_of(status: ExecutionFailure, place: int) -> FailureReason | None:
+def abort_reason_of(status: ExecutionFailure, place: int) -> FailureReason | None:
     """Return the reason for which a failed simulation fails the invocation.
 
     None means that neither the tool nor the requester caused it.

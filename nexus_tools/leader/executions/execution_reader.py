@@ -40,14 +40,14 @@ _OPEN = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ExecutionReading:
     """The pending steps by their start, in ms of chain time.
 
     `place` is the leader's position, or None if the execution does not name it.
     """
 
     place: int | None
-    todos: dict[PendingStep, int]
+    pending_steps: dict[PendingStep, int]
 
 
 class ExecutionReader:
@@ -57,7 +57,7 @@ class ExecutionReader:
         self._chain = chain
         self._workflows = workflows
 
-    async def named(self) -> list[Address]:
+    async def assigned_executions(self) -> list[Address]:
         """Return the unfinished executions that name the leader, according to events."""
         chain = self._chain
         about = (ExecutionBegun, ExecutionLeadersChanged, ExecutionEnded)
@@ -74,7 +74,7 @@ class ExecutionReader:
                 executions.pop(event.execution, None)
         return list(executions)
 
-    async def look(self, found: ExecutionObject) -> Look:
+    async def read_pending(self, found: ExecutionObject) -> ExecutionReading:
         """Return all pending steps. Raises `UnreachableError`."""
         execution = found.execution
         terms = await self.terms(execution.id)
@@ -98,7 +98,7 @@ class ExecutionReader:
                 regions.append((region, InstanceRecord.bcs.decode(field.value)))
         todos |= await self._invocation_steps(open_invocations)
         todos |= dict.fromkeys(await self._region_steps(execution.dag, regions), 0)
-        return Look(leader_index, todos)
+        return ExecutionReading(leader_index, todos)
 
     async def terms(self, execution: Address) -> Terms:
         """Return the terms of an execution."""

@@ -28,12 +28,12 @@ from nexus_tools.leader.executions.execution_reader import ExecutionReader
 from nexus_tools.leader.executions.pending_steps import (
     CallDue,
     DeadlinePassed,
+    FullRescan,
     InvocationClosed,
     IterationsReady,
     PendingStep,
     RegionEmptied,
     RunReady,
-    Unknown,
 )
 from nexus_tools.leader.executions.step_executor import StepExecutor
 from nexus_tools.leader.intake.event_page import EventPage
@@ -56,7 +56,7 @@ _MAX_CONCURRENT = 8
 
 
 @dataclass(slots=True, eq=False)
-class CarriedExecution:
+class ActiveExecution:
     """An execution that names this leader; `due` maps each pending step to its start."""
 
     id: Address
@@ -73,7 +73,7 @@ class CarriedExecution:
 
     def plan(self, todo: PendingStep, at_ms: int) -> None:
         """Plan a step for a time, or keep an earlier one."""
-        if not isinstance(todo, Unknown):  # reading costs no gas, so it needs no head start
+        if not isinstance(todo, FullRescan):  # reading costs no gas, so it needs no head start
             at_ms += self.delay_ms
         self.due[todo] = min(at_ms, self.due.get(todo, at_ms))
         self.changed.set()
@@ -83,7 +83,7 @@ class CarriedExecution:
         self.due.pop(todo, None)
 
 
-class Executions:
+class ExecutionRunner:
     """One task for each execution with pending steps; a limited number act concurrently."""
 
     def __init__(
@@ -106,7 +106,7 @@ class Executions:
         self._clock = clock
         self._metrics = metrics
         self._leader = leader
-        self._tracked: dict[Address, CarriedExecution] = {}
+        self._tracked: dict[Address, ActiveExecution] = {}
         self._tasks: dict[Address, asyncio.Task[None]] = {}
         self._execution_of_invocation: dict[Address, Address] = {}
         self._slots = asyncio.Semaphore(_MAX_CONCURRENT)
@@ -114,17 +114,17 @@ class Executions:
     def resume(self, executions: Iterable[Address]) -> None:
         """Check for pending steps in executions that are known from an earlier run."""
         for execution in executions:
-            self._track(execution).plan(Unknown(), self._clock.now_ms())
+            self._track(execution).plan(FullRescan(), self._clock.now_ms())
 
     async def search(self) -> None:
         """Find the executions that started before the first event that a new journal reads."""
         while True:
             try:
-                executions = await self._reader.named()
+                executions = await self._reader.assigned_executions()
             except UnreachableError:
-                await asyncio.sleep(self._config.trouble_pause_ms / 1000)
+                await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
             else:
-                await self._journal.keep(dict.fromkeys(executions, True))
+                await self._journal.save_executions(dict.fromkeys(executions, True))
                 self.resume(executions)
                 return
 
@@ -249,7 +249,7 @@ class Executions:
 
     # --- Pending steps
 
-    def _plan_change(self, execution: CarriedExecution, change: Change) -> None:
+    def _plan_change(self, execution: ActiveExecution, change: Change) -> None:
         at_ms = self._clock.now_ms() + _GRACE_MS
         for run in change.ready:
             execution.plan(RunReady(run), at_ms)
@@ -260,13 +260,13 @@ class Executions:
         if change.failures:
             self._plan_calls(execution)  # one of them may have terminated it
 
-    def _plan_calls(self, execution: CarriedExecution) -> None:
+    def _plan_calls(self, execution: ActiveExecution) -> None:
         """Check all timed calls, because an execution that stops waits for none."""
         for todo in [*execution.due]:
             if isinstance(todo, CallDue):
                 execution.plan(todo, self._clock.now_ms())
 
-    def _on_run_requested(self, execution: CarriedExecution, run: Run) -> None:
+    def _on_run_requested(self, execution: ActiveExecution, run: Run) -> None:
         """Drop a run that was requested or refused."""
         execution.drop(RunReady(run))
         for todo in execution.due:
@@ -275,16 +275,16 @@ class Executions:
                     self._clock.now_ms() + _ITERATION_CHECK_MS + execution.delay_ms
                 )
 
-    def _plan_rescan(self, execution: CarriedExecution) -> None:
+    def _plan_rescan(self, execution: ActiveExecution) -> None:
         execution.is_short = False
-        execution.plan(Unknown(), self._clock.now_ms() + _GRACE_MS)
+        execution.plan(FullRescan(), self._clock.now_ms() + _GRACE_MS)
 
     # --- Tracked executions
 
-    def _track(self, execution: Address) -> CarriedExecution:
+    def _track(self, execution: Address) -> ActiveExecution:
         tracked = self._tracked.get(execution)
         if tracked is None:
-            tracked = self._tracked[execution] = CarriedExecution(execution)
+            tracked = self._tracked[execution] = ActiveExecution(execution)
             self._tasks[execution] = self._group.create_task(self._run_execution(tracked))
             self._metrics.executions.set(len(self._tracked))
         return tracked
@@ -301,18 +301,18 @@ class Executions:
 
     # --- Running steps
 
-    async def _run_execution(self, execution: CarriedExecution) -> None:
+    async def _run_execution(self, execution: ActiveExecution) -> None:
         while True:
             await self._wait_until_due(execution)
             async with self._slots:
                 now_ms = self._clock.now_ms()
                 due = {todo: at for todo, at in execution.due.items() if at <= now_ms}
                 if due and not await self._run_due_steps(execution, due):
-                    await self._journal.keep({execution.id: False})
+                    await self._journal.save_executions({execution.id: False})
                     self._forget(execution.id)
                     return
 
-    async def _wait_until_due(self, execution: CarriedExecution) -> None:
+    async def _wait_until_due(self, execution: ActiveExecution) -> None:
         while True:
             execution.changed.clear()
             first_ms = min(execution.due.values(), default=None)
@@ -328,13 +328,13 @@ class Executions:
                     wait.cancel()
 
     async def _run_due_steps(
-        self, execution: CarriedExecution, due: Mapping[PendingStep, int]
+        self, execution: ActiveExecution, due: Mapping[PendingStep, int]
     ) -> bool:
         """Run the due steps; False if the execution ended or does not name this leader."""
         try:
-            result = await self._steps.take(execution.id, list(due))
+            result = await self._steps.run_due(execution.id, list(due))
         except UnreachableError:
-            await asyncio.sleep(self._config.trouble_pause_ms / 1000)
+            await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
             return True
         except Exception as error:
             if isinstance(error, NexusError) and error.code == "journal_failed":
@@ -348,16 +348,16 @@ class Executions:
         if result.place is not None:
             execution.place = result.place
         execution.is_short = execution.is_short or result.is_short
-        self._update_due(execution, due, result.left)
+        self._update_due(execution, due, result.remaining)
         if result.is_refused:
-            self._retry_later(execution, result.left)
+            self._retry_later(execution, result.remaining)
         else:
             execution.setbacks = 0
         return True
 
     def _update_due(
         self,
-        execution: CarriedExecution,
+        execution: ActiveExecution,
         due: Mapping[PendingStep, int],
         left: Mapping[PendingStep, int],
     ) -> None:
@@ -367,7 +367,7 @@ class Executions:
         for todo, at_ms in left.items():
             execution.plan(todo, at_ms)
 
-    def _retry_later(self, execution: CarriedExecution, todos: Iterable[PendingStep]) -> None:
+    def _retry_later(self, execution: ActiveExecution, todos: Iterable[PendingStep]) -> None:
         """Retry later with back-off, because untrusted input may make a step impossible."""
         pause_ms = min(_FIRST_RETRY_MS << min(execution.setbacks, 16), _MAX_RETRY_MS)
         execution.setbacks += 1

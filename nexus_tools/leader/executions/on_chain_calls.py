@@ -13,15 +13,15 @@ from nexus_tools.contracts.move_bindings.invocation import InvocationSettled
 from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionAdvanced
 from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
 from nexus_tools.leader.chain.chain import Chain, FoundTool, InvocationObject
-from nexus_tools.leader.closing.closing_batch import floor_mist
+from nexus_tools.leader.closing.closing_batch import full_batch_mist
 from nexus_tools.leader.closing.execution_accounts import ExecutionAccounts, margin_mist
-from nexus_tools.leader.closing.step_costs import affordable, cost_mist
+from nexus_tools.leader.closing.step_costs import affordable_steps, cost_mist
 from nexus_tools.leader.closing.transaction_sender import TransactionSender
 from nexus_tools.leader.closing.workers import Worker, Workers
 from nexus_tools.leader.dispatch.response_classifier import Declined, failure
 from nexus_tools.leader.executions.attempts import AttemptArguments, Attempts
 from nexus_tools.leader.executions.author_accounts import Author, AuthorAccounts, author_of
-from nexus_tools.leader.executions.call_failures import FailureCause, failure_cause, reason_of
+from nexus_tools.leader.executions.call_failures import FailureCause, abort_reason_of, failure_cause
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.registry import (
     ExecutionStep,
@@ -169,8 +169,8 @@ class OnChainCalls:
         builder.resolved(leader)
         builder.resolved(invocation.argument)
         add_outcome(builder, self._chain.deployment, invocation_id, leader.object_id, outcome)
-        kind, budget_mist = builder.finish(), floor_mist(1, self._workers.epoch.gas_price)
-        async with self._workers.paying(budget_mist) as worker:
+        kind, budget_mist = builder.finish(), full_batch_mist(1, self._workers.epoch.gas_price)
+        async with self._workers.select(budget_mist) as worker:
             draft = self._workers.draft(worker, kind, budget_mist)
             simulated = await simulate_transaction(self._chain.client.connection, draft)
             attempt = invocation.invocation.attempt
@@ -180,8 +180,8 @@ class OnChainCalls:
             if execution is None or self._accounts.covers(execution, worker, simulated):
                 transaction = self._workers.sign(worker, kind, budget_mist)
                 executed = await self._sender.send(transaction)
-                worker.learn(executed)
-                self._accounts.note([execution], worker, executed)
+                worker.apply_effects(executed)
+                self._accounts.record([execution], worker, executed)
 
     async def _simulate_and_send(self, call: _Call) -> int | Failure:
         """Simulate a call, without and with the steps that follow, and send it.
@@ -193,7 +193,7 @@ class OnChainCalls:
         most_mist = call.own_mist(price)
         async with self._authors.reservation(call.author) as reservation:
             while True:
-                paying = self._workers.paying(min(most_mist, self._workers.richest_mist))
+                paying = self._workers.select(min(most_mist, self._workers.richest_mist))
                 async with paying as worker:
                     plan = await self._make_plan(worker, call, most_mist)
                     if isinstance(plan, Failure):
@@ -223,23 +223,23 @@ class OnChainCalls:
         kind = call.build(self._chain, self._workers.leader.argument)
         transaction = self._workers.sign(worker, kind, plan.budget_mist)
         executed = await self._sender.send(transaction)
-        worker.learn(executed)
+        worker.apply_effects(executed)
         earned_mist = self._fee_mist(executed)
         self._metrics.gas_mist.inc(executed.cost.net - worker.repaid_mist(executed, earned_mist))
         margin, status = margin_mist(worker, executed), executed.effects.status
         if not isinstance(status, ExecutionFailure):
-            self._accounts.note([call.execution], worker, executed)
-            await self._authors.note(call.author, margin + plan.steps_mist)
+            self._accounts.record([call.execution], worker, executed)
+            await self._authors.record(call.author, margin + plan.steps_mist)
             return earned_mist
         is_changed = call.execution is not None and (
             _version_of(call.execution, plan.simulated) != _version_of(call.execution, executed)
         )
         cause = failure_cause(status, call.place, execution_changed=is_changed)
         if cause is FailureCause.OTHERS or self._authors.trusts(call.author):
-            self._accounts.note([call.execution], worker, executed)
+            self._accounts.record([call.execution], worker, executed)
         else:
             is_turned = cause is FailureCause.TOOL
-            await self._authors.note(call.author, margin, is_failure=is_turned)
+            await self._authors.record(call.author, margin, is_failure=is_turned)
             if is_turned:
                 _log.warning(
                     "tool_failed_after_simulation", fqn=call.tool.tool.fqn, error=str(status.error)
@@ -261,7 +261,7 @@ class OnChainCalls:
             try:
                 simulated.raise_for_status()
             except RefusedOnChainError as error:
-                reason = reason_of(status, call.place)
+                reason = abort_reason_of(status, call.place)
                 if reason is None:
                     raise
                 return failure(reason, explain_abort(error, self._chain.deployment).message)
@@ -277,11 +277,11 @@ class OnChainCalls:
         foresight = StepPredictor(attempt.workflow.plan)
         for event in self._events(without_steps):
             if isinstance(event, ExecutionAdvanced):
-                foresight.changed(event.change)
+                foresight.add_change(event.change)
         price = self._workers.epoch.gas_price
         steps = await self._attempts.possible(attempt.workflow, foresight.steps())
         own_mist = call.own_mist(price)
-        call.steps = affordable(steps, worker.free_mist - own_mist, price)
+        call.steps = affordable_steps(steps, worker.free_mist - own_mist, price)
         if not call.steps:
             return without_steps
         call.known |= attempt.workflow.tools

@@ -53,7 +53,7 @@ class DeadlinePassed:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class FullRescan:
     """A full read of the records, because the pending steps are unknown."""
 
 
@@ -64,5 +64,5 @@ PendingStep: TypeAlias = (
     | InvocationClosed
     | CallDue
     | DeadlinePassed
-    | Unknown
+    | FullRescan
 )

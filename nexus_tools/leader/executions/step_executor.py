@@ -1,7 +1,7 @@
 """Runs the pending steps of one execution in a transaction of their own.
 
 The transaction is simulated first. It is not sent if it would change nothing. Steps that fail are
-left out, and the chain skips steps that others have already run.
+remaining out, and the chain skips steps that others have already run.
 """
 
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ from nexus_tools.leader.executions.execution_reader import ExecutionReader
 from nexus_tools.leader.executions.pending_steps import (
     CallDue,
     DeadlinePassed,
+    FullRescan,
     InvocationClosed,
     IterationsReady,
     PendingStep,
     RunReady,
-    Unknown,
 )
-from nexus_tools.leader.executions.step_plan import StepPlan, change_of, foresee, step_for
+from nexus_tools.leader.executions.step_plan import StepPlan, change_of, predict_steps, step_for
 from nexus_tools.leader.executions.timed_calls import TimedCalls
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.registry import (
@@ -58,12 +58,12 @@ _TIMED_OUT = "timed_out"
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """The result of running steps: which ones are `left`, and from when on they are due.
+    """The result of running steps: `remaining` ones, and from when on they are due.
 
     `is_refused` means that the chain does not allow this leader to run the remaining steps.
     """
 
-    left: dict[PendingStep, int] = field(default_factory=dict)
+    remaining: dict[PendingStep, int] = field(default_factory=dict)
     place: int | None = None
     is_refused: bool = False
     is_short: bool = False
@@ -95,7 +95,9 @@ class StepExecutor:
         self._metrics = metrics
         self._accounts = accounts
 
-    async def take(self, execution: Address, todos: Sequence[PendingStep]) -> StepResult | None:
+    async def run_due(
+        self, execution: Address, pending: Sequence[PendingStep]
+    ) -> StepResult | None:
         """Run the due steps; None if the execution ended or names other leaders.
 
         Raises:
@@ -105,32 +107,32 @@ class StepExecutor:
         target = await self._chain.execution(execution)
         if target is None or target.execution.ended_at_ms is not None:
             return None
-        self._accounts.learn_owner(execution, target.execution.owner)
-        if Unknown() in todos:
-            look = await self._reader.look(target)
+        self._accounts.set_owner(execution, target.execution.owner)
+        if FullRescan() in pending:
+            look = await self._reader.read_pending(target)
             if look.place is None:
                 return None
             now_ms = self._clock.now_ms()
-            left = {todo: max(now_ms, at_ms) for todo, at_ms in look.todos.items()}
-            return StepResult(left, look.place)
-        others: list[PendingStep] = [todo for todo in todos if not isinstance(todo, CallDue)]
+            remaining = {todo: max(now_ms, at_ms) for todo, at_ms in look.pending_steps.items()}
+            return StepResult(remaining, look.place)
+        others: list[PendingStep] = [todo for todo in pending if not isinstance(todo, CallDue)]
         result = await self._run_steps(target, others) if others else StepResult()
-        calls = [todo for todo in todos if isinstance(todo, CallDue)]
+        calls = [todo for todo in pending if isinstance(todo, CallDue)]
         if target.execution.walks.ending is None:
             return await self._run_calls(calls, result)
         for call in calls:
-            await self._waiting.give_up(call.invocation, call.tool)
+            await self._waiting.cancel(call.invocation, call.tool)
         return result
 
     async def _run_calls(self, todos: Sequence[CallDue], result: StepResult) -> StepResult:
         """Call the functions that are due, and postpone the others."""
-        left, is_refused = dict(result.left), result.is_refused
+        remaining, is_refused = dict(result.remaining), result.is_refused
         for todo in todos:
             due_ms = await self._waiting.call(todo.invocation, todo.tool)
             if due_ms is not None:
-                left[todo] = due_ms
+                remaining[todo] = due_ms
                 is_refused = is_refused or due_ms <= self._clock.now_ms()
-        return replace(result, left=left, is_refused=is_refused)
+        return replace(result, remaining=remaining, is_refused=is_refused)
 
     # --- One transaction
 
@@ -142,8 +144,8 @@ class StepExecutor:
         while todos:
             plan = await self._make_plan(target, todos)
             if plan.is_empty:
-                left = plan.left | refused_steps | dict.fromkeys(postponed, now_ms)
-                return StepResult(left, is_refused=bool(refused_steps))
+                remaining = plan.remaining | refused_steps | dict.fromkeys(postponed, now_ms)
+                return StepResult(remaining, is_refused=bool(refused_steps))
             await self._limit_cost(plan)
             events = await self._send(target, plan)
             if events is None:
@@ -160,7 +162,7 @@ class StepExecutor:
                         refused_steps[unpaid] = now_ms
                 continue
             if isinstance(events, ExecutionFailure):
-                failed = plan.todos_of(events.command) or todos
+                failed = plan.pending_of(events.command) or todos
                 details = {"execution": str(target.execution.id), "error": str(events.error)}
                 _log.warning("step_refused", **details)
                 refused_steps |= dict.fromkeys(failed, now_ms)
@@ -168,8 +170,8 @@ class StepExecutor:
                 continue
             is_short = any(isinstance(event, moves.ExecutionShort) for event in events)
             # Without funds no step is pending until the execution is refilled.
-            left = {} if is_short else await self._remaining(target, plan, events)
-            done = plan.left | left | refused_steps | dict.fromkeys(postponed, now_ms)
+            remaining = {} if is_short else await self._remaining(target, plan, events)
+            done = plan.remaining | remaining | refused_steps | dict.fromkeys(postponed, now_ms)
             return StepResult(done, is_refused=bool(refused_steps), is_short=is_short)
         return StepResult(
             refused_steps | dict.fromkeys(postponed, now_ms), is_refused=bool(refused_steps)
@@ -191,7 +193,7 @@ class StepExecutor:
         more than the execution pays or may owe.
         """
         budget_mist = plan.budget_mist(self._workers.epoch.gas_price)
-        async with self._workers.paying(budget_mist) as worker:
+        async with self._workers.select(budget_mist) as worker:
             kind = plan.build(self._chain, self._workers.leader.argument, target)
             draft = self._workers.draft(worker, kind, budget_mist)
             simulated = await simulate_transaction(self._chain.client.connection, draft)
@@ -205,8 +207,8 @@ class StepExecutor:
                 return None
             with self._accounts.reserve(execution, worker, simulated):
                 executed = await self._sender.send(self._workers.sign(worker, kind, budget_mist))
-            worker.learn(executed)
-            self._accounts.note([execution], worker, executed)
+            worker.apply_effects(executed)
+            self._accounts.record([execution], worker, executed)
         self._metrics.gas_mist.inc(executed.cost.net - worker.repaid_mist(executed, 0))
         self._metrics.step_transactions.inc()
         if isinstance(executed.effects.status, ExecutionFailure):
@@ -251,15 +253,15 @@ class StepExecutor:
         if workflow is None or foresight is None:
             return plan
         for invocation in plan.ended.values():
-            foresee(foresight, workflow, invocation)
-        foresight.changed(change_of(todos))
+            predict_steps(foresight, workflow, invocation)
+        foresight.add_change(change_of(todos))
         steps = foresight.steps(limit=1_000)
-        await self._workflows.learn_tools(workflow, steps[:MAX_STEPS])
+        await self._workflows.cache_tools(workflow, steps[:MAX_STEPS])
         plan.steps = tuple(step for step in steps[:MAX_STEPS] if workflow.can_add(step))
         plan.by_step = {
             step: todo for todo in todos if (step := step_for(workflow, todo)) is not None
         }
-        plan.left |= {plan.by_step[s]: now_ms for s in steps[MAX_STEPS:] if s in plan.by_step}
+        plan.remaining |= {plan.by_step[s]: now_ms for s in steps[MAX_STEPS:] if s in plan.by_step}
         return plan
 
     # --- Remaining steps
@@ -280,14 +282,14 @@ class StepExecutor:
             for pending in todos
             if isinstance(pending, RunReady) and pending.run not in requested_runs
         ]
-        left: dict[PendingStep, int] = {}
+        remaining: dict[PendingStep, int] = {}
         records = await self._reader.run_records(target, runs)
         for run, record in zip(runs, records, strict=True):
             if record is not None and record.phase == _READY:
-                left[RunReady(run)] = max(now_ms + 1_000, record.not_before_ms)
+                remaining[RunReady(run)] = max(now_ms + 1_000, record.not_before_ms)
         for todo in todos:
             if isinstance(todo, IterationsReady) and any(
                 run.vertex == todo.head.vertex for run in requested_runs
             ):
-                left[todo] = now_ms + 1_000
-        return left
+                remaining[todo] = now_ms + 1_000
+        return remaining

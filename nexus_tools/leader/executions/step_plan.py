@@ -11,7 +11,7 @@ from nexus_tools.contracts.move_bindings.workflows.walks import Change
 from nexus_tools.leader.chain.chain import Chain, ExecutionObject
 from nexus_tools.leader.chain.workflow_cache import CachedWorkflow
 from nexus_tools.leader.closing.continuation import run_of
-from nexus_tools.leader.closing.step_costs import affordable, cost_mist
+from nexus_tools.leader.closing.step_costs import affordable_steps, cost_mist
 from nexus_tools.leader.executions.pending_steps import (
     DeadlinePassed,
     InvocationClosed,
@@ -39,7 +39,7 @@ from nexus_tools.sui.types.transaction import (
     ProgrammableTransaction,
     SharedObject,
 )
-from nexus_tools.workflow import Failed, Settled
+from nexus_tools.workflow import RunFailed, RunSettled
 
 # Upper bounds as in `closing_batch.py`.
 _UNITS = 5_000
@@ -59,7 +59,7 @@ class StepPlan:
     arguments: dict[Address, ObjectArgument] = field(default_factory=dict)
     steps: tuple[ExecutionStep, ...] = ()
     by_step: Mapping[ExecutionStep, PendingStep] = field(default_factory=dict)
-    left: dict[PendingStep, int] = field(default_factory=dict)
+    remaining: dict[PendingStep, int] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -69,9 +69,9 @@ class StepPlan:
     def add_ended(self, invocation: Invocation, value: Object, now_ms: int) -> None:
         """Add an invocation if it is closed or too late to be closed."""
         if not invocation.is_closed and now_ms < invocation.expires_at_ms:
-            self.left[InvocationClosed(invocation.id)] = invocation.expires_at_ms
+            self.remaining[InvocationClosed(invocation.id)] = invocation.expires_at_ms
         elif len(self.ended) == MAX_STEPS:
-            self.left[InvocationClosed(invocation.id)] = now_ms
+            self.remaining[InvocationClosed(invocation.id)] = now_ms
         else:
             assert isinstance(value.owner, Shared)
             argument = SharedObject(value.id, value.owner.initial_version, mutable=True)
@@ -86,10 +86,10 @@ class StepPlan:
         """Leave the steps for later that a worker cannot pay, except for the first one."""
         steps = self.steps
         left_mist = max(purse_mist - self._own_mist(price), cost_mist(_first_step(steps), price))
-        self.steps = affordable(steps, left_mist, price)
+        self.steps = affordable_steps(steps, left_mist, price)
         for step, todo in list(self.by_step.items()):
             if step in steps and step not in self.steps:
-                self.left[todo] = now_ms
+                self.remaining[todo] = now_ms
 
     def _own_mist(self, price: int) -> int:
         units = _UNITS + _UNITS_PER_ADVANCE * len(self.ended)
@@ -116,7 +116,7 @@ class StepPlan:
         arguments_by_id |= {execution: found.argument, dag: self.dag, leader.object_id: leader}
         return builder.finish(arguments_by_id)
 
-    def todos_of(self, command: int | None) -> list[PendingStep]:
+    def pending_of(self, command: int | None) -> list[PendingStep]:
         """Return the pending step of a command; empty if it is unknown or there is none."""
         if command is None:
             return []
@@ -135,19 +135,19 @@ def _first_step(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
     ]
 
 
-def change_of(todos: Sequence[PendingStep]) -> Change:
+def change_of(pending: Sequence[PendingStep]) -> Change:
     """Return the pending steps in the form in which an event reports them."""
     return Change(
-        ready=tuple(todo.run for todo in todos if isinstance(todo, RunReady)),
-        iterations=tuple(todo.head for todo in todos if isinstance(todo, IterationsReady)),
-        emptied=tuple(todo.region for todo in todos if isinstance(todo, RegionEmptied)),
+        ready=tuple(todo.run for todo in pending if isinstance(todo, RunReady)),
+        iterations=tuple(todo.head for todo in pending if isinstance(todo, IterationsReady)),
+        emptied=tuple(todo.region for todo in pending if isinstance(todo, RegionEmptied)),
         failures=(),
     )
 
 
-def step_for(workflow: CachedWorkflow, todo: PendingStep) -> ExecutionStep | None:
+def step_for(workflow: CachedWorkflow, pending: PendingStep) -> ExecutionStep | None:
     """Return the step for a pending one, or None if it needs another command."""
-    match todo:
+    match pending:
         case RunReady(run):
             return RequestRun(run_of(workflow, run.vertex, run.path))
         case RegionEmptied(region):
@@ -159,16 +159,18 @@ def step_for(workflow: CachedWorkflow, todo: PendingStep) -> ExecutionStep | Non
     return None
 
 
-def foresee(foresight: StepPredictor, workflow: CachedWorkflow, invocation: Invocation) -> None:
+def predict_steps(
+    foresight: StepPredictor, workflow: CachedWorkflow, invocation: Invocation
+) -> None:
     """Add the possible next steps of an invocation that is closed or expires."""
     assert invocation.attempt is not None
     state, attempt = invocation.state, invocation.attempt
-    outcome: Settled | Failed = Failed("expired")
+    outcome: RunSettled | RunFailed = RunFailed("expired")
     if isinstance(state, State.Settled):
         lengths = {name: _length(value) for name, value in state.ports.values}
-        outcome = Settled(state.variant, lengths)
+        outcome = RunSettled(state.variant, lengths)
     run = run_of(workflow, attempt.run.vertex, attempt.run.path)
-    foresight.closed(run, attempt.number, outcome)
+    foresight.add_closing(run, attempt.number, outcome)
 
 
 def _length(value: Value.Variant) -> int | None:

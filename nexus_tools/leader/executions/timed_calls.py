@@ -40,7 +40,7 @@ class TimedCalls:
         self._calls = calls
         self._clock = clock
 
-    async def give_up(self, invocation: Address, tool: Address) -> None:
+    async def cancel(self, invocation: Address, tool: Address) -> None:
         """Fail an attempt of an execution that stops."""
         target, _ = await self._chain.invocation_and_tool(invocation, tool)
         if target is not None and not target.invocation.is_closed:

@@ -38,13 +38,13 @@ class Heartbeat:
             connection = self._chain.client.connection
             connection.renew()
             url = connection.network.url
-            self.note(_no_response(url, timeout_s))
+            self.record_failure(_no_response(url, timeout_s))
         except NexusError as error:
-            self.note(error)
+            self.record_failure(error)
         else:
             self.observe(height, previous_height)
 
-    def note(self, error: NexusError) -> None:
+    def record_failure(self, error: NexusError) -> None:
         """Record that the node does not work."""
         hint = WRONG_CHAIN_HINT if error.code == "wrong_chain" else error.hint
         self.trouble = f"{error.message}: {hint}" if hint else error.message
@@ -59,14 +59,16 @@ class Heartbeat:
         if height < seen:
             self.trouble = f"the node was rolled back from checkpoint {seen} to {height}"
             self.code = "node_reorg"
-            self._chain.note_went_back(height)
+            self._chain.note_rollback(height)
         self._chain.observe(height)
 
     @property
     def pause_s(self) -> float:
         """The time until the next check, in seconds."""
         config = self._config
-        return (config.trouble_pause_ms if self.trouble else config.heartbeat_ms) / 1000
+        return (
+            config.error_retry_delay_ms if self.trouble else config.heartbeat_interval_ms
+        ) / 1000
 
 
 def _no_response(url: str, seconds: float) -> UnreachableError:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from nexus_tools.leader.chain.assignment import Assignment
-from nexus_tools.leader.chain.closure import Closed, End
+from nexus_tools.leader.chain.closure import Closure, ClosureKind
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.support.logs import get_logger
 from nexus_tools.sui.support.units import sui
@@ -34,9 +34,9 @@ class ClosureLog:
         self._line_count = 0
         self._period: asyncio.TimerHandle | None = None
 
-    def note(self, assignment: Assignment, end: End) -> None:
+    def add(self, assignment: Assignment, end: Closure) -> None:
         """Count and log an invocation of this leader that was closed."""
-        self._metrics.closed.labels(end.closed.value).inc()
+        self._metrics.closed.labels(end.kind.value).inc()
         self._metrics.by_tool.closed(assignment.fqn, _metric_label(end))
         if self._period is None:
             loop = asyncio.get_running_loop()
@@ -47,7 +47,7 @@ class ClosureLog:
                 "closed",
                 fqn=assignment.fqn,
                 invocation=str(assignment.invocation),
-                how=end.closed.value,
+                how=end.kind.value,
                 **_log_fields(end),
                 ms=max(0, self._now_ms() - assignment.opens_at_ms),
             )
@@ -65,22 +65,22 @@ class ClosureLog:
         self._line_count, self._period = 0, None
 
 
-def _metric_label(end: End) -> str:
+def _metric_label(end: Closure) -> str:
     """Return the reason of a failure, or else how the invocation was closed.
 
     The variant of an answer is not used, because tools choose variants and metrics need few labels.
     """
-    if end.closed is Closed.FAILED and isinstance(end.outcome, Failure):
+    if end.kind is ClosureKind.FAILED and isinstance(end.outcome, Failure):
         return end.outcome.reason.value
-    return end.closed.value
+    return end.kind.value
 
 
-def _log_fields(end: End) -> dict[str, str]:
+def _log_fields(end: Closure) -> dict[str, str]:
     """Return the known details of the outcome and the fee."""
     fields: dict[str, str] = {}
-    if end.closed is Closed.SETTLED and isinstance(end.outcome, Answer):
+    if end.kind is ClosureKind.SETTLED and isinstance(end.outcome, Answer):
         fields["variant"] = end.outcome.variant
-    elif end.closed is Closed.FAILED and isinstance(end.outcome, Failure):
+    elif end.kind is ClosureKind.FAILED and isinstance(end.outcome, Failure):
         fields["reason"] = end.outcome.reason.value
         fields["detail"] = end.outcome.detail
     if end.fee_mist is not None:

@@ -36,7 +36,7 @@ from nexus_tools.contracts.move_bindings.workflows.schedule import (
     ScheduleTriggered,
 )
 from nexus_tools.leader.chain.assignment import Assignment, assignment
-from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.sui.client import Cursor, EventRecord, Progress
 from nexus_tools.sui.types.address import Address
 
@@ -57,7 +57,7 @@ class EventPage:
 
     cursor: Cursor
     assigned: list[Assignment] = field(default_factory=list)
-    closed: dict[Address, Closed] = field(default_factory=dict)
+    closed: dict[Address, ClosureKind] = field(default_factory=dict)
     executions: dict[Address, bool] = field(default_factory=dict)
     steps: list[RegistryEvent] = field(default_factory=list)
     schedules: list[tuple[RegistryEvent, Cursor]] = field(default_factory=list)
@@ -79,7 +79,7 @@ class EventPage:
             if isinstance(item, EventRecord):
                 event = parse_event(deployment, item.event)
                 if event is not None:
-                    cls.MEANINGS[type(event)](page, event, leader)
+                    cls.HANDLERS[type(event)](page, event, leader)
         return page
 
     # --- Invocations
@@ -96,27 +96,27 @@ class EventPage:
 
     def _settled(self, event: InvocationSettled, leader: Address) -> None:
         self.latest_ms = max(self.latest_ms, event.settled_at_ms)
-        self._closed_by(event, leader, Closed.SETTLED)
+        self._closed_by(event, leader, ClosureKind.SETTLED)
 
     def _failed(self, event: InvocationFailed, leader: Address) -> None:
         self.latest_ms = max(self.latest_ms, event.failed_at_ms)
-        self._closed_by(event, leader, Closed.FAILED)
+        self._closed_by(event, leader, ClosureKind.FAILED)
 
     def _closed_by(
-        self, event: InvocationSettled | InvocationFailed, leader: Address, closed: Closed
+        self, event: InvocationSettled | InvocationFailed, leader: Address, closed: ClosureKind
     ) -> None:
         is_own = event.leader == leader
-        self.closed[event.invocation] = closed if is_own else Closed.ELSEWHERE
+        self.closed[event.invocation] = closed if is_own else ClosureKind.ELSEWHERE
         self.steps.append(event)
         if is_own:
             self.fees_mist += event.fee_mist
 
     def _expired(self, event: InvocationExpired, _leader: Address) -> None:
-        self.closed[event.invocation] = Closed.MISSED
+        self.closed[event.invocation] = ClosureKind.MISSED
         self.steps.append(event)
 
     def _deleted(self, event: InvocationDeleted, _leader: Address) -> None:
-        self.closed.setdefault(event.invocation, Closed.ELSEWHERE)
+        self.closed.setdefault(event.invocation, ClosureKind.ELSEWHERE)
 
     # --- Executions
 
@@ -142,7 +142,7 @@ class EventPage:
     def _keep_schedule_event(self, event: RegistryEvent, _leader: Address) -> None:
         self.schedules.append((event, self.cursor))
 
-    MEANINGS: ClassVar[Mapping[type[RegistryEvent], Callable[..., None]]] = {
+    HANDLERS: ClassVar[Mapping[type[RegistryEvent], Callable[..., None]]] = {
         InvocationRequested: _requested,
         InvocationSettled: _settled,
         InvocationFailed: _failed,
@@ -170,7 +170,7 @@ class EventPage:
     """The handler of each type of event."""
 
 
-KINDS: tuple[type[RegistryEvent], ...] = tuple(EventPage.MEANINGS)
+KINDS: tuple[type[RegistryEvent], ...] = tuple(EventPage.HANDLERS)
 """The types of events that a leader follows."""
 
 

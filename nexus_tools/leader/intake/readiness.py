@@ -16,7 +16,7 @@ class Readiness:
         self._logged_state = ""
         self._had_problems = False
 
-    def tell(self, problems: dict[str, str], code: str) -> None:
+    def log_change(self, problems: dict[str, str], code: str) -> None:
         """Log a change of readiness; `code` is the node's error code, empty if it is healthy.
 
         While the node is healthy, a problem is logged only if two consecutive checks have one.

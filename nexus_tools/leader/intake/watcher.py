@@ -65,17 +65,17 @@ class Watcher:
                     raise
                 self.trouble = error.message
                 if error.code == CHAIN_ROLLED_BACK:
-                    self._chain.note_went_back()
+                    self._chain.note_rollback()
                 self._metrics.trouble.labels("watcher").inc()
                 if not isinstance(error, UnreachableError):  # the heartbeat reports it
                     _log.warning("event_stream_interrupted", code=error.code, error=error.message)
-                await asyncio.sleep(self._config.trouble_pause_ms / 1000)
+                await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
 
     async def _follow(self) -> None:
         client = self._chain.client
         if self._cursor is None:
-            look_back_ms = self._config.look_back_ms
-            self._cursor = await starting_cursor(client, self._filter, look_back_ms)
+            lookback_ms = self._config.lookback_ms
+            self._cursor = await starting_cursor(client, self._filter, lookback_ms)
         items = follow_events(client, self._filter, self._cursor, interrupted=self._interrupted)
         async with aclosing(items), aclosing(paginate(items)) as pages:
             async for page in pages:
@@ -121,10 +121,8 @@ class Watcher:
 _STEP_GROWTH = 4
 
 
-async def starting_cursor(
-    client: SuiClient, event_filter: EventFilter, look_back_ms: int
-) -> Cursor:
-    """Return a cursor at least `look_back_ms` before now, found in growing steps back.
+async def starting_cursor(client: SuiClient, event_filter: EventFilter, lookback_ms: int) -> Cursor:
+    """Return a cursor at least `lookback_ms` before now, found in growing steps back.
 
     If the node has pruned that time, return its earliest position.
 
@@ -141,7 +139,7 @@ async def starting_cursor(
             time_ms = await client.checkpoint_time_ms(earlier)
         except NotFoundError:
             return Cursor.after_checkpoint(place)
-        if now_ms - time_ms > look_back_ms:
+        if now_ms - time_ms > lookback_ms:
             return Cursor.after_checkpoint(earlier)
         place, step = earlier, step * _STEP_GROWTH
     return Cursor.beginning()

@@ -16,7 +16,7 @@ from typing import Any
 
 from nexus_tools.errors import UsageError
 from nexus_tools.leader.chain.assignment import Assignment
-from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.journal.group_commit import GroupCommit
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, OutcomeSignature
@@ -58,7 +58,7 @@ class Stage(StrEnum):
     ASSIGNED = "assigned"
     CALLED = "called"
     """The tool may have been called."""
-    KNOWN = "known"
+    COMPLETED = "known"
     """The outcome is known; a transaction that closes it may be in flight."""
     CLOSED = "closed"
 
@@ -117,14 +117,14 @@ class Journal:
         """Commit and close the file."""
         await self._commits.close()
 
-    async def recall(self) -> RecoveredState:
+    async def recover(self) -> RecoveredState:
         """Return all open work."""
         return await self._commits.run(_recall)
 
     async def record_events(
         self,
         assigned: Sequence[Assignment],
-        closed: Mapping[Address, Closed],
+        closed: Mapping[Address, ClosureKind],
         cursor: str,
         now_ms: int,
         executions: Mapping[Address, bool] | None = None,
@@ -151,14 +151,14 @@ class Journal:
 
         return await self._commits.run(write)
 
-    async def called(self, invocation: Address) -> None:
+    async def record_call(self, invocation: Address) -> None:
         """Record that the tool may be called from now on."""
         await self._write(
             "UPDATE invocations SET stage = 'called' WHERE invocation = ? AND stage = 'assigned'",
             (bytes(invocation),),
         )
 
-    async def known(self, invocation: Address, outcome: Outcome) -> None:
+    async def record_outcome(self, invocation: Address, outcome: Outcome) -> None:
         """Record the outcome of the invocation."""
         await self._write(
             "UPDATE invocations SET stage = 'known', outcome = ?"
@@ -166,7 +166,7 @@ class Journal:
             (dump_outcome(outcome), bytes(invocation)),
         )
 
-    async def keep(self, executions: Mapping[Address, bool]) -> None:
+    async def save_executions(self, executions: Mapping[Address, bool]) -> None:
         """Record which executions name this leader (True) and which to forget (False)."""
         await self._commits.run(lambda connection: _update_executions(connection, executions))
 
@@ -176,13 +176,13 @@ class Journal:
         rows = await self._commits.run(lambda connection: connection.execute(statement).fetchall())
         return {Address(author): AuthorAccount(*account) for author, *account in rows}
 
-    async def keep_tool_accounts(self, accounts: Mapping[Address, AuthorAccount]) -> None:
+    async def save_tool_accounts(self, accounts: Mapping[Address, AuthorAccount]) -> None:
         """Replace accounts of authors."""
         rows = [(bytes(author), *astuple(account)) for author, account in accounts.items()]
         statement = "INSERT OR REPLACE INTO tool_accounts VALUES (?, ?, ?)"
         await self._commits.run(lambda connection: connection.executemany(statement, rows))
 
-    async def closed(self, closed: Mapping[Address, Closed], now_ms: int) -> None:
+    async def record_closed(self, closed: Mapping[Address, ClosureKind], now_ms: int) -> None:
         """Record how invocations were closed."""
         await self._commits.run(lambda connection: _close(connection, closed, now_ms))
 
@@ -254,7 +254,9 @@ def _insert(connection: sqlite3.Connection, assignment: Assignment) -> bool:
     return connection.execute(statement, values).rowcount == 1
 
 
-def _close(connection: sqlite3.Connection, closed: Mapping[Address, Closed], now_ms: int) -> None:
+def _close(
+    connection: sqlite3.Connection, closed: Mapping[Address, ClosureKind], now_ms: int
+) -> None:
     connection.executemany(
         "UPDATE invocations SET stage = 'closed', closed = ?, closed_at_ms = ?, outcome = NULL"
         " WHERE invocation = ? AND stage != 'closed'",

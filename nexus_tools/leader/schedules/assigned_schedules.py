@@ -28,9 +28,9 @@ class AssignedSchedule:
     id: Address
     since: Cursor
     owner: Address | None = None
-    began: dict[Address, None] = field(default_factory=dict)
+    started: dict[Address, None] = field(default_factory=dict)
     is_searched: bool = False
-    setbacks: int = 0
+    failed_checks: int = 0
 
 
 class AssignedSchedules:
@@ -62,9 +62,9 @@ class AssignedSchedules:
 
     # --- Event handlers
 
-    def take(self, event: RegistryEvent, place: Cursor) -> None:
+    def apply(self, event: RegistryEvent, place: Cursor) -> None:
         """Apply an event."""
-        self.MEANINGS[type(event)](self, event, place)
+        self.HANDLERS[type(event)](self, event, place)
 
     def _created(self, event: moves.ScheduleCreated, place: Cursor) -> None:
         self._leaders_set(event, place)
@@ -82,12 +82,12 @@ class AssignedSchedules:
 
     def _triggered(self, event: moves.ScheduleTriggered, _place: Cursor) -> None:
         if (schedule := self._assigned.get(event.schedule)) is not None:
-            self.note(schedule, event.execution)
+            self.record_start(schedule, event.execution)
         self._plan_check(event.schedule)
 
     def _collected(self, event: moves.ScheduleCollected, _place: Cursor) -> None:
         if (schedule := self._schedule_of.pop(event.execution, None)) is not None:
-            del schedule.began[event.execution]
+            del schedule.started[event.execution]
         self._plan_check(event.schedule)
 
     def _state_changed(
@@ -111,7 +111,7 @@ class AssignedSchedules:
         if (schedule := self._schedule_of.get(event.execution)) is not None:
             self._plan_check(schedule.id)
 
-    MEANINGS: ClassVar[Mapping[type[RegistryEvent], Callable[..., None]]] = {
+    HANDLERS: ClassVar[Mapping[type[RegistryEvent], Callable[..., None]]] = {
         moves.ScheduleCreated: _created,
         moves.ScheduleLeadersChanged: _leaders_set,
         moves.ScheduleTriggered: _triggered,
@@ -128,21 +128,21 @@ class AssignedSchedules:
     def _plan_check(self, schedule: Address) -> None:
         """Plan a check, because there is news about the schedule."""
         if (entry := self._assigned.get(schedule)) is not None:
-            entry.setbacks = 0
+            entry.failed_checks = 0
             self.plan(entry, self._clock.now_ms() + _GRACE_MS)
 
-    def note(self, schedule: AssignedSchedule, execution: Address) -> None:
+    def record_start(self, schedule: AssignedSchedule, execution: Address) -> None:
         """Record that the schedule started an execution."""
         if self.is_named(schedule):
-            schedule.began[execution] = None
+            schedule.started[execution] = None
             self._schedule_of[execution] = schedule
 
-    def note_all(self, schedule: AssignedSchedule, executions: Iterable[Address]) -> None:
+    def record_starts(self, schedule: AssignedSchedule, executions: Iterable[Address]) -> None:
         """Record executions that started before or among the known ones."""
-        later = [*schedule.began]
-        schedule.began.clear()
+        later = [*schedule.started]
+        schedule.started.clear()
         for execution in (*executions, *later):
-            self.note(schedule, execution)
+            self.record_start(schedule, execution)
         schedule.is_searched = True
 
     def forget(self, schedule: Address) -> None:
@@ -150,7 +150,7 @@ class AssignedSchedules:
         entry = self._assigned.pop(schedule, None)
         if entry is not None:
             self._due.pop(entry, None)
-            for execution in entry.began:
+            for execution in entry.started:
                 self._schedule_of.pop(execution, None)
             self._forgotten(schedule)
 

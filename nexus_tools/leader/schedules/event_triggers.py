@@ -44,7 +44,7 @@ MAX_FOLLOWED_PER_OWNER = 8
 # Errors after which the missed events cannot be read again.
 _UNREADABLE_CODES = ("history_missing", CHAIN_ROLLED_BACK)
 
-Tell = Callable[[Address, Sequence[EventRecord]], Awaitable[bool]]
+EventHandler = Callable[[Address, Sequence[EventRecord]], Awaitable[bool]]
 
 
 class EventFollower:
@@ -59,7 +59,7 @@ class EventFollower:
         config: LeaderConfig,
         group: asyncio.TaskGroup,
         chain: Chain,
-        tell: Tell,
+        tell: EventHandler,
         metrics: LeaderMetrics,
     ) -> None:
         self._group = group
@@ -94,7 +94,7 @@ class EventFollower:
                 details = {"schedule": str(schedule.id), "reason": "too_many"}
                 _log.warning("events_not_followed", **details)
 
-    def let_go(self, schedule: Address) -> None:
+    def pause(self, schedule: Address) -> None:
         """Pause following for a schedule; its events are handled when it is followed again."""
         subscription = self._subscriptions.get(schedule)
         if subscription is not None and subscription.is_wanted:

@@ -16,7 +16,7 @@ class RetryDelays:
     """Delays that double, up to a minute for the Leader's own errors, else to an hour."""
 
     def __init__(self, config: LeaderConfig) -> None:
-        self._own = Backoff(config.trouble_pause_ms, _MAX_OWN_MS)
+        self._own = Backoff(config.error_retry_delay_ms, _MAX_OWN_MS)
         self._others = Backoff(_FIRST_MS, _MAX_MS)
         self._chance = random.Random()  # noqa: S311 - spreads retries, keeps no secret
 

@@ -35,7 +35,7 @@ _WINDOW_MS = 10_000
 _MAX_CONCURRENT, _MAX_PER_OWNER = 16, 4
 
 
-class Schedules:
+class ScheduleRunner:
     """Waits until schedules are due, and checks several at once, but few of one owner.
 
     Each schedule that waits for events has a task of its own.
@@ -84,29 +84,29 @@ class Schedules:
             self._postponed += page.schedules
             return
         for event, place in page.schedules:
-            self._assigned.take(event, place)
+            self._assigned.apply(event, place)
 
     async def _search(self) -> None:
         """Apply the earlier events, as far as the node has them."""
-        kinds = event_filter(self._chain.deployment, *AssignedSchedules.MEANINGS)
+        kinds = event_filter(self._chain.deployment, *AssignedSchedules.HANDLERS)
         while self._postponed is not None:
             try:
                 async for record in past_events(self._chain.client, kinds):
                     event = parse_event(self._chain.deployment, record.event)
                     if event is not None:
-                        self._assigned.take(event, record.cursor)
+                        self._assigned.apply(event, record.cursor)
             except UnreachableError:
-                await asyncio.sleep(self._config.trouble_pause_ms / 1000)
+                await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
                 continue
             except NexusError as error:
                 self._metrics.trouble.labels("schedules").inc()
                 _log.warning("schedules_read_failed", error=error_summary(error))
                 if error.code != "history_missing":
-                    await asyncio.sleep(self._config.trouble_pause_ms / 1000)
+                    await asyncio.sleep(self._config.error_retry_delay_ms / 1000)
                     continue
             postponed, self._postponed = self._postponed, None
             for later_event, place in postponed:
-                self._assigned.take(later_event, place)
+                self._assigned.apply(later_event, place)
 
     async def _check_safely(self, entry: AssignedSchedule) -> None:
         try:
@@ -123,8 +123,8 @@ class Schedules:
 
     def _retry_later(self, entry: AssignedSchedule, error: Exception | None = None) -> None:
         """Check a schedule again later, with back-off, unless an event comes first."""
-        entry.setbacks += 1
-        pause_ms = self._setbacks.pause_ms(entry.setbacks, error)
+        entry.failed_checks += 1
+        pause_ms = self._setbacks.pause_ms(entry.failed_checks, error)
         self._assigned.plan(entry, self._clock.now_ms() + pause_ms)
 
     # --- Schedules by time
@@ -141,7 +141,7 @@ class Schedules:
             return  # an event reports a change
         mine_at_ms = standing.next_at_ms + self._window_ms(standing)
         if mine_at_ms > standing.now_ms:
-            entry.setbacks = 0
+            entry.failed_checks = 0
             self._assigned.plan(entry, mine_at_ms)
         elif not standing.is_funded or not await self._begin(entry, standing):
             self._retry_later(entry)
@@ -155,7 +155,7 @@ class Schedules:
         if _can_begin(standing):
             self._event_follower.follow(standing.schedule, event, entry.since)
             return
-        self._event_follower.let_go(entry.id)
+        self._event_follower.pause(entry.id)
         if standing.state is ScheduleState.ACTIVE:
             self._retry_later(entry)
 
@@ -179,7 +179,7 @@ class Schedules:
                 continue
             has_waited = False
             if not (can_begin and await self._begin(entry, standing, event.cursor)):
-                self._event_follower.let_go(schedule_id)
+                self._event_follower.pause(schedule_id)
                 self._retry_later(entry)
                 return False
             records = records[1:]
@@ -203,7 +203,7 @@ class Schedules:
             return None
         entry.owner = schedule.owner
         executions = await self._uncollected(entry, schedule)
-        standing = await self._triggers.standing(schedule, order, executions, self._clock.now_ms())
+        standing = await self._triggers.overview(schedule, order, executions, self._clock.now_ms())
         is_current = self._assigned.is_named(entry) and entry.since == since
         return standing if is_current else None
 
@@ -211,19 +211,19 @@ class Schedules:
         self, entry: AssignedSchedule, schedule: Schedule
     ) -> Sequence[Execution]:
         """Return the uncollected executions, including those started before it named the leader."""
-        if schedule.running > len(entry.began) and not entry.is_searched:
+        if schedule.running > len(entry.started) and not entry.is_searched:
             uncollected = await self._triggers.uncollected(schedule.id)
-            self._assigned.note_all(entry, (execution.id for execution in uncollected))
-        return await self._triggers.executions(schedule, entry.began)
+            self._assigned.record_starts(entry, (execution.id for execution in uncollected))
+        return await self._triggers.executions(schedule, entry.started)
 
     async def _begin(
         self, entry: AssignedSchedule, standing: ScheduleOverview, event: Cursor | None = None
     ) -> bool:
-        triggered = await self._triggers.begin(standing, event)
+        triggered = await self._triggers.trigger(standing, event)
         if triggered is None:
             return False
-        self._assigned.note(entry, triggered.execution)
-        entry.setbacks = 0
+        self._assigned.record_start(entry, triggered.execution)
+        entry.failed_checks = 0
         return True
 
     def _window_ms(self, standing: ScheduleOverview) -> int:
@@ -250,7 +250,7 @@ def _counts(record: EventRecord, standing: ScheduleOverview) -> bool:
         return False
     if standing.order.overlaps:
         return True
-    is_taken = schedule.running > len(standing.left)
+    is_taken = schedule.running > len(standing.ended)
     return not is_taken and all(
-        execution.ended_at_ms < occurred_at_ms for execution in standing.left
+        execution.ended_at_ms < occurred_at_ms for execution in standing.ended
     )

@@ -69,7 +69,7 @@ class TriggerExecutor:
         """Return all uncollected executions of a schedule for which the node has events."""
         return await self._commands.uncollected(schedule)
 
-    async def standing(
+    async def overview(
         self, schedule: Schedule, order: Order, began: Sequence[Execution], now_ms: int
     ) -> ScheduleOverview:
         """Return the state of a schedule. Raises the error of its workflow."""
@@ -77,7 +77,7 @@ class TriggerExecutor:
         now = {"now_ms": now_ms, "gas_price": self._workers.epoch.gas_price}
         return await schedule_overview(self._commands, schedule, order, workflow, began, **now)
 
-    async def begin(
+    async def trigger(
         self, standing: ScheduleOverview, event: Cursor | None = None
     ) -> ScheduleTriggered | None:
         """Start a due execution if it pays, after collecting executions that have ended.
@@ -87,7 +87,7 @@ class TriggerExecutor:
         """
         builder = TransactionBuilder()
         schedule, order = standing.schedule, standing.order
-        ended_ids = [collectable.execution for collectable in standing.left]
+        ended_ids = [collectable.execution for collectable in standing.ended]
         await self._commands.add_trigger(builder, schedule, self._chain.leader, ended_ids, event)
         (dag,) = await self._chain.objects([schedule.dag])
         assert dag is not None  # it is immutable
@@ -95,7 +95,7 @@ class TriggerExecutor:
         stored = _BASE_BYTES + _VERTEX_BYTES * vertices + order.values_bytes
         budget_mist = stored * _BYTE_MIST + _UNITS * self._workers.epoch.gas_price
         kind = await self._finish(builder)
-        async with self._workers.paying(budget_mist) as worker:
+        async with self._workers.select(budget_mist) as worker:
             draft = self._workers.draft(worker, kind, budget_mist)
             simulated = await simulate_transaction(self._chain.client.connection, draft)
             if isinstance(simulated.effects.status, ExecutionFailure):
@@ -107,7 +107,7 @@ class TriggerExecutor:
                 return None
             signed = self._workers.sign(worker, kind, budget_mist)
             executed = await self._sender.send(signed)
-            worker.learn(executed)
+            worker.apply_effects(executed)
             repaid_mist = worker.repaid_mist(executed, 0)
             self._metrics.gas_mist.inc(executed.cost.net - repaid_mist)
             triggered = self._trigger_event(executed.events)

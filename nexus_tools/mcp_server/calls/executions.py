@@ -56,7 +56,7 @@ class ExecutionCaller:
     """Calls that start executions within a budget and follow them to their ends.
 
     Executions are not deleted, because their results are on chain. `leaders` is a list of preferred
-    leaders, as in `Executions.begin`. `warn` is called with a sentence when an operator has to act.
+    leaders, as in `Executions.start`. `warn` is called with a sentence when an operator has to act.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ExecutionCaller:
     ) -> Outcome:
         """Run an execution and return its outcome; the variant says how it ended.
 
-        A paid call continues even if its client has disconnected. Errors of `Executions.begin` are
+        A paid call continues even if its client has disconnected. Errors of `Executions.start` are
         passed on.
 
         Raises:
@@ -86,7 +86,7 @@ class ExecutionCaller:
                 the execution is unknown.
         """
         group, inputs = offer.definition.chosen(arguments)
-        return await self._paid.carry(
+        return await self._paid.run(
             lambda listener: self._call(offer, group, inputs, listener), progress
         )
 
@@ -101,26 +101,28 @@ class ExecutionCaller:
         terms: Any = {
             "group": group,
             "funds_mist": funds_mist,
-            "leaders": await self._executions.leaders_for(workflow, self._leaders),
+            "leaders": await self._executions.choose_leaders(workflow, self._leaders),
             "max_outcome_bytes": offer.max_outcome_bytes,
-            "lasts_ms": offer.definition.timeout_ms,
+            "duration_ms": offer.definition.timeout_ms,
         }
-        simulation = await self._executions.rehearsal().begin(workflow, inputs, **terms)
+        simulation = await self._executions.dry_run_client().start(workflow, inputs, **terms)
         most_mist = funds_mist + max(0, simulation.sent.cost.net)
         with self._budget.reserved(most_mist) as reservation:
             since = Cursor.after_checkpoint(await self._executions.client.latest_checkpoint())
             listener.require()
             with reservation.sending(most_mist, self._warn_of_start) as took:
-                started = await self._executions.begin(workflow, inputs, **terms)
+                started = await self._executions.start(workflow, inputs, **terms)
                 took(self._taken_mist(started))
             with warn_if_cancelled(self._warn, _continues(started.execution)):
                 assert isinstance(started.sent, Executed)
                 digest = started.sent.digest
-                await listener.hear(f"started: execution {started.execution}, transaction {digest}")
-                await listener.hear(f"assigned to {describe_leaders(started.leaders)}")
+                await listener.notify(
+                    f"started: execution {started.execution}, transaction {digest}"
+                )
+                await listener.notify(f"assigned to {describe_leaders(started.leaders)}")
                 tracked = _TrackedExecution(started.execution, workflow.plan, listener, since)
                 state = await self._ended(offer, tracked, reservation)
-        await listener.hear(f"{state.status.replace('_', ' ')}")
+        await listener.notify(f"{state.status.replace('_', ' ')}")
         return _answer(state, tracked.is_short)
 
     def _warn_of_start(self, transaction: str) -> None:
@@ -265,7 +267,7 @@ class _TrackedExecution:
         if attempt is not None and not isinstance(event, ExecutionAdvanced):
             sentence = self._sentence(event, attempt)
             if sentence:
-                await self._listener.hear(sentence)
+                await self._listener.notify(sentence)
         return True
 
     def _sentence(self, event: RegistryEvent, attempt: Attempt) -> str:
@@ -291,11 +293,11 @@ def _continues(execution_id: Address) -> str:
 def _answer(state: ExecutionState, lacked_funds: bool) -> Answer:
     """Return the end of an execution as the answer of a tool."""
     ports: dict[str, Any] = {"execution": str(state.execution.id), "outputs": state.outputs()}
-    if state.early_end:
+    if state.early_end_reason:
         cause = ", because its funds did not cover its next step" if lacked_funds else ""
-        ports = {"reason": f"{state.early_end}{cause}"} | ports
+        ports = {"reason": f"{state.early_end_reason}{cause}"} | ports
     if state.failures:
-        ports["failures"] = [failure.sentence for failure in state.failures]
+        ports["failures"] = [failure.message for failure in state.failures]
     if state.waiting:
-        ports["waiting"] = [step.sentence for step in state.waiting]
+        ports["waiting"] = [step.message for step in state.waiting]
     return Answer(variant_of(state.status), ports)

@@ -53,7 +53,7 @@ class OnChainCalls:
         Raises:
             WrongStateError: with code `budget_exhausted`, or `not_closed` if no Leader responds.
         """
-        return await self._paid.carry(lambda listener: self._call(offer, ports, listener), progress)
+        return await self._paid.run(lambda listener: self._call(offer, ports, listener), progress)
 
     async def close(self) -> None:
         """Cancel the running calls; a warning names the invocations that stay open."""
@@ -63,9 +63,9 @@ class OnChainCalls:
         tool = offer.found.tool
         limit = max(self._max_outcome_bytes, tool.min_outcome_bytes)
         prepaid = await self._invocations.quote(tool, ports, limit)
-        leaders = await self._invocations.leaders_for(tool, self._leaders)
+        leaders = await self._invocations.choose_leaders(tool, self._leaders)
         terms: Any = {"leaders": leaders, "max_outcome_bytes": limit, "max_cost_mist": prepaid}
-        simulation, _ = await self._invocations.rehearsal().request(tool, ports, **terms)
+        simulation, _ = await self._invocations.dry_run_client().request(tool, ports, **terms)
         most_mist = prepaid + max(0, simulation.cost.net)
         with self._budget.reserved(most_mist) as reservation:
             listener.require()
@@ -75,13 +75,13 @@ class OnChainCalls:
             with warn_if_cancelled(self._warn, _open_warning(invocation_id)):
                 assert isinstance(sent, Executed)
                 requested = self._invocations.emitted(sent, InvocationRequested)
-                await listener.hear(
+                await listener.notify(
                     f"requested: invocation {invocation_id}, transaction {sent.digest}"
                 )
-                await listener.hear(f"assigned to {describe_leaders(requested.leaders)}")
+                await listener.notify(f"assigned to {describe_leaders(requested.leaders)}")
                 outcome, digest = await self._closed(invocation_id, reservation)
         result = "failed" if isinstance(outcome, Failure) else "settled"
-        await listener.hear(f"{result} in the transaction {digest}")
+        await listener.notify(f"{result} in the transaction {digest}")
         return outcome
 
     def _warn_of_request(self, transaction: str) -> None:
@@ -97,7 +97,7 @@ class OnChainCalls:
         except (
             OutputInvalidError
         ):  # the invocation stays on chain, so that the operator can inspect the answer
-            closing = await self._invocations.closing(place)
+            closing = await self._invocations.closing_event(place)
             reservation.spent_mist -= closing.refund_mist if closing else 0
             raise
         except WrongStateError as late:
@@ -115,7 +115,7 @@ class OnChainCalls:
     async def _delete(self, place: Address, reservation: Reservation) -> bool:
         """Collect the refund and the rebate; a failure does not affect the outcome."""
         try:
-            closing = await self._invocations.closing(place)
+            closing = await self._invocations.closing_event(place)
             with reservation.sending(0) as took:
                 deleted = await self._invocations.delete(place)
                 took(deleted.cost.net)

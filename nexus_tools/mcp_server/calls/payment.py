@@ -17,7 +17,7 @@ class CallClient:
         self._progress = progress
         self.is_gone = False
 
-    async def hear(self, sentence: str) -> None:
+    async def notify(self, sentence: str) -> None:
         """Report progress to the client."""
         if self.is_gone:
             return
@@ -42,7 +42,7 @@ class PaidCallRunner:
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Outcome]] = set()
 
-    async def carry(
+    async def run(
         self, call: Callable[[CallClient], Coroutine[Any, Any, Outcome]], progress: Progress
     ) -> Outcome:
         """Run a call and return its outcome; a paid call continues without its client."""

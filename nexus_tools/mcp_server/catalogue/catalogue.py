@@ -148,7 +148,7 @@ class ToolNames:
         self._reading = asyncio.Lock()
         self._read_until = 0.0
 
-    def give(self, definitions: Iterable[Exportable]) -> None:
+    def assign(self, definitions: Iterable[Exportable]) -> None:
         """Register the names of listed definitions; a name keeps its first FQN."""
         for definition in definitions:
             self._fqns.setdefault(self._name(definition.fqn), definition.fqn)
@@ -166,7 +166,7 @@ class ToolNames:
         cursor: str | None = None
         for _ in range(_MAX_PAGES):
             page = await self._catalogue.page(cursor, self._page_size)
-            self.give(page.definitions)
+            self.assign(page.definitions)
             cursor = page.next_cursor
             if name in self._fqns or cursor is None:
                 break

@@ -13,7 +13,7 @@ class ListedPrices:
     def __init__(self) -> None:
         self._known: dict[ToolFqn, int] = {}
 
-    def tell(self, prices_mist: Mapping[ToolFqn, int]) -> None:
+    def record(self, prices_mist: Mapping[ToolFqn, int]) -> None:
         """Record the prices that are listed now."""
         self._known |= prices_mist
 

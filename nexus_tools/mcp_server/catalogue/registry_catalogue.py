@@ -163,7 +163,7 @@ class RegistryCatalogue:
     async def _read(self, start: int, limit: int) -> CataloguePage:
         page = await self._read_page(start, limit)
         if self._prices is not None:
-            self._prices.tell(page.prices_mist)
+            self._prices.record(page.prices_mist)
         return page
 
     async def _read_page(self, start: int, limit: int) -> CataloguePage:

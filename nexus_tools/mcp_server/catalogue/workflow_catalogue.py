@@ -41,7 +41,7 @@ class WorkflowTerms:
     """The terms of executions: the minimum for the maximum outcome size, and the duration in ms."""
 
     max_outcome_bytes: int
-    lasts_ms: int
+    duration_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,16 +168,16 @@ class WorkflowOffers:
             max_steps=DEFAULT_STEPS,
             gas_price=gas_price,
         )
-        if self._max_price_mist is not None and cost.usual_mist > self._max_price_mist:
+        if self._max_price_mist is not None and cost.recommended_mist > self._max_price_mist:
             return None
         definition = WorkflowDefinition.of(
             workflow.fqn,
             workflow.description,
             workflow.document,
             {fqn: tool.definition.parse() for fqn, tool in tools.items()},
-            lasts_ms=self._terms.lasts_ms,
+            duration_ms=self._terms.duration_ms,
         )
-        return WorkflowOffer(workflow, definition, cost.usual_mist, max_outcome_bytes)
+        return WorkflowOffer(workflow, definition, cost.recommended_mist, max_outcome_bytes)
 
 
 class WorkflowCaller(Protocol):
@@ -225,7 +225,7 @@ class WorkflowCatalogue:
 
     async def _read(self, start: int, limit: int) -> CataloguePage:
         page = await self._read_page(start, limit)
-        self._prices.tell(page.prices_mist)
+        self._prices.record(page.prices_mist)
         return page
 
     async def _read_page(self, start: int, limit: int) -> CataloguePage:

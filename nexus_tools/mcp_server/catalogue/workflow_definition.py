@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.errors import UsageError, ValidationError
-from nexus_tools.export import moved
+from nexus_tools.export import relocate_pointers
 from nexus_tools.tool import ToolDefinition, ToolFqn, canonical_json, json_pointer
 from nexus_tools.workflow import (
     Document,
@@ -66,7 +66,7 @@ class WorkflowDefinition:
         document: Document,
         tools: Mapping[str, ToolDefinition],
         *,
-        lasts_ms: int,
+        duration_ms: int,
     ) -> "WorkflowDefinition":
         """Return the definition of a document, with the definitions of its tools by FQN.
 
@@ -82,7 +82,7 @@ class WorkflowDefinition:
         outputs = _output_schema([output.name or str(output.source) for output in document.outputs])
         if len(canonical_json([schema, outputs])) > MAX_DEFINITION_BYTES:
             raise _too_large()
-        return cls(fqn, description, lasts_ms, schema, outputs, group_port)
+        return cls(fqn, description, duration_ms, schema, outputs, group_port)
 
     def chosen(self, arguments: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
         """Return the entry group in the arguments of a call, and the inputs.
@@ -189,7 +189,7 @@ class _Inputs:
 def _in_definitions(tool: ToolDefinition) -> dict[str, Any]:
     """Return a tool's input schema with references to its own location in `$defs`."""
     place = f"/$defs{json_pointer((str(tool.fqn),))}"
-    return moved(tool.input_schema, lambda pointer: place + pointer)
+    return relocate_pointers(tool.input_schema, lambda pointer: place + pointer)
 
 
 def _has_references(schema: Any) -> bool:

@@ -20,7 +20,7 @@ from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 from nexus_tools.workflow import RunPhase
 
-AT_ONCE = 100
+BATCH_SIZE = 100
 """The number of records or invocations that one transaction removes."""
 
 OWNER_ONLY_MS = 7 * 24 * 3_600_000
@@ -110,15 +110,15 @@ async def remaining_invocations(package: PackageClient, execution: Execution) ->
 
 
 def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    yield from (items[start : start + AT_ONCE] for start in range(0, len(items), AT_ONCE))
+    yield from (items[start : start + BATCH_SIZE] for start in range(0, len(items), BATCH_SIZE))
 
 
 def _batches(parts: Sequence[tuple[int, CleanupBatch]]) -> Iterator[list[CleanupBatch]]:
-    """Combine batches into transactions that remove up to `AT_ONCE` objects each."""
+    """Combine batches into transactions that remove up to `BATCH_SIZE` objects each."""
     batch: list[CleanupBatch] = []
     count = 0
     for size, cleaning in parts:
-        if batch and count + size > AT_ONCE:
+        if batch and count + size > BATCH_SIZE:
             yield batch
             batch, count = [], 0
         batch.append(cleaning)

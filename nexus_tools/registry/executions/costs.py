@@ -52,46 +52,47 @@ class VertexCost:
     vertex: str
     fqn: str
     charge_mist: int
-    run_mist: int
-    stored_mist: int
-    worked_mist: int
+    attempt_mist: int
+    storage_mist: int
+    steps_mist: int
     attempts: int
     is_repeated: bool
 
     @property
-    def first_mist(self) -> int:
+    def first_run_mist(self) -> int:
         """The funds that are needed to request one run."""
-        return self.run_mist + self.stored_mist + self.worked_mist
+        return self.attempt_mist + self.storage_mist + self.steps_mist
 
     @property
-    def all_mist(self) -> int:
+    def maximum_mist(self) -> int:
         """The cost if only the last attempt succeeds; a failed attempt pays no price."""
-        failed_mist = self.run_mist - self.charge_mist + self.stored_mist + self.worked_mist
-        return self.first_mist + (self.attempts - 1) * failed_mist
+        failed_mist = self.attempt_mist - self.charge_mist + self.storage_mist + self.steps_mist
+        return self.first_run_mist + (self.attempts - 1) * failed_mist
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionCost:
     """The estimated cost of an execution, in MIST; unused funds are refunded at its end.
 
-    `begin_mist` covers the first runs. `once_mist` covers one run of each vertex, which is enough
-    outside loops and regions. `most_mist` covers every case, because `max_steps` bounds the runs.
+    `start_mist` covers the first runs. `single_pass_mist` covers one run of each vertex, which is
+    enough outside loops and regions. `maximum_mist` covers every case, because `max_steps` bounds
+    the runs.
     """
 
     vertices: tuple[VertexCost, ...]
-    begin_mist: int
-    once_mist: int
-    most_mist: int
+    start_mist: int
+    single_pass_mist: int
+    maximum_mist: int
 
     @property
-    def usual_mist(self) -> int:
+    def recommended_mist(self) -> int:
         """Funds for one run of each vertex, and for eight runs of those in loops and regions."""
-        repeated_mist = sum(vertex.all_mist for vertex in self.vertices if vertex.is_repeated)
-        return min(self.once_mist + (_REPETITIONS - 1) * repeated_mist, self.most_mist)
+        repeated_mist = sum(vertex.maximum_mist for vertex in self.vertices if vertex.is_repeated)
+        return min(self.single_pass_mist + (_REPETITIONS - 1) * repeated_mist, self.maximum_mist)
 
     @property
     def is_bounded(self) -> bool:
-        """Whether no vertex runs more than once, so that `once_mist` is always enough."""
+        """Whether no vertex runs more than once, so that `single_pass_mist` is always enough."""
         return not any(vertex.is_repeated for vertex in self.vertices)
 
 
@@ -125,16 +126,16 @@ def estimate_execution_cost(
 
     costs = {name: cost(name, vertex) for name, vertex in workflow.plan.vertices.items()}
     predictor = StepPredictor(workflow.plan)
-    predictor.begun(group)
+    predictor.add_start(group)
     first = [step.run.vertex for step in predictor.steps() if isinstance(step, RequestRun)]
-    once_mist = sum(vertex_cost.all_mist for vertex_cost in costs.values())
-    highest_mist = max((vertex_cost.first_mist for vertex_cost in costs.values()), default=0)
+    once_mist = sum(vertex_cost.maximum_mist for vertex_cost in costs.values())
+    highest_mist = max((vertex_cost.first_run_mist for vertex_cost in costs.values()), default=0)
     is_bounded = not any(vertex_cost.is_repeated for vertex_cost in costs.values())
     # The step after the last one is refused, but the funds must cover it as if it were not.
     max_steps_mist = (max_steps + 1) * highest_mist
     return ExecutionCost(
         tuple(costs.values()),
-        sum(costs[name].first_mist for name in first),
+        sum(costs[name].first_run_mist for name in first),
         once_mist,
         min(once_mist, max_steps_mist) if is_bounded else max_steps_mist,
     )
@@ -182,7 +183,7 @@ def _effort(workflow: PublishedWorkflow, vertex: PlannedVertex) -> int:
 
 
 def _edge_effort(workflow: PublishedWorkflow, edge: PlannedEdge) -> int:
-    ports = len(workflow.plan.vertices[edge.target.vertex].into)
+    ports = len(workflow.plan.vertices[edge.target.vertex].incoming)
     cursors = 0 if edge.scope is None else len(workflow.plan.blocks[edge.scope].cursors)
     return _EDGE_EFFORT + _PORT_EFFORT * ports + _CURSOR_EFFORT * cursors
 
@@ -198,7 +199,7 @@ def _read_units(
     edges = [edge for edges in _variants(vertex) for edge in edges]
     neighbors = [vertex, *(plan.vertices[edge.target.vertex] for edge in edges)]
     blocks = {block for neighbor in neighbors for block in neighbor.blocks}
-    needs = {need.vertex for block in blocks for need in plan.blocks[block].needs}
+    needs = {need.vertex for block in blocks for need in plan.blocks[block].required_ports}
     vertices = {neighbor.vertex.name for neighbor in neighbors} | needs
     definition = tool.definition
     texts = (definition.fqn, definition.url, definition.description)

@@ -53,7 +53,7 @@ DEFAULT_DURATION_MS = 24 * 60 * 60 * 1_000
 class StartedExecution:
     """A started execution: its transaction, ID, funds in MIST, leaders and estimated cost.
 
-    `max_prices_mist` and `max_outcome_bytes` are the limits that `Executions.begin` was given or
+    `max_prices_mist` and `max_outcome_bytes` are the limits that `Executions.start` was given or
     chose.
     """
 
@@ -70,7 +70,7 @@ class StartedExecution:
 class ListedExecution:
     """An execution in a list; `execution` is None if it was deleted."""
 
-    begun: ExecutionBegun
+    start_event: ExecutionBegun
     execution: Execution | None
 
 
@@ -82,7 +82,7 @@ class CleanupResult:
     unsent: int = 0
 
     @property
-    def back_mist(self) -> int:
+    def returned_mist(self) -> int:
         """The storage rebate minus the gas, in MIST; negative if the cleanup cost more."""
         return -sum(transaction.cost.net for transaction in self.sent)
 
@@ -96,7 +96,7 @@ class Executions(PackageClient):
 
     # --- Beginning
 
-    async def cost(
+    async def estimate_cost(
         self,
         workflow: PublishedWorkflow,
         *,
@@ -105,18 +105,18 @@ class Executions(PackageClient):
         max_steps: int = DEFAULT_STEPS,
     ) -> ExecutionCost:
         """Estimate the cost of an execution. Raises `group_unknown` or `group_missing`."""
-        return await self._consent.cost(
+        return await self._consent.estimate_cost(
             workflow, group=group, max_outcome_bytes=max_outcome_bytes, max_steps=max_steps
         )
 
-    async def leaders_for(
+    async def choose_leaders(
         self, workflow: PublishedWorkflow, among: Sequence[LeaderRef] = ()
     ) -> tuple[Address, ...]:
         """Return one or two active leaders that an execution can name. Raises `no_leader`."""
-        selected = await self._consent.leaders_of(workflow, among)
+        selected = await self._consent.choose_workflow_leaders(workflow, among)
         return tuple(leader.id for leader in selected)
 
-    async def begin(
+    async def start(
         self,
         workflow: PublishedWorkflow,
         inputs: Mapping[str, Any],
@@ -127,24 +127,24 @@ class Executions(PackageClient):
         max_prices_mist: Mapping[str, int] | None = None,
         max_outcome_bytes: int | None = None,
         max_steps: int = DEFAULT_STEPS,
-        lasts_ms: int = DEFAULT_DURATION_MS,
+        duration_ms: int = DEFAULT_DURATION_MS,
     ) -> StartedExecution:
         """Start an execution and request its first runs, in one transaction.
 
         `inputs` are JSON values by the names that the workflow gives them. The default of
-        `funds_mist` is `ExecutionCost.usual_mist`; unused funds are refunded at the end. The first
-        two active leaders of `leaders` are named; without it they are drawn from those that the
-        tools accept. The highest price of a tool is `max_prices_mist` by its FQN, or its current
-        price.
+        `funds_mist` is `ExecutionCost.recommended_mist`; unused funds are refunded at the end. The
+        first two active leaders of `leaders` are named; without it they are drawn from those that
+        the tools accept. The highest price of a tool is `max_prices_mist` by its FQN, or its
+        current price.
 
         Raises, before anything is paid, `UsageError` for inputs and groups, `input_invalid`,
         `duration_too_long`, `duration_too_short`, `tool_unknown`, `tool_not_active`,
         `price_too_high`, `tool_without_key`, `outcome_limit_too_small`, `outcome_limit_too_large`,
         `no_leader` and `funds_too_small`.
         """
-        if not lasts_ms:
+        if not duration_ms:
             raise UsageError("duration_too_short", "an execution cannot have a duration of 0")
-        if lasts_ms > MAX_EXECUTION_MS:
+        if duration_ms > MAX_EXECUTION_MS:
             raise UsageError(
                 "duration_too_long", "an execution can have a duration of at most 90 days"
             )
@@ -159,16 +159,16 @@ class Executions(PackageClient):
         )
         cost = terms.cost
         if funds_mist is None:
-            funds_mist = terms.enough_mist
-        if funds_mist < cost.begin_mist:
+            funds_mist = terms.recommended_mist
+        if funds_mist < cost.start_mist:
             raise WrongStateError(
                 "funds_too_small",
-                f"the funds are too small: the first runs cost up to {sui(cost.begin_mist)}, got"
+                f"the funds are too small: the first runs cost up to {sui(cost.start_mist)}, got"
                 f" {sui(funds_mist)}",
                 hint="Give more funds. The unused part is refunded at the end.",
             )
         builder = self._start_transaction(
-            workflow, terms, funds_mist, max_steps=max_steps, lasts_ms=lasts_ms
+            workflow, terms, funds_mist, max_steps=max_steps, duration_ms=duration_ms
         )
         sent = await self.send(builder)
         event = self.emitted(sent, ExecutionBegun)
@@ -184,7 +184,7 @@ class Executions(PackageClient):
         funds_mist: int,
         *,
         max_steps: int,
-        lasts_ms: int,
+        duration_ms: int,
     ) -> TransactionBuilder:
         builder, package, plan = TransactionBuilder(), self.deployment.workflows, workflow.plan
         execution = calls.begin(
@@ -199,7 +199,7 @@ class Executions(PackageClient):
             terms.max_timeout_ms,
             terms.max_outcome_bytes,
             max_steps,
-            lasts_ms,
+            duration_ms,
             builder.split_coins(builder.gas, [funds_mist])[0],
         )
         for backup in terms.leaders[1:]:
@@ -208,7 +208,7 @@ class Executions(PackageClient):
             arguments = make_ports(builder, self.deployment.package, ports_of(ports))
             calls.give(builder, package, execution, vertex, arguments)
         foresight = StepPredictor(plan)
-        foresight.begun([*plan.groups][terms.group])
+        foresight.add_start([*plan.groups][terms.group])
         commands = StepCommands(self.deployment, workflow.id, plan)
         for step in foresight.steps():
             commands.add(builder, execution, terms.leaders[0], step)
@@ -221,7 +221,7 @@ class Executions(PackageClient):
         """Return an execution, or None if it does not exist, for example after its cleanup."""
         value = await self.client.object(execution)
         is_one = value is not None and value.type == self.deployment.type_of(Execution)
-        return self.decoded(value, Execution) if is_one else None
+        return self.decode(value, Execution) if is_one else None
 
     async def get(self, execution: Address) -> Execution:
         """Return an execution. Raises `execution_unknown` or `object_of_another_type`."""
@@ -241,7 +241,7 @@ class Executions(PackageClient):
         workflow = await Workflows(self.client, self.deployment).by_id(current.dag)
         return await read_state(self, current, workflow)
 
-    async def waits(self, state: ExecutionState) -> tuple[Wait, ...]:
+    async def wait_reasons(self, state: ExecutionState) -> tuple[Wait, ...]:
         """Return why a running execution waits: an answer, a time, a leader, or funds."""
         return await read_waits(self, state)
 
@@ -332,13 +332,13 @@ class Executions(PackageClient):
         await self._add_end(builder, current)
         return await self.send(builder)
 
-    async def name_leaders(self, execution: Address, leaders: Sequence[LeaderRef]) -> Sent:
+    async def set_leaders(self, execution: Address, leaders: Sequence[LeaderRef]) -> Sent:
         """Name one or two other leaders. Pending invocations keep the leaders that they name.
 
         Raises `execution_unknown`, `not_owner` or `no_leader`.
         """
         await self._require_owned(execution)
-        selected = await self._consent.leaders_for({}, leaders)
+        selected = await self._consent.choose_leaders({}, leaders)
         builder, package = TransactionBuilder(), self.deployment.workflows
         calls.name_leader(builder, package, execution, selected[0].id)
         for backup in selected[1:]:

@@ -38,7 +38,9 @@ _REMEDIES = {
     "price_too_high": "Start it with --max-price {fqn}=…, a higher price.",
     "timeout_too_long": "Start it again, with the current timeout of the tool.",
     "outcome_limit_too_small": "Start it with a higher --max-outcome-bytes.",
-    "leader_not_accepted": "Run `nexus-tools leader list --for {fqn}` to see the accepted leaders.",
+    "leader_not_accepted": (
+        "Run `nexus-tools leader list --tool {fqn}` to see the accepted leaders."
+    ),
     "tool_not_active": "Run `nexus-tools tool show {fqn}` to see the reason.",
     "tool_without_key": "Ask its owner to add a key with `nexus-tools tool key add`.",
 }
@@ -59,16 +61,18 @@ class RunFailure:
     invocation: Address | None = None
 
     @property
-    def sentence(self) -> str:
+    def message(self) -> str:
         """The failure as a message for users."""
         detail = f": {self.detail}" if self.detail else ""
         return f"{self.run} failed, {self.reason}{detail} ({self.fqn})"
 
     @property
-    def next_step(self) -> str:
+    def hint(self) -> str:
         """A hint for users on how to investigate or fix the failure; may be empty."""
         if self.invocation is not None:
-            return f"Run `nexus-tools tool outcome {self.invocation} --why` to see what happened."
+            return (
+                f"Run `nexus-tools tool outcome {self.invocation} --explain` to see what happened."
+            )
         return _REMEDIES.get(self.reason, "").format(fqn=self.fqn)
 
 

@@ -9,14 +9,14 @@ from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.contracts.move_bindings.value import Value as JsonValue
 from nexus_tools.registry.executions.records import ExecutionRecords
 from nexus_tools.sui.types.address import Address
-from nexus_tools.workflow import Collected, Reference, Run, Value
+from nexus_tools.workflow import CollectedList, Reference, Run, Value
 
 # Source: `inputs.move`.
 _PORT_BYTES, _PORT_PAIR_BYTES, _RECORD_BYTES = 300, 50, 1_000
 _ITERATION_BYTES, _ELEMENT_BYTES, _JOINED_BYTES = 1_600, 300, 50
 _UNIT_BYTES = 25
 
-ListElements = Mapping[Collected, tuple[Reference, ...]]
+ListElements = Mapping[CollectedList, tuple[Reference, ...]]
 
 
 def load_order(
@@ -52,11 +52,13 @@ def value_bytes(
     """
     ports = sum(_PORT_BYTES + _PORT_PAIR_BYTES * index for index in range(len(values)))
     references = sum(isinstance(value, Reference) for value in values)
-    iterations = sum(records.iterations(value) for value in values if isinstance(value, Collected))
+    iterations = sum(
+        records.iterations(value) for value in values if isinstance(value, CollectedList)
+    )
     elements = [
         (value, element)
         for value in values
-        if isinstance(value, Collected)
+        if isinstance(value, CollectedList)
         for element in lists[value]
     ]
     return (
@@ -72,7 +74,7 @@ def value_bytes(
 
 def plan_bytes(records: ExecutionRecords, values: Sequence[Value], run: Run) -> int:
     """Return the bytes counted for reading the workflow to assemble the inputs of a run."""
-    lists = [value for value in values if isinstance(value, Collected)]
+    lists = [value for value in values if isinstance(value, CollectedList)]
     vertices = {run.vertex, *(value.run.vertex for value in values if isinstance(value, Reference))}
     vertices |= {edge.source.vertex for collected in lists for edge in records.edges_to(collected)}
     return _UNIT_BYTES * records.read_units(vertices, [collected.block for collected in lists])
@@ -81,7 +83,7 @@ def plan_bytes(records: ExecutionRecords, values: Sequence[Value], run: Run) -> 
 def _elements(values: Sequence[Value], lists: ListElements) -> Iterator[Reference]:
     """Yield the elements of all lists, in the order of the lists."""
     for value in values:
-        if isinstance(value, Collected):
+        if isinstance(value, CollectedList):
             yield from lists[value]
 
 
@@ -97,7 +99,7 @@ def _outcome_bytes(state: State.Variant) -> int:
 def _joined(
     records: ExecutionRecords,
     states: Mapping[Address, State.Variant],
-    value: Collected,
+    value: CollectedList,
     element: Reference,
 ) -> int:
     """Return the bytes counted for joining an element's text; 0 if it is stored as one text."""

@@ -20,9 +20,9 @@ from nexus_tools.sui.types.digest import dynamic_field_id
 from nexus_tools.sui.types.type_tag import TYPE_TAG, field_tag
 from nexus_tools.workflow import (
     BlockKind,
-    Brought,
-    Collected,
+    CollectedList,
     Cursor,
+    DeliveredValue,
     EdgeKind,
     InputPort,
     InstanceRecord,
@@ -94,7 +94,7 @@ class ExecutionRecords:
         """Read the records of these runs, as far as they exist."""
         await self._read([run for run in runs if run not in self.records.runs], [])
 
-    async def elements(self, value: Collected) -> tuple[Reference, ...]:
+    async def elements(self, value: CollectedList) -> tuple[Reference, ...]:
         """Return references to the elements of a collected list, in the order of the iterations.
 
         Iterations without a closed run are left out. Whether a closed run delivered an element
@@ -119,16 +119,16 @@ class ExecutionRecords:
             if run in self.records.runs and self.records.runs[run].phase is RunPhase.CLOSED
         )
 
-    def iterations(self, value: Collected) -> int:
+    def iterations(self, value: CollectedList) -> int:
         """Return the number of iterations of the list's region, after `elements` has read it."""
         return self._iterations.get((value.block, value.path), 0)
 
-    def edges_to(self, value: Collected) -> list[PlannedEdge]:
+    def edges_to(self, value: CollectedList) -> list[PlannedEdge]:
         """Return the edges through which a region collects this list."""
         return [
             edge
             for edge in self._edges.values()
-            if edge.left == value.block and edge.target == value.target
+            if edge.collected_region == value.block and edge.target == value.target
         ]
 
     def read_units(self, vertices: Iterable[str], blocks: Iterable[int]) -> int:
@@ -181,9 +181,9 @@ class ExecutionRecords:
                 self._store_instance(instance, record)
 
     async def _read_marks(
-        self, value: Collected, iterations: Iterable[int]
+        self, value: CollectedList, iterations: Iterable[int]
     ) -> list[tuple[Run, PlannedEdge]]:
-        port = list(self.plan.vertices[value.target.vertex].into).index(value.target.port)
+        port = list(self.plan.vertices[value.target.vertex].incoming).index(value.target.port)
         number = self._numbers[value.target.vertex]
         order = list(iterations)
         keys = [moves.Mark(value.block, value.path, number, port, iteration) for iteration in order]
@@ -221,12 +221,12 @@ class ExecutionRecords:
         ]
 
     def _store_run(self, run: Run, record: moves.RunRecord) -> None:
-        ports = list(self.plan.vertices[run.vertex].into)
+        ports = list(self.plan.vertices[run.vertex].incoming)
         run_record = RunRecord(phase=RunPhase(record.phase), attempt=record.attempt)
         for delivery in record.deliveries:
             edge = self._edges[delivery.edge]
             value = self._value(edge, delivery.origin, delivery.round, run.path)
-            run_record.brought[ports[delivery.port]] = Brought(edge, value)
+            run_record.brought[ports[delivery.port]] = DeliveredValue(edge, value)
         self.records.runs[run] = run_record
         self.not_before_ms[run] = record.not_before_ms
         if int.from_bytes(record.invocation):
@@ -246,10 +246,10 @@ class ExecutionRecords:
             )
         for delivery in record.brought:
             vertex = self._names[delivery.vertex]
-            target = InputPort(vertex, list(self.plan.vertices[vertex].into)[delivery.port])
+            target = InputPort(vertex, list(self.plan.vertices[vertex].incoming)[delivery.port])
             edge = self._edges[delivery.edge]
             value = self._value(edge, delivery.origin, delivery.round, path)
-            instance_record.brought[target, delivery.is_static] = Brought(
+            instance_record.brought[target, delivery.is_static] = DeliveredValue(
                 edge, value, delivery.length
             )
         self.records.instances[instance] = instance_record
@@ -266,7 +266,7 @@ class ExecutionRecords:
         """
         source_path = path[: edge.keeps]
         if origin >= _BLOCKS:
-            return Collected(origin - _BLOCKS, source_path, edge.target)
+            return CollectedList(origin - _BLOCKS, source_path, edge.target)
         if edge.kind is EdgeKind.DO_WHILE:
             source_path = (*source_path[:-1], source_path[-1] - 1)
         elif edge.kind is EdgeKind.BREAK:

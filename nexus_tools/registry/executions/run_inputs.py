@@ -17,7 +17,7 @@ from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import canonical_json
-from nexus_tools.workflow import ERR_EVAL, Collected, Given, Reference, Run, Value
+from nexus_tools.workflow import ERR_EVAL, CollectedList, GivenValue, Reference, Run, Value
 
 _MAX_INVOCATIONS = 1_024
 """The size of the cache of closed invocations: one often provides inputs of several runs."""
@@ -83,7 +83,7 @@ class RunInputResolver:
         unique = list(dict.fromkeys(values))
         runs, elements = await _runs_behind(records, unique)
         invocations = await self._invocations(records, runs)
-        entry_inputs = [value for value in unique if isinstance(value, Given)]
+        entry_inputs = [value for value in unique if isinstance(value, GivenValue)]
         entries = await records.entry_values(
             entry_input.target.vertex for entry_input in entry_inputs
         )
@@ -91,7 +91,7 @@ class RunInputResolver:
         resolved: dict[Value, JsonValue.Variant] = {}
         for value in unique:
             match value:
-                case Given(target):
+                case GivenValue(target):
                     ports = dict(entries[target.vertex].values if target.vertex in entries else ())
                     if target.port in ports:
                         resolved[value] = ports[target.port]
@@ -101,7 +101,7 @@ class RunInputResolver:
                         raise NotFoundError("value_unknown", f"'{target}' has no value")
                 case Reference():
                     resolved[value] = _output(records, invocations, value)
-                case Collected():
+                case CollectedList():
                     resolved[value] = _list(records, invocations, value, elements[value])
         return resolved
 
@@ -134,10 +134,10 @@ class RunInputResolver:
 
 async def _runs_behind(
     records: ExecutionRecords, values: Iterable[Value]
-) -> tuple[list[Run], dict[Collected, tuple[Reference, ...]]]:
+) -> tuple[list[Run], dict[CollectedList, tuple[Reference, ...]]]:
     """Return the invoked runs that values refer to, and the elements of lists."""
     unique = list(dict.fromkeys(values))
-    lists = [value for value in unique if isinstance(value, Collected)]
+    lists = [value for value in unique if isinstance(value, CollectedList)]
     elements = {collected: await records.elements(collected) for collected in lists}
     sources = [value.run for value in unique if isinstance(value, Reference)]
     sources += [element.run for references in elements.values() for element in references]
@@ -195,7 +195,7 @@ def _element(collection: JsonValue.Variant, value: Reference) -> JsonValue.Varia
 def _list(
     records: ExecutionRecords,
     invocations: Mapping[Run, Invocation],
-    value: Collected,
+    value: CollectedList,
     elements: Iterable[Reference],
 ) -> JsonValue.Variant:
     """Return the list of collected values; iterations that ended in another variant add none.

@@ -26,12 +26,12 @@ from nexus_tools.registry.invocations.answer_validation import OutputInvalidErro
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.sui.support.units import count, duration, sui
 from nexus_tools.workflow import (
-    Failed,
     OutputPort,
     Records,
     Run,
+    RunFailed,
     RunPhase,
-    Settled,
+    RunSettled,
     Status,
     VertexState,
     Waiting,
@@ -71,7 +71,7 @@ class RunState:
     run: Run
     phase: RunPhase
     attempt: int
-    outcome: Settled | Failed | None
+    outcome: RunSettled | RunFailed | None
     invocation: Invocation | None
     not_before_ms: int = 0
 
@@ -89,8 +89,8 @@ class ExecutionState:
     workflow: PublishedWorkflow
     terms: Terms
     runs: Mapping[Run, RunState]
-    iterations_left: Mapping[str, int]
-    left: tuple[ExecutionStep, ...]
+    remaining_iterations: Mapping[str, int]
+    remaining_steps: tuple[ExecutionStep, ...]
     waiting: tuple[Waiting, ...]
     results: tuple[ExecutionResult, ...]
     failures: tuple[RunFailure, ...]
@@ -108,16 +108,16 @@ class ExecutionState:
         return status_of(self.execution)
 
     @property
-    def early_end(self) -> str:
+    def early_end_reason(self) -> str:
         """A message for users if the execution ended early, with the reason; else empty."""
         ending = _EARLY_ENDS.get(self.status)
         if ending is None:
             return ""
-        reason = f": {self.fatal.sentence}" if self.fatal else ""
+        reason = f": {self.terminating_failure.message}" if self.terminating_failure else ""
         return f"the execution {self.execution.id} {ending}{reason}"
 
     @property
-    def fatal(self) -> RunFailure | None:
+    def terminating_failure(self) -> RunFailure | None:
         """The failure that terminated the execution: the first one of a terminating vertex."""
         if self.status is not Status.TERMINATED:
             return None
@@ -152,7 +152,7 @@ class ExecutionState:
         counts = {name: Counter[str]() for name in self.workflow.plan.vertices}
         for run in self.runs.values():
             counts[run.run.vertex][_phase(run)] += 1
-        for name, remaining in self.iterations_left.items():
+        for name, remaining in self.remaining_iterations.items():
             counts[name]["waiting"] += remaining
         return {name: VertexState(**count) for name, count in counts.items()}
 
@@ -244,17 +244,17 @@ async def _failures(
     return run_failures(steps, workflow.plan, allowed)
 
 
-def _outcome(refusal: str | None, invocation: Invocation | None) -> Settled | Failed | None:
+def _outcome(refusal: str | None, invocation: Invocation | None) -> RunSettled | RunFailed | None:
     """Return the outcome of a closed run, or None if its invocation is deleted."""
     if refusal not in {None, "port_missing"}:  # for this refusal, the answer shows which port
-        return Failed(refusal)
+        return RunFailed(refusal)
     match invocation.state if invocation else None:
         case State.Settled(variant, ports):
-            return Settled(variant, _lengths(ports))
+            return RunSettled(variant, _lengths(ports))
         case State.Failed(reason, detail):
-            return Failed(reason, detail)
+            return RunFailed(reason, detail)
         case State.Expired():
-            return Failed("expired")
+            return RunFailed("expired")
     return None
 
 
@@ -263,7 +263,7 @@ def _value(run: RunState, port: str) -> Any:
     assert run.invocation is not None
     assert isinstance(run.invocation.state, State.Settled)
     values = run.invocation.state.ports.values
-    return Ports(tuple(entry for entry in values if entry[0] == port)).with_places()[port]
+    return Ports(tuple(entry for entry in values if entry[0] == port)).with_locations()[port]
 
 
 def _lengths(ports: Ports) -> dict[str, int | None]:
@@ -285,4 +285,4 @@ def _phase(run: RunState) -> str:
         return "running"
     if run.phase is not RunPhase.CLOSED:
         return "waiting"
-    return "failed" if isinstance(run.outcome, Failed) else "settled"
+    return "failed" if isinstance(run.outcome, RunFailed) else "settled"

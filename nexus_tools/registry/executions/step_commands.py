@@ -20,12 +20,12 @@ from nexus_tools.workflow import (
     ERR_EVAL,
     BlockKind,
     EdgeKind,
-    Failed,
     Plan,
     PlannedEdge,
     PlannedVertex,
     Run,
-    Settled,
+    RunFailed,
+    RunSettled,
 )
 
 MAX_STEPS = 16
@@ -82,7 +82,7 @@ class StepPredictor:
 
     # --- Changes
 
-    def begun(self, group: str) -> None:
+    def add_start(self, group: str) -> None:
         """Add the start with an entry group: vertices that wait for no other vertex are ready."""
         for name, vertex in self._plan.vertices.items():
             if (
@@ -92,25 +92,25 @@ class StepPredictor:
             ):
                 self._runs[Run(name, (0,) * len(vertex.blocks))] = None
 
-    def closed(self, run: Run, attempt: int, outcome: Settled | Failed) -> None:
+    def add_closing(self, run: Run, attempt: int, outcome: RunSettled | RunFailed) -> None:
         """Add the closing of a run, in an attempt counted from 1."""
         vertex = self._plan.vertices[run.vertex]
-        settled = outcome if isinstance(outcome, Settled) else None
+        settled = outcome if isinstance(outcome, RunSettled) else None
         edges = vertex.variants.get(settled.variant, ()) if settled else ()
         if settled is None or any(edge.source.port not in settled.lengths for edge in edges):
             if attempt < vertex.vertex.attempts:
                 if not vertex.vertex.retry_after_ms:
                     self._runs[run] = None
                 return
-            settled, edges = Settled(ERR_EVAL, _ERROR_PORTS), vertex.variants.get(ERR_EVAL, ())
+            settled, edges = RunSettled(ERR_EVAL, _ERROR_PORTS), vertex.variants.get(ERR_EVAL, ())
             if not edges and vertex.terminates:
                 return
         for edge in edges:
-            if edge.left is None:
+            if edge.collected_region is None:
                 self._add_delivery(edge, run.path, settled.lengths[edge.source.port])
         self._add_run_end(run)
 
-    def changed(self, change: Change) -> None:
+    def add_change(self, change: Change) -> None:
         """Add a change that the chain reported in an event."""
         for ready in change.ready:
             self._runs[Run(self._names[ready.vertex], tuple(ready.path))] = None
@@ -156,7 +156,7 @@ class StepPredictor:
 
     def _add_delivery(self, edge: PlannedEdge, path: Path, length: int | None) -> None:
         """Add what follows when an edge delivers a value; `length` is that of a list, else None."""
-        target_path = edge.place(path)
+        target_path = edge.target_path(path)
         if edge.scope is None:
             self._runs[Run(edge.target.vertex, target_path)] = None
         elif edge.kind is not EdgeKind.FOR_EACH:
@@ -205,7 +205,7 @@ def _needs_only_entries(vertex: PlannedVertex) -> bool:
     """Return whether a vertex needs only entry values in its first round."""
     return all(
         edge.kind is EdgeKind.DO_WHILE
-        for port, edges in vertex.into.items()
+        for port, edges in vertex.incoming.items()
         if port not in vertex.entries
         for edge in edges
     )
@@ -215,15 +215,15 @@ def _extended(path: Path, length: int) -> Path:
     return path + (0,) * (length - len(path))
 
 
-def execution_outcome(outcome: Outcome) -> Settled | Failed:
+def execution_outcome(outcome: Outcome) -> RunSettled | RunFailed:
     """Convert the outcome of a tool to the outcome of a run."""
     if isinstance(outcome, Answer):
         lengths = {
             port: len(value) if isinstance(value, list) else None
             for port, value in outcome.ports.items()
         }
-        return Settled(outcome.variant, lengths)
-    return Failed(outcome.reason.value, outcome.detail)
+        return RunSettled(outcome.variant, lengths)
+    return RunFailed(outcome.reason.value, outcome.detail)
 
 
 def add_advance(

@@ -48,9 +48,9 @@ class Terms:
     cost: ExecutionCost
 
     @property
-    def enough_mist(self) -> int:
+    def recommended_mist(self) -> int:
         """The recommended funds: one run of each vertex, and some more for vertices in blocks."""
-        return self.cost.usual_mist
+        return self.cost.recommended_mist
 
     def prices_of(self, workflow: PublishedWorkflow) -> dict[str, int]:
         """Return the highest price of each tool of the workflow by its FQN, in MIST."""
@@ -71,11 +71,11 @@ class TermsResolver(PackageClient):
         max_outcome_bytes: int | None = None,
         max_steps: int = DEFAULT_STEPS,
     ) -> Terms:
-        """Return the terms, with defaults from the chain. Raises as `Executions.begin` does."""
+        """Return the terms, with defaults from the chain. Raises as `Executions.start` does."""
         tools = await self._tools(workflow)
         size = _outcome_bytes(tools, max_outcome_bytes)
         entry_group, entry_inputs = _entry_inputs(workflow, tools, inputs, group)
-        selected = await self.leaders_for(tools, leaders)
+        selected = await self.choose_leaders(tools, leaders)
         prices = _max_prices(workflow, tools, max_prices_mist or {})
         for fqn, tool in tools.items():
             _check_tool(tool, selected, prices[fqn], size)
@@ -100,7 +100,7 @@ class TermsResolver(PackageClient):
             ),
         )
 
-    async def cost(
+    async def estimate_cost(
         self,
         workflow: PublishedWorkflow,
         *,
@@ -137,7 +137,7 @@ class TermsResolver(PackageClient):
             gas_price=await self.client.gas_price(),
         )
 
-    async def leaders_for(
+    async def choose_leaders(
         self, tools: Mapping[str, Tool], among: Sequence[LeaderRef] = ()
     ) -> list[Leader]:
         """Return one or two active leaders: the first ones `among` a list, or a weighted draw.
@@ -163,11 +163,11 @@ class TermsResolver(PackageClient):
         by_id = {leader.id: leader for leader in possible}
         return [by_id[leader_id] for leader_id in await draw_leaders(self, possible)]
 
-    async def leaders_of(
+    async def choose_workflow_leaders(
         self, workflow: PublishedWorkflow, among: Sequence[LeaderRef]
     ) -> list[Leader]:
         """Return leaders for the tools of a workflow. Raises `tool_unknown` or `no_leader`."""
-        return await self.leaders_for(await self._tools(workflow), among)
+        return await self.choose_leaders(await self._tools(workflow), among)
 
     async def _all_leaders(self) -> list[Leader | None]:
         return [*await self._registry.list()]
@@ -272,7 +272,7 @@ def _check_tool(
         raise WrongStateError(
             "no_leader",
             f"{tool.fqn} does not accept any of the given leaders",
-            hint=f"Run `nexus-tools leader list --for {tool.fqn}` to see the accepted leaders.",
+            hint=f"Run `nexus-tools leader list --tool {tool.fqn}` to see the accepted leaders.",
         )
 
 

@@ -51,12 +51,12 @@ class Wait:
     `since_ms` and `until_ms` bound the wait, in ms since 1970.
     """
 
-    what: WaitReason
-    sentence: str
+    reason: WaitReason
+    message: str
     run: Run | None = None
     invocation: Address | None = None
     leaders: tuple[Address, ...] = ()
-    who: Address | None = None
+    answerer: Address | None = None
     question: str = ""
     since_ms: int | None = None
     until_ms: int | None = None
@@ -180,7 +180,7 @@ class _Reader:
         return Wait(
             WaitReason.ANSWER,
             f"{run} waits for the answer of {who} until {utc(until_ms, self._now_ms)}."
-            " That wallet sees the question with `nexus-tools ask list`",
+            " That wallet sees the question with `nexus-tools question list`",
             run,
             invocation.id,
             leaders,
@@ -205,7 +205,7 @@ class _Reader:
                 for run in self._state.runs.values()
                 if run.phase is RunPhase.READY and run.not_before_ms <= self._now_ms
             ]
-            for step in [*ready, *self._state.left][:MAX_STEPS]:
+            for step in [*ready, *self._state.remaining_steps][:MAX_STEPS]:
                 commands.add(builder, self._id, self._leaders[0], step)
         if not builder.commands:
             return []

@@ -71,7 +71,7 @@ def _error_of(invocation: Invocation, tool: Tool) -> OutputInvalidError | None:
     variant, ports = invocation.state.variant, invocation.state.ports
     answer = Answer(variant, {})
     try:
-        answer = Answer(variant, ports.with_places())
+        answer = Answer(variant, ports.with_locations())
         validator = _validator(tool.definition.output_schema)
         if any(ports.remote()):
             validator.check_variant(variant)

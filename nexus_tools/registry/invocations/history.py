@@ -107,5 +107,5 @@ def invocation_unknown_error(invocation: Address, hint: str | None = None) -> No
         f"the invocation {invocation} does not exist",
         hint=hint
         or "It was deleted by its requester, or belongs to another network. Run"
-        f" `nexus-tools tool outcome {invocation} --why` to see the history of a deleted one.",
+        f" `nexus-tools tool outcome {invocation} --explain` to see the history of a deleted one.",
     )

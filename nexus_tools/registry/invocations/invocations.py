@@ -80,7 +80,7 @@ def outcome_of(invocation: Invocation) -> Outcome:
     """
     match invocation.state:
         case State.Settled(variant, ports):
-            return Answer(variant, ports.with_places())
+            return Answer(variant, ports.with_locations())
         case State.Failed(reason):
             return Failure(FailureReason(reason), "")
         case State.Expired():
@@ -123,7 +123,9 @@ class Invocations(PackageClient):
         gas_price = await self.client.gas_price()
         return quote_mist(settings, tool, inputs.size(), max_outcome_bytes, gas_price)
 
-    async def leaders_for(self, tool: Tool, among: Sequence[LeaderRef] = ()) -> tuple[Address, ...]:
+    async def choose_leaders(
+        self, tool: Tool, among: Sequence[LeaderRef] = ()
+    ) -> tuple[Address, ...]:
         """Return one or two leaders that an invocation of a tool can name.
 
         They are the first ones of `among`, a list of IDs or names, that are active and that the
@@ -156,7 +158,8 @@ class Invocations(PackageClient):
                 "no_leader",
                 f"{tool.fqn} does not accept any active leader"
                 + (" among the given ones" if among else ""),
-                hint=f"Run `nexus-tools leader list --for {tool.fqn}` to see the accepted leaders.",
+                hint=f"Run `nexus-tools leader list --tool {tool.fqn}` to see the accepted"
+                " leaders.",
             )
         return selected
 
@@ -180,7 +183,7 @@ class Invocations(PackageClient):
         `outcome_limit_too_large`, `outcome_limit_too_small` or, after a concurrent change,
         `tool_changed`, `settings_changed` or `wrong_payment`.
         """
-        selected = await self.leaders_for(tool, leaders)
+        selected = await self.choose_leaders(tool, leaders)
         if max_outcome_bytes is None:
             max_outcome_bytes = max(DEFAULT_MAX_OUTCOME_BYTES, tool.min_outcome_bytes)
         settings, ports = await self._leaders.settings(), ports_of(inputs)
@@ -230,7 +233,7 @@ class Invocations(PackageClient):
         detail = closing.detail if isinstance(closing, InvocationFailed) else ""
         return Failure(outcome.reason, detail)
 
-    async def closing(self, invocation: Address) -> Closing | None:
+    async def closing_event(self, invocation: Address) -> Closing | None:
         """Return the event that closed an invocation, which has the fee and the refund.
 
         Returns None while the invocation is open, and if the node has pruned the transaction.
@@ -253,7 +256,7 @@ class Invocations(PackageClient):
 
     async def get(self, invocation: Address) -> Invocation:
         """Return the current state of an invocation. Raises `invocation_unknown`."""
-        current = self.decoded(await self.client.object(invocation), Invocation)
+        current = self.decode(await self.client.object(invocation), Invocation)
         if current is None:
             raise invocation_unknown_error(invocation)
         return current
@@ -262,11 +265,11 @@ class Invocations(PackageClient):
         """Return the events of an invocation, even a deleted one. Raises `invocation_unknown`."""
         return await read_history(self, invocation)
 
-    async def closings(self, requester: Address, last: int) -> tuple[Step, ...]:
+    async def recent_closings(self, requester: Address, last: int) -> tuple[Step, ...]:
         """Return the events of the `last` closings of an address's invocations, newest first."""
         return await read_closings(self, requester, last)
 
-    async def mine(self, requester: Address | None = None) -> tuple[Invocation, ...]:
+    async def owned_by(self, requester: Address | None = None) -> tuple[Invocation, ...]:
         """Return the invocations of an address that are not deleted, oldest first.
 
         The default is the wallet's address. They are found through their request events, so the
@@ -293,7 +296,7 @@ class Invocations(PackageClient):
         remaining_ms = current.expires_at_ms - await self.client.now_ms()
         try:
             async with asyncio.timeout(max(0, remaining_ms) / 1_000 + _GRACE_S):
-                await self.closed(invocation)
+                await self.wait_until_closed(invocation)
                 return await self.outcome(invocation)
         except TimeoutError as error:
             raise WrongStateError(
@@ -304,7 +307,7 @@ class Invocations(PackageClient):
                 details={"invocation": str(invocation)},
             ) from error
 
-    async def closed(self, invocation: Address) -> Invocation:
+    async def wait_until_closed(self, invocation: Address) -> Invocation:
         """Wait until the invocation is closed, and return it.
 
         Bound it with `asyncio.timeout`. Raises `invocation_unknown`.

@@ -59,7 +59,7 @@ class LeaderHistories(Struct, frozen=True):
     """The records of leaders with all requesters, and their reliability for the caller only."""
 
     records: Mapping[Address, LeaderRecord] = {}
-    own: Mapping[Address, float] = {}
+    own_reliability: Mapping[Address, float] = {}
 
 
 class _Kind(Enum):
@@ -125,7 +125,7 @@ def choose_leaders(
 
 
 def _weight(leader: Address, histories: LeaderHistories) -> float:
-    own = histories.own.get(leader)
+    own = histories.own_reliability.get(leader)
     if own is not None:
         return _OWN_WEIGHT * own
     reliability = histories.records.get(leader, LeaderRecord()).reliability

@@ -16,7 +16,7 @@ from nexus_tools.registry.schedules.reading import (
     is_over,
     read_order,
     read_uncollected,
-    schedule_unknown,
+    schedule_unknown_error,
 )
 from nexus_tools.sui.client import Cursor as EventCursor
 from nexus_tools.sui.support.arguments import validate_arguments
@@ -30,9 +30,9 @@ class ScheduleKeeper(PackageClient):
 
     async def get(self, schedule: Address) -> Schedule:
         """Return the current state of a schedule. Raises `schedule_unknown`."""
-        current = self.decoded(await self.client.object(schedule), Schedule)
+        current = self.decode(await self.client.object(schedule), Schedule)
         if current is None:
-            raise schedule_unknown(self, schedule)
+            raise schedule_unknown_error(self, schedule)
         return current
 
     async def uncollected(self, schedule: Address) -> tuple[Execution, ...]:

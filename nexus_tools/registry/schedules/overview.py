@@ -40,7 +40,7 @@ class ScheduleOverview:
     schedule: Schedule
     order: Order
     workflow: PublishedWorkflow
-    left: tuple[EndedExecution, ...]
+    ended: tuple[EndedExecution, ...]
     running: tuple[Execution, ...]
     now_ms: int
     gas_price: int
@@ -48,13 +48,13 @@ class ScheduleOverview:
     @property
     def funds_mist(self) -> int:
         """The funds in MIST, including those that can be collected."""
-        return self.schedule.funds_mist + self.to_collect_mist
+        return self.schedule.funds_mist + self.collectable_mist
 
     @property
-    def to_collect_mist(self) -> int:
+    def collectable_mist(self) -> int:
         """The funds of ended executions and the unneeded funds of stopped ones, in MIST."""
         stopped_mist = sum(execution.funds for execution in self.running if is_stopped(execution))
-        return sum(entry.execution.funds for entry in self.left) + stopped_mist
+        return sum(entry.execution.funds for entry in self.ended) + stopped_mist
 
     @property
     def needed_mist(self) -> int:
@@ -67,7 +67,7 @@ class ScheduleOverview:
         return self.funds_mist >= self.needed_mist
 
     @property
-    def lacks_mist(self) -> int:
+    def shortfall_mist(self) -> int:
         """The shortfall for the next execution in MIST, if running ones spend nothing more."""
         expected_mist = sum(
             execution.funds for execution in self.running if not is_stopped(execution)
@@ -92,7 +92,7 @@ class ScheduleOverview:
         return passed if _is_too_late(timing, planned_at_ms, self.now_ms) else passed - 1
 
     @property
-    def times_left(self) -> tuple[int, ...]:
+    def remaining_times(self) -> tuple[int, ...]:
         """The remaining planned times of a list; empty for other plans."""
         plan, next_at_ms = self.order.timing.plan, self.schedule.next_at_ms
         if not isinstance(plan, Plan.At) or next_at_ms is None:
@@ -100,9 +100,9 @@ class ScheduleOverview:
         return tuple(time for time in plan.times if time >= next_at_ms)
 
     @property
-    def room(self) -> int:
+    def free_times(self) -> int:
         """The number of times that can be added to a list."""
-        return MAX_TIMES - len(self.times_left)
+        return MAX_TIMES - len(self.remaining_times)
 
     @property
     def state(self) -> ScheduleState:
@@ -123,7 +123,7 @@ class ScheduleOverview:
     def _failures(self) -> tuple[int, bool]:
         """The number of failed executions in a row, and whether it has reached the limit."""
         failures, too_many = self.schedule.failures, False
-        for entry in self.left:
+        for entry in self.ended:
             if entry.status is Status.COMPLETED:
                 failures = 0
             elif entry.status is not Status.CANCELLED:
@@ -158,7 +158,7 @@ class ScheduleOverview:
         if schedule_state(self.schedule, self.order) in final_states:
             return None
         planned_at_ms = self.schedule.next_at_ms
-        for entry in () if self.order.overlaps else self.left:
+        for entry in () if self.order.overlaps else self.ended:
             if planned_at_ms is not None and planned_at_ms <= entry.ended_at_ms:
                 planned_at_ms = next_planned_time(self.order.timing, entry.ended_at_ms + 1)
         return planned_at_ms

@@ -28,12 +28,12 @@ from nexus_tools.workflow import Status
 
 Key = TypeVar("Key", OrderKey, TermsKey)
 Value = TypeVar("Value", Order, Terms)
-Told = TypeVar("Told", ScheduleCreated, ScheduleTriggered, ScheduleCollected)
+EmittedEvent = TypeVar("EmittedEvent", ScheduleCreated, ScheduleTriggered, ScheduleCollected)
 
 
-async def told(
-    package: PackageClient, kind: type[Told], after: Cursor | None = None
-) -> tuple[Told, ...]:
+async def emitted_events(
+    package: PackageClient, kind: type[EmittedEvent], after: Cursor | None = None
+) -> tuple[EmittedEvent, ...]:
     """Return the events of a kind that the node has, in order, all or those after a cursor."""
     records = past_events(package.client, event_filter(package.deployment, kind), after)
     parsed = [parse_event(package.deployment, record.event) async for record in records]
@@ -44,11 +44,11 @@ async def read_order(package: PackageClient, schedule: Address) -> Order:
     """Return the order to which the owner of a schedule consented. Raises `schedule_unknown`."""
     order = await _field(package, schedule, OrderKey, Order)
     if order is None:
-        raise schedule_unknown(package, schedule)
+        raise schedule_unknown_error(package, schedule)
     return order
 
 
-def schedule_unknown(package: PackageClient, schedule: Address) -> NotFoundError:
+def schedule_unknown_error(package: PackageClient, schedule: Address) -> NotFoundError:
     """Return the error for a schedule that does not exist, or no longer exists."""
     return NotFoundError(
         "schedule_unknown",
@@ -62,10 +62,12 @@ async def read_uncollected(
 ) -> dict[Address, tuple[Execution, ...]]:
     """Return the uncollected executions of each schedule, oldest first."""
     after = await cursor_before_creation(package, *schedules)
-    collected = {event.execution for event in await told(package, ScheduleCollected, after)}
+    collected = {
+        event.execution for event in await emitted_events(package, ScheduleCollected, after)
+    }
     starts = [
         event
-        for event in await told(package, ScheduleTriggered, after)
+        for event in await emitted_events(package, ScheduleTriggered, after)
         if event.schedule in schedules and event.execution not in collected
     ]
     executions = await package.find_all([start.execution for start in starts], Execution)

@@ -35,7 +35,7 @@ from nexus_tools.registry.schedules.creation import (
 )
 from nexus_tools.registry.schedules.keeping import ScheduleKeeper
 from nexus_tools.registry.schedules.overview import ScheduleOverview
-from nexus_tools.registry.schedules.reading import read_order, read_overviews, told
+from nexus_tools.registry.schedules.reading import emitted_events, read_order, read_overviews
 from nexus_tools.registry.workflows.published_workflow import PublishedWorkflow
 from nexus_tools.sui.support.arguments import validate_arguments
 from nexus_tools.sui.support.units import count, sui
@@ -53,7 +53,7 @@ HOUR_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class CreatedSchedule:
-    """A created schedule; each of its executions receives `each_mist`.
+    """A created schedule; each of its executions receives `funds_per_execution_mist`.
 
     `next_at_ms` is the first planned time, if there is one. `max_prices_mist` and
     `max_outcome_bytes` are the limits that `Schedules.create` was given or chose.
@@ -61,7 +61,7 @@ class CreatedSchedule:
 
     schedule: Address
     sent: Sent
-    each_mist: int
+    funds_per_execution_mist: int
     next_at_ms: int | None
     leaders: tuple[Address, ...]
     max_prices_mist: Mapping[str, int]
@@ -85,22 +85,23 @@ class Schedules(ScheduleKeeper):
         max_prices_mist: Mapping[str, int] | None = None,
         max_outcome_bytes: int | None = None,
         max_steps: int = DEFAULT_STEPS,
-        lasts_ms: int = HOUR_MS,
+        duration_ms: int = HOUR_MS,
         keeper_fee_mist: int = DEFAULT_KEEPER_FEE_MIST,
-        overlaps: bool = False,
+        allow_overlap: bool = False,
         max_failures: int = DEFAULT_MAX_FAILURES,
         max_executions: int | None = None,
     ) -> CreatedSchedule:
         """Create a schedule that starts executions of a workflow, paid from `funds_mist`.
 
-        Each execution has `inputs` and terms as for `Executions.begin`, and `each_mist` of funds,
-        by default the recommended amount. A keeper that starts one is repaid its costs and earns
-        `keeper_fee_mist`. Unless `overlaps` is set, times that pass while an execution runs are
-        skipped. The schedule pauses after `max_failures` failures in a row (0: never).
+        Each execution has `inputs` and terms as for `Executions.start`, and
+        `funds_per_execution_mist` of funds, by default the recommended amount. A keeper that starts
+        one is repaid its costs and earns `keeper_fee_mist`. Unless `overlaps` is set, times that
+        pass while an execution runs are skipped. The schedule pauses after `max_failures` failures
+        in a row (0: never).
 
         Raises, before anything is paid, `no_future_time`, and `funds_too_small` for an execution or
         for the first of them; `invalid_interval`, `invalid_times`, `invalid_event`, `type_invalid`,
-        `too_dear`, `too_many_entries`, `values_too_large`, and as `Executions.begin`.
+        `too_dear`, `too_many_entries`, `values_too_large`, and as `Executions.start`.
         """
         await check_future_times(self.client, timing)
         terms = await TermsResolver(self.client, self.deployment).terms(
@@ -116,14 +117,14 @@ class Schedules(ScheduleKeeper):
             terms,
             timing,
             max_steps=max_steps,
-            lasts_ms=lasts_ms,
-            each_mist=terms.enough_mist if each_mist is None else each_mist,
+            duration_ms=duration_ms,
+            each_mist=terms.recommended_mist if each_mist is None else each_mist,
             keeper_fee_mist=keeper_fee_mist,
-            overlaps=overlaps,
+            overlaps=allow_overlap,
             max_failures=max_failures,
             max_executions=max_executions,
         )
-        begin_mist = terms.cost.begin_mist
+        begin_mist = terms.cost.start_mist
         await check_funds(self.client, workflow, order, funds_mist, begin_mist=begin_mist)
         sent = await self.send(creation(self.deployment, workflow, order, funds_mist))
         created = self.emitted(sent, ScheduleCreated)
@@ -146,24 +147,24 @@ class Schedules(ScheduleKeeper):
         result is limited to the events that the node keeps.
         """
         address = owner or self.client.address
-        created = await told(self, ScheduleCreated)
+        created = await emitted_events(self, ScheduleCreated)
         ids = [event.schedule for event in created if event.owner == address]
         return tuple(
             schedule for schedule in await self.find_all(ids, Schedule) if schedule is not None
         )
 
-    async def standing(self, schedule: Address) -> ScheduleOverview:
+    async def overview(self, schedule: Address) -> ScheduleOverview:
         """Return the overview of a schedule, with collectable funds. Raises `schedule_unknown`."""
         (standing,) = await read_overviews(self, [await self.get(schedule)])
         return standing
 
-    async def standings(self, owner: Address | None = None) -> tuple[ScheduleOverview, ...]:
+    async def overviews(self, owner: Address | None = None) -> tuple[ScheduleOverview, ...]:
         """Return the overviews of the schedules that `list` returns."""
         return await read_overviews(self, await self.list(owner))
 
     async def executions(self, schedule: Address) -> tuple[ScheduleTriggered, ...]:
         """Return the start events of a schedule's executions that the node has, oldest first."""
-        triggered = await told(
+        triggered = await emitted_events(
             self, ScheduleTriggered, await cursor_before_creation(self, schedule)
         )
         return tuple(event for event in triggered if event.schedule == schedule)
@@ -216,7 +217,7 @@ class Schedules(ScheduleKeeper):
         calls.reset_cursor(builder, self.deployment.workflows, schedule)
         return await self.send(builder)
 
-    async def give(self, schedule: Address, vertex: int, values: Mapping[str, Any]) -> Sent:
+    async def set_inputs(self, schedule: Address, vertex: int, values: Mapping[str, Any]) -> Sent:
         """Replace the entry values of a vertex for future executions.
 
         Raises `schedule_unknown`, `not_owner` or `values_too_large`.
@@ -232,7 +233,7 @@ class Schedules(ScheduleKeeper):
         )
         return await self.send(builder)
 
-    async def name_leaders(self, schedule: Address, leaders: Sequence[LeaderRef]) -> Sent:
+    async def set_leaders(self, schedule: Address, leaders: Sequence[LeaderRef]) -> Sent:
         """Let one or two other leaders trigger the schedule and process its future executions.
 
         Raises `schedule_unknown`, `leader_count_invalid`, `not_owner`, `leader_not_active` or
@@ -298,7 +299,7 @@ class Schedules(ScheduleKeeper):
         Running executions continue, because they need their funds: cancel them first. From stopped
         or overdue executions, all funds return that no pending invocation needs. The same
         transaction deletes the schedule unless an execution still runs; `delete` does so later.
-        `back_mist` returns the refund. Raises `schedule_unknown`, `not_owner` or `cancelled`.
+        `returned_mist` returns the refund. Raises `schedule_unknown`, `not_owner` or `cancelled`.
         """
         builder, current = TransactionBuilder(), await self._require_owned(schedule)
         collected = await self._collect(builder, schedule)
@@ -315,7 +316,7 @@ class Schedules(ScheduleKeeper):
             calls.delete(builder, self.deployment.workflows, schedule)
         return await self.send(builder)
 
-    def back_mist(self, sent: Sent) -> int:
+    def returned_mist(self, sent: Sent) -> int:
         """Return the owner's refund by `cancel` or `delete` in MIST, without the storage rebate."""
         events = [parse_event(self.deployment, event) for event in sent.events]
         refunds = [event.refund_mist for event in events if isinstance(event, ScheduleCancelled)]

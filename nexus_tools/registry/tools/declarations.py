@@ -19,7 +19,7 @@ _PUBLISHER = StructTag(SUI_FRAMEWORK, "package", "Publisher", ())
 _PACKAGE_AND_MODULE = record((string, string))
 
 
-async def declared(
+async def with_declarations(
     client: SuiClient, reader: FunctionReader, registrations: Iterable[Registration]
 ) -> list[Registration]:
     """Return the registrations, on-chain ones with the `Publisher` object that the wallet owns.
@@ -44,7 +44,7 @@ async def declared(
     return results
 
 
-async def placed(
+async def place_function(
     client: SuiClient, package: Address, document: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     """Return a definition document in which a published package replaces the address `0x0`.

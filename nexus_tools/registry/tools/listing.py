@@ -82,7 +82,7 @@ class ToolListing(PackageClient):
 
     async def find(self, fqn: Fqn) -> Tool | None:
         """Return the tool with this FQN, or None, with one request. Raises `fqn_invalid`."""
-        return self.decoded(await self.client.object(self._id(parse_fqn(fqn))), Tool)
+        return self.decode(await self.client.object(self._id(parse_fqn(fqn))), Tool)
 
     def _id(self, fqn: ToolFqn) -> Address:
         return tool_id(self.deployment.tool_registry, fqn)
@@ -96,7 +96,7 @@ class ToolListing(PackageClient):
 
     async def name(self, name: str) -> Name:
         """Return the unversioned name `domain.name`. Raises `name_unknown`."""
-        current = self.decoded(await self.client.object(self._name_id(name)), Name)
+        current = self.decode(await self.client.object(self._name_id(name)), Name)
         if current is None:
             raise NotFoundError(
                 "name_unknown",

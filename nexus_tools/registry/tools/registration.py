@@ -60,7 +60,7 @@ class Registration:
         """The FQN."""
         return self.definition.fqn
 
-    def locks_mist(self, settings: ToolSettings) -> int:
+    def required_collateral_mist(self, settings: ToolSettings) -> int:
         """Return the collateral in MIST that is locked under these settings."""
         return settings.collateral_mist if self.collateral_mist is None else self.collateral_mist
 
@@ -68,7 +68,7 @@ class Registration:
         """Return the unregister delay in ms to which the owner consents."""
         return settings.unregister_delay_ms if self.max_delay_ms is None else self.max_delay_ms
 
-    def on_chain(self) -> Definition:
+    def on_chain_definition(self) -> Definition:
         """Return the definition as the chain stores it, with schemas in canonical JSON."""
         definition = self.definition
         return Definition(
@@ -161,7 +161,11 @@ def batches(registrations: Iterable[Registration]) -> list[tuple[Registration, .
 
 def _size(registration: Registration) -> int:
     """Return the approximate size of a registration in a transaction, in bytes."""
-    texts = (part for part in astuple(registration.on_chain()) if isinstance(part, str | bytes))
+    texts = (
+        part
+        for part in astuple(registration.on_chain_definition())
+        if isinstance(part, str | bytes)
+    )
     return _COMMAND_BYTES + sum(
         len(text.encode() if isinstance(text, str) else text) for text in texts
     )
@@ -176,7 +180,7 @@ def add_registrations(
     """Add the commands that register these tools; new names belong to the sender."""
     package, registry = deployment.package, deployment.tool_registry
     settings = view.settings
-    locked = [registration.locks_mist(settings) for registration in registrations]
+    locked = [registration.required_collateral_mist(settings) for registration in registrations]
     coins = builder.split_coins(builder.gas, locked)
     names: dict[str, Address | Argument] = {name: owned.id for name, owned in view.names.items()}
     new_names: list[Argument] = []
@@ -205,7 +209,7 @@ def add_registrations(
 
 def _define(builder: TransactionBuilder, package: Package, registration: Registration) -> Result:
     """Add the command that creates the definition; an on-chain tool needs its function first."""
-    fqn, tool_type, *fields, function = astuple(registration.on_chain())
+    fqn, tool_type, *fields, function = astuple(registration.on_chain_definition())
     if function is None:
         return define(builder, package, fqn, tool_type, *fields)
     function_argument = make_function(builder, package, registration)
@@ -216,7 +220,7 @@ def make_function(
     builder: TransactionBuilder, package: Package, registration: Registration
 ) -> Result:
     """Add the command that creates the function of a declared on-chain tool."""
-    function, declaration = registration.on_chain().function, registration.declaration
+    function, declaration = registration.on_chain_definition().function, registration.declaration
     assert function is not None
     assert declaration is not None
     publisher, witness = declaration
@@ -247,7 +251,7 @@ def is_same_definition(definition: ToolDefinition, on_chain: Definition) -> bool
         registered = on_chain.parse()
     except NexusError:
         return False
-    return definition.has_interface_of(registered) and (
+    return definition.has_same_interface(registered) and (
         definition.type,
         definition.url,
         definition.description,
@@ -263,7 +267,7 @@ def is_same_definition(definition: ToolDefinition, on_chain: Definition) -> bool
 
 
 def _check_settings(registration: Registration, settings: ToolSettings) -> None:
-    fqn, definition = registration.fqn, registration.on_chain()
+    fqn, definition = registration.fqn, registration.on_chain_definition()
     size = max(len(definition.input_schema), len(definition.output_schema))
     if size > settings.max_schema_bytes:
         raise ValidationError(
@@ -282,12 +286,12 @@ def _check_settings(registration: Registration, settings: ToolSettings) -> None:
 
 
 def _check_terms(registration: Registration, settings: ToolSettings) -> None:
-    fqn, locked_mist = registration.fqn, registration.locks_mist(settings)
+    fqn, locked_mist = registration.fqn, registration.required_collateral_mist(settings)
     check_registration_terms(settings, locked_mist, registration.delay_ms(settings), str(fqn))
     check_price(registration.price_mist, locked_mist, fqn)
     function = registration.definition.function
     if registration.price_mist and not registration.leaders and function is None:
-        raise open_to_all(fqn)
+        raise accepts_any_leader_error(fqn)
     if function is not None and registration.declaration is None:
         raise publisher_missing_error(fqn)
     for key in registration.keys:
@@ -310,7 +314,7 @@ def publisher_missing_error(fqn: ToolFqn | str) -> ValidationError:
     )
 
 
-def open_to_all(fqn: ToolFqn | str) -> ValidationError:
+def accepts_any_leader_error(fqn: ToolFqn | str) -> ValidationError:
     """Return the error for a tool with a price that accepts any leader."""
     return ValidationError(
         "open_to_all",

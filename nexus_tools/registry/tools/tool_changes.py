@@ -8,9 +8,9 @@ from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.registry.tools.registration import (
     Registration,
+    accepts_any_leader_error,
     check_price,
     make_function,
-    open_to_all,
     publisher_missing_error,
 )
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -35,10 +35,10 @@ class ToolChanges:
     min_outcome_bytes: int | None = None
     requires_signed_outcome: bool | None = None
     function: MoveFunction | None = None
-    declared: Registration | None = None
+    declaring_registration: Registration | None = None
 
     @property
-    def need_owner(self) -> bool:
+    def need_the_owner(self) -> bool:
         """Whether only the owner may make these changes."""
         owner_fields = (self.description, self.payout, self.requires_signed_outcome, self.function)
         return any(value is not None for value in owner_fields)
@@ -63,7 +63,7 @@ class ToolChanges:
             when = "claimed and re-registered"
             check_price(self.price_mist, tool.collateral.required_mist, tool.fqn, when=when)
         if self.price_mist and tool.open:
-            raise open_to_all(tool.fqn)
+            raise accepts_any_leader_error(tool.fqn)
         if self.requires_signed_outcome and not tool.keys.keys:
             raise ValidationError(
                 "key_needed",
@@ -84,9 +84,9 @@ class ToolChanges:
         former = tool.definition.parse().function
         if former is None or self.function.for_anyone != former.for_anyone:
             raise _other_function(tool)
-        if self.declared is None or self.declared.declaration is None:
+        if self.declaring_registration is None or self.declaring_registration.declaration is None:
             raise publisher_missing_error(tool.fqn)
-        if self.declared.declaration.witness != parse_struct_tag(former.witness):
+        if self.declaring_registration.declaration.witness != parse_struct_tag(former.witness):
             raise _other_function(tool)
 
     def add(self, builder: TransactionBuilder, deployment: Deployment, tool: Tool) -> None:
@@ -107,8 +107,8 @@ class ToolChanges:
             calls.update_min_outcome_bytes(*by_owner, self.min_outcome_bytes)
         if self.requires_signed_outcome is not None:
             calls.update_requires_signed_outcome(*by_owner, self.requires_signed_outcome)
-        if self.declared is not None:
-            function = make_function(builder, deployment.package, self.declared)
+        if self.declaring_registration is not None:
+            function = make_function(builder, deployment.package, self.declaring_registration)
             calls.update_function(*by_owner, function)
 
 

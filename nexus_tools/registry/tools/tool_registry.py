@@ -20,7 +20,7 @@ from nexus_tools.registry.preconditions import (
     check_slash,
     due_at_ms,
 )
-from nexus_tools.registry.tools.declarations import declared
+from nexus_tools.registry.tools.declarations import with_declarations
 from nexus_tools.registry.tools.listing import Fqn, parse_fqn
 from nexus_tools.registry.tools.names import Names
 from nexus_tools.registry.tools.on_chain_calls import FunctionReader
@@ -52,7 +52,7 @@ class RegisteredTool:
 
     fqn: ToolFqn
     tool: Address
-    new: bool
+    is_new: bool
     price_mist: int
 
 
@@ -120,7 +120,9 @@ class ToolRegistry(Names):
         missing = missing_registrations(registrations, view, self.client.address)
         groups = batches(missing)
         if len(groups) > 1:
-            collateral_mist = sum(entry.locks_mist(view.settings) for entry in missing)
+            collateral_mist = sum(
+                entry.required_collateral_mist(view.settings) for entry in missing
+            )
             await self.client.check_balance(collateral_mist, _GAS_MIST * len(missing))
         existing = [entry for entry in registrations if entry.fqn in view.tools]
         if existing:
@@ -140,7 +142,7 @@ class ToolRegistry(Names):
             for tool in tools
         ]
         reader = FunctionReader(self.client.objects, self.deployment)
-        return await declared(self.client, reader, registrations)
+        return await with_declarations(self.client, reader, registrations)
 
     def _result(
         self, registrations: Sequence[Registration], view: RegistrySnapshot, sent: Sent | None
@@ -149,7 +151,7 @@ class ToolRegistry(Names):
             RegisteredTool(
                 fqn := registration.fqn,
                 self._id(fqn),
-                new=fqn not in view.tools,
+                is_new=fqn not in view.tools,
                 price_mist=view.tools[fqn].price_mist
                 if fqn in view.tools
                 else registration.price_mist,
@@ -166,10 +168,10 @@ class ToolRegistry(Names):
         first, *objects = await self.client.objects(
             [registry, *ids, *map(self._name_id, unversioned)]
         )
-        tools = [self.decoded(value, calls.Tool) for value in objects[: len(ids)]]
-        owned = [self.decoded(value, Name) for value in objects[len(ids) :]]
+        tools = [self.decode(value, calls.Tool) for value in objects[: len(ids)]]
+        owned = [self.decode(value, Name) for value in objects[len(ids) :]]
         return RegistrySnapshot(
-            self.existing(first, registry, tool_registry.ToolRegistry).settings,
+            self.decode_existing(first, registry, tool_registry.ToolRegistry).settings,
             {fqn: tool for fqn, tool in zip(fqns, tools, strict=True) if tool},
             {name.name: name for name in owned if name},
         )
@@ -258,9 +260,11 @@ class ToolRegistry(Names):
         tool, name = await self._with_name(fqn)
         if function is not None or (url is not None and tool.definition.function is not None):
             [registration] = await self._registrations([changes.definition(tool)], 0, ())
-            changes = replace(changes, declared=registration if function is not None else None)
+            changes = replace(
+                changes, declaring_registration=registration if function is not None else None
+            )
         changes.check(tool)
-        if changes.need_owner:
+        if changes.need_the_owner:
             check_owner(name, self.client.address)
         else:
             check_operator(tool, name, self.client.address)
@@ -301,7 +305,7 @@ class ToolRegistry(Names):
         [leader_id] = await self._leaders.ids([leader])
         return await self.call(calls.remove_leader, tool.id, tool.name, leader_id)
 
-    async def open_to_all(self, fqn: Fqn) -> Sent:
+    async def accept_any_leader(self, fqn: Fqn) -> Sent:
         """Accept any leader. Raises `not_owner`, or `open_to_all` if the tool has a price."""
         return await self.call(calls.open_to_all, *self._by_owner(await self._owned(fqn)))
 
@@ -378,8 +382,8 @@ class ToolRegistry(Names):
         parsed = parse_fqn(fqn)
         name_at = self._name_id(parsed.unversioned)
         value, name = await self.client.objects([self._id(parsed), name_at])
-        tool = await self._require_registered(self.decoded(value, calls.Tool), fqn)
-        return tool, self.existing(name, name_at, Name)
+        tool = await self._require_registered(self.decode(value, calls.Tool), fqn)
+        return tool, self.decode_existing(name, name_at, Name)
 
     async def _owned(self, fqn: Fqn) -> calls.Tool:
         """Return the tool, if the wallet owns its name. Raises `tool_unknown` or `not_owner`."""

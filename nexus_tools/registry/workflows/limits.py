@@ -57,7 +57,7 @@ def check_plan(document: Document, plan: Plan) -> None:
     _at_most(_MAX_BLOCKS, len(plan.blocks), "regions and loops")
     _at_most(_MAX_GROUPS, len(plan.groups), "entry groups")
     for vertex in plan.vertices.values():
-        _at_most(_MAX_OF_ONE, len(vertex.into), "input ports of a vertex")
+        _at_most(_MAX_OF_ONE, len(vertex.incoming), "input ports of a vertex")
 
 
 def check_encoded_plan(plan: EncodedPlan, text: bytes, description: str) -> None:
@@ -109,7 +109,7 @@ def _check_block(block: Block) -> None:
 
 def _check_name(name: str) -> None:
     if not name.isascii() or len(name) > _MAX_NAME_BYTES:
-        raise too_large(
+        raise too_large_error(
             f"the name '{name}' is not ASCII or is longer than {_MAX_NAME_BYTES} characters",
             "Use short ASCII names for ports, variants and entry groups.",
         )
@@ -117,13 +117,13 @@ def _check_name(name: str) -> None:
 
 def _at_most(limit: int, count: int, items: str) -> None:
     if count > limit:
-        raise too_large(
+        raise too_large_error(
             f"it has {count} {items}, and the limit is {limit}",
             "Split it into several workflows.",
         )
 
 
-def too_large(message: str, hint: str) -> ValidationError:
+def too_large_error(message: str, hint: str) -> ValidationError:
     """Return the error for a workflow that cannot be published."""
     return ValidationError(
         "workflow_too_large", f"the workflow cannot be published: {message}", hint=hint

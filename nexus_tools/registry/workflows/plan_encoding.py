@@ -41,7 +41,7 @@ _KINDS = {EdgeKind.FOR_EACH: 1, EdgeKind.DO_WHILE: 2, EdgeKind.BREAK: 3, EdgeKin
 _WALRUS = "walrus"
 
 
-def encoded(document: Document, plan: Plan | None = None) -> EncodedPlan:
+def encode_plan(document: Document, plan: Plan | None = None) -> EncodedPlan:
     """Return the encoded plan of a document. Raises `workflow_too_large`, or as `create_plan`."""
     plan = plan or create_plan(document)
     check_plan(document, plan)
@@ -56,7 +56,7 @@ class _Encoder:
         self._tool_numbers = {fqn: number for number, fqn in enumerate(self._tools)}
         self._numbers = {name: number for number, name in enumerate(plan.vertices)}
         self._ports = {
-            name: {port: number for number, port in enumerate(vertex.into)}
+            name: {port: number for number, port in enumerate(vertex.incoming)}
             for name, vertex in plan.vertices.items()
         }
 
@@ -87,7 +87,7 @@ class _Encoder:
             vertex.retry_after_ms,
             vertex.parallel,
             planned.terminates,
-            tuple(self._port(planned, port) for port in planned.into),
+            tuple(self._port(planned, port) for port in planned.incoming),
             tuple(
                 Variant(name, tuple(self._edge(edge, edge.source.port) for edge in edges))
                 for name, edges in planned.variants.items()
@@ -95,7 +95,7 @@ class _Encoder:
         )
 
     def _port(self, vertex: PlannedVertex, name: str) -> Port:
-        edges = vertex.into[name]
+        edges = vertex.incoming[name]
         is_static = any(edge.kind is EdgeKind.STATIC for edge in edges)
         flags = (name in vertex.entries, name in vertex.constants, is_static)
         return Port(name, *flags, tuple(map(self._source, vertex.sources(name))))
@@ -118,7 +118,7 @@ class _Encoder:
             edge.zeros,
             edge.scope,
             edge.element,
-            edge.left,
+            edge.collected_region,
             bytes(edge.rounds),
         )
 
@@ -140,7 +140,7 @@ class _Encoder:
             block.kind is BlockKind.REGION,
             block.around,
             _position(block.region, block.around),
-            tuple(Input(*self._target(need)) for need in block.needs),
+            tuple(Input(*self._target(need)) for need in block.required_ports),
             tuple(self._numbers[name] for name in block.cursors),
             tuple(map(self._mixed, block.starts)),
             tuple(self._collects(number, block)),
@@ -153,8 +153,8 @@ class _Encoder:
                 tuple(
                     sorted(
                         self._numbers[incoming.source.vertex]
-                        for incoming in self._plan.vertices[target.vertex].into[target.port]
-                        if incoming.left == number
+                        for incoming in self._plan.vertices[target.vertex].incoming[target.port]
+                        if incoming.collected_region == number
                     )
                 ),
             )

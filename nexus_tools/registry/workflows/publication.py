@@ -20,9 +20,9 @@ from nexus_tools.registry.workflows.limits import (
     PAGE,
     EncodedPlan,
     check_encoded_plan,
-    too_large,
+    too_large_error,
 )
-from nexus_tools.registry.workflows.plan_encoding import encoded
+from nexus_tools.registry.workflows.plan_encoding import encode_plan
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.transaction import TRANSACTION_KIND, Argument
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES, ToolFqn
@@ -70,7 +70,7 @@ class Publication:
         Raises `workflow_too_large`, and as `create_plan` does.
         """
         plan = create_plan(document)
-        encoded_plan = encoded(document, plan)
+        encoded_plan = encode_plan(document, plan)
         text = document.canonical()
         check_encoded_plan(encoded_plan, text, description)
         compressed = zlib.compress(text, 9)
@@ -121,7 +121,7 @@ def batches(steps: Iterable[Step], deployment: Deployment) -> list[list[Step]]:
         step(probe, deployment, probe.gas)
         size = len(TRANSACTION_KIND.encode(probe.finish()))
         if size > _MAX_TRANSACTION_BYTES or len(probe.commands) > _MAX_COMMANDS:
-            raise too_large(
+            raise too_large_error(
                 f"one of its parts takes {size} bytes, the limit of a transaction is"
                 f" {_MAX_TRANSACTION_BYTES}",
                 "Shorten default values and names, or pass large values as inputs.",

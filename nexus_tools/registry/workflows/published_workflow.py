@@ -29,7 +29,7 @@ from nexus_tools.registry.workflows.limits import (
     PAGE,
     EncodedPlan,
 )
-from nexus_tools.registry.workflows.plan_encoding import encoded
+from nexus_tools.registry.workflows.plan_encoding import encode_plan
 from nexus_tools.registry.workflows.plan_gas import PlanSizes
 from nexus_tools.sui.bindings.runtime import MoveStruct
 from nexus_tools.sui.types.address import Address
@@ -112,7 +112,7 @@ def _parse(registry: Address, dag: Dag, text: bytes, edges: int) -> _ParsedDocum
         raise _mismatch(dag, "its numbers of vertices or edges differ from its document")
     with _as_mismatch(dag):
         plan = create_plan(document)
-        expected = encoded(document, plan)
+        expected = encode_plan(document, plan)
         tools = tuple(tool_id(registry, ToolFqn.parse(fqn)) for fqn in expected.tools)
     if document.digest() != dag.digest:
         raise _mismatch(dag, "its document is not in canonical form")

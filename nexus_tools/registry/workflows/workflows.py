@@ -56,7 +56,7 @@ class PublishResult:
     fqn: ToolFqn
     workflow: Address
     sent: tuple[Sent, ...]
-    left: int = 0
+    remaining: int = 0
 
     @property
     def cost_mist(self) -> int:
@@ -160,13 +160,13 @@ class Workflows(PackageClient):
         )
         if tool is not None:
             raise _fqn_taken_error(publication.fqn, "a tool")
-        name = self.decoded(name_object, Name)
+        name = self.decode(name_object, Name)
         if name is not None:
             hint = "Choose another domain or name, or sign with the wallet that owns it."
             subject = f"the name {name.name}"
             require_owner(self.client.address, name.owner.owner, subject, "name_taken", hint)
         if value is None:
-            if not self.existing(settings, registry, ToolRegistry).settings.accepting:
+            if not self.decode_existing(settings, registry, ToolRegistry).settings.accepting:
                 raise WrongStateError(
                     "not_accepting",
                     "the registry does not accept new registrations at present",
@@ -235,7 +235,7 @@ class Workflows(PackageClient):
         Raises `workflow_unknown`, `object_of_another_type` or `workflow_mismatch`.
         """
         value = await self.client.object(workflow)
-        dag = self.decoded(value, Dag)
+        dag = self.decode(value, Dag)
         if dag is None or value is None or not _is_published(value):
             raise NotFoundError(
                 "workflow_unknown",

@@ -6,7 +6,7 @@ transactions.
 
 from nexus_tools.sui.client.any_loop_client import AnyLoopClient
 from nexus_tools.sui.client.coins.coin_pool import MAX_PAYMENT_COINS, GasSource
-from nexus_tools.sui.client.connection.connection import Connection, Patience
+from nexus_tools.sui.client.connection.connection import Connection, RetryPolicy
 from nexus_tools.sui.client.connection.grpc_errors import UnsupportedByNodeError
 from nexus_tools.sui.client.epoch import Epoch, read_epoch
 from nexus_tools.sui.client.events.event_following import follow_events, past_events
@@ -42,8 +42,8 @@ __all__ = [
     "FaucetCoin",
     "GasSource",
     "Mark",
-    "Patience",
     "Progress",
+    "RetryPolicy",
     "SignedTransaction",
     "SimulatedTransaction",
     "SuiClient",

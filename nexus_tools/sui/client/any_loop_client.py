@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools.sui.client.connection.connection import Connection, Line, Patience
+from nexus_tools.sui.client.connection.connection import Channel, Connection, RetryPolicy
 from nexus_tools.sui.client.sender import Sender
 from nexus_tools.sui.client.sui_client import SuiClient
 from nexus_tools.sui.keystore.keys import Signer
@@ -35,7 +35,7 @@ class AnyLoopConnection(Connection):
     async def _ask(self, procedure: "Procedure", request: "Message", timeout_s: float) -> "Message":
         import grpc  # noqa: PLC0415 - not needed to start the command line
 
-        line = self._line = self._line or Line(self._open_channel(grpc))
+        line = self._line = self._line or Channel(self._open_channel(grpc))
         call = line.method(procedure).future(request, timeout=timeout_s)
         loop, is_done = asyncio.get_running_loop(), asyncio.Event()
 
@@ -56,7 +56,7 @@ class AnyLoopConnection(Connection):
 
     async def stream(self, name: str, **fields: Any) -> "AsyncGenerator[Message, None]":
         """Yield the frames of a stream on a connection of its own, in the loop that reads it."""
-        connection = Connection(self.network, self.patience)
+        connection = Connection(self.network, self.retry_policy)
         connection.open()
         try:
             async with aclosing(connection.stream(name, **fields)) as frames:
@@ -75,9 +75,9 @@ class AnyLoopClient(SuiClient):
         signer: Signer | None = None,
         *,
         parallel: int = 1,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
     ) -> None:
-        super().__init__(network, signer, parallel=parallel, patience=patience)
-        self.connection: AnyLoopConnection = AnyLoopConnection(network, patience)
+        super().__init__(network, signer, parallel=parallel, retry_policy=retry_policy)
+        self.connection: AnyLoopConnection = AnyLoopConnection(network, retry_policy)
         if signer is not None:
             self._sender = Sender(self.connection, self._known, signer, parallel)

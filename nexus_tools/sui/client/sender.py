@@ -131,7 +131,7 @@ class Sender:
         if not batch:
             return None
         for coin in batch:
-            self._known.learn(AddressOwner(self._signer.address), coin.reference)
+            self._known.add(AddressOwner(self._signer.address), coin.reference)
         try:
             async with self._attempts.reserved(spares):
                 result = await self._execute(build_merge(batch), None, GasSource.ANY)
@@ -145,7 +145,7 @@ class Sender:
 
     async def learn(self, effects: TransactionEffects) -> None:
         """Apply the effects of a transaction that was sent elsewhere: it may have spent money."""
-        self._known.learn_effects(effects)
+        self._known.apply_effects(effects)
         spent = max(0, -effects.address_balance_change(self._signer.address, SUI))
         changed = (object_id for object_id, _ in effects.changed_objects)
         await self._attempts.purse.forget(changed, spent)
@@ -167,7 +167,7 @@ class Sender:
     async def _try(self, source: GasSource, attempt: Callable[[], Awaitable[T]]) -> T:
         """Retry with current data while the attempt fails because of outdated data."""
         async with self._slots if source is GasSource.ANY else nullcontext():
-            pauses = self._connection.patience.pauses()
+            pauses = self._connection.retry_policy.delays()
             for attempts_left in reversed(range(_ATTEMPTS)):
                 try:
                     return await attempt()

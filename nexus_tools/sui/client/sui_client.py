@@ -7,7 +7,7 @@ from typing import Self
 
 from nexus_tools.sui.client.coins.coin_pool import GasSource, InsufficientFundsError
 from nexus_tools.sui.client.coins.gas import MAX_BUDGET_MIST
-from nexus_tools.sui.client.connection.connection import Connection, Patience, check_chain, mask
+from nexus_tools.sui.client.connection.connection import Connection, RetryPolicy, check_chain, mask
 from nexus_tools.sui.client.epoch import read_epoch
 from nexus_tools.sui.client.faucet import funding_hint
 from nexus_tools.sui.client.reads import (
@@ -76,12 +76,12 @@ class SuiClient:
         signer: Signer | None = None,
         *,
         parallel: int = 1,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         on_merge: OnMerge | None = None,
         on_send: OnSend | None = None,
     ) -> None:
         self.network = network
-        self.connection = Connection(network, patience)
+        self.connection = Connection(network, retry_policy)
         self._known = ObjectCache()
         self._signer = signer
         self._parallel = parallel
@@ -174,14 +174,14 @@ class SuiClient:
         """
         value = await read_object(self.connection, object_id, version)
         if version is None:
-            self._known.learn_shared((value,))
+            self._known.add_shared((value,))
         return value
 
     async def objects(self, object_ids: Sequence[Address]) -> tuple[Object | None, ...]:
         """Return objects in the order of the IDs, with None for those that do not exist."""
         values = await read_objects(self.connection, object_ids)
         if len(values) <= MAX_BATCH_OBJECTS:  # a longer list would evict the rest of the cache
-            self._known.learn_shared(values)
+            self._known.add_shared(values)
         return values
 
     async def owned_objects(

@@ -113,7 +113,7 @@ def signature_member(field: str, label: str) -> str:
 
 def content_digest(body: bytes) -> str:
     """Return the `Content-Digest` field of a body (RFC 9530)."""
-    return f"sha-256={written_bytes(sha256(body).digest())}"
+    return f"sha-256={format_bytes_item(sha256(body).digest())}"
 
 
 def matches_digest(body: bytes, field: str) -> bool:
@@ -138,7 +138,7 @@ def read_bytes_item(field: str) -> tuple[bytes, Mapping[str, int | str | bool]]:
     return _decoded(match[1]), _parameters(match[2])
 
 
-def written_bytes(data: bytes) -> str:
+def format_bytes_item(data: bytes) -> str:
     """Serialize bytes for a field: a member of `Signature`, or an item."""
     return f":{b64encode(data).decode('ascii')}:"
 
@@ -199,7 +199,7 @@ def _serialized(parameters: str) -> str:
 
 def _serialized_bare(text: str) -> str:
     if text[0] == ":":
-        return written_bytes(_decoded(text))
+        return format_bytes_item(_decoded(text))
     if not (text[0] == "-" or text[0].isdigit()):
         return text
     if "." not in text:

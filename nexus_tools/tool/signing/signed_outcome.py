@@ -17,7 +17,11 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.tool import protocol
 from nexus_tools.tool.outcome import Answer, OutcomeSignature
 from nexus_tools.tool.ports import encode_ports, encode_string
-from nexus_tools.tool.signing.http_signatures import MalformedError, read_bytes_item, written_bytes
+from nexus_tools.tool.signing.http_signatures import (
+    MalformedError,
+    format_bytes_item,
+    read_bytes_item,
+)
 from nexus_tools.tool.signing.signing_key import Identity, parse_key_id, verifies
 from nexus_tools.tool.strict_json import parse_json
 
@@ -58,7 +62,7 @@ def outcome_header(
         message = outcome_message(bytes.fromhex(invocation[1]), _object(asked), _answer(body))
     except ValidationError:
         return {}
-    signature = written_bytes(identity.key.private.sign(message))
+    signature = format_bytes_item(identity.key.private.sign(message))
     return {_HEADER: f'{signature};keyid="{identity.key_id}"'}
 
 

@@ -22,11 +22,11 @@ from nexus_tools.tool.signing.http_signatures import (
     MalformedError,
     SignatureInput,
     content_digest,
+    format_bytes_item,
     matches_digest,
     read_input,
     read_signature,
     signature_member,
-    written_bytes,
 )
 from nexus_tools.tool.signing.request_components import request_value, target_uri
 from nexus_tools.tool.signing.signed_outcome import outcome_header, read_outcome_signature
@@ -97,7 +97,7 @@ class SignedRequest(NamedTuple):
     signer: str
     nonce: str
     created_s: int
-    remember_until_s: int
+    nonce_expires_s: int
     """The time until which the same nonce must be rejected."""
 
 
@@ -373,7 +373,7 @@ def _signed(key: SigningKey, digest: str, text: str, lines: str) -> dict[str, st
     return {
         _DIGEST: digest,
         _INPUT: f"{LABEL}={text}",
-        _SIGNATURE: f"{LABEL}={written_bytes(signature)}",
+        _SIGNATURE: f"{LABEL}={format_bytes_item(signature)}",
     }
 
 

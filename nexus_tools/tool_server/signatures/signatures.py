@@ -82,9 +82,9 @@ class SignaturePolicy:
     key: SigningKey | None = None
     nonces: NonceStore = field(default_factory=MemoryNonceStore)
     answers: UnsettledAnswers = field(default_factory=UnsettledAnswers)
-    look_again: Callable[[str], Awaitable[None]] | None = None
+    refresh_keys: Callable[[str], Awaitable[None]] | None = None
     authorize: Callable[[str, Call], Awaitable[None]] | None = None
-    is_believed: Callable[[str], bool] | None = None
+    is_key_trusted: Callable[[str], bool] | None = None
     clock: Callable[[], float] = time
 
 
@@ -103,7 +103,7 @@ class SignedCall(NamedTuple):
         try:
             check_body(body, self.headers)
             is_new = signatures.nonces.take(
-                request.signer, request.nonce, request.remember_until_s, now_s
+                request.signer, request.nonce, request.nonce_expires_s, now_s
             )
         except SignatureRejectedError as error:
             raise _problem(error.problem, error.detail) from error
@@ -113,7 +113,7 @@ class SignedCall(NamedTuple):
             raise _problem(Problem.SIGNATURE_REPLAYED, "this request was already received")
         if self.gate.is_required:
             invocation, digest = self.headers[_INVOCATION], self.headers[_DIGEST]
-            if not signatures.answers.begin(request.signer, invocation, digest, now_s):
+            if not signatures.answers.record_call(request.signer, invocation, digest, now_s):
                 detail = "this leader sent another body for the same invocation"
                 raise ProblemError(Problem.KEY_REUSED, detail)
 
@@ -125,7 +125,7 @@ class SignedCall(NamedTuple):
         """
         identity, signatures = self.gate.identity, self.gate.signatures
         now_s = signatures.clock()
-        if response.status == HTTPStatus.OK and not self.gate.is_believed:
+        if response.status == HTTPStatus.OK and not self.gate.is_key_trusted:
             response = _not_believed().response()
         if self.gate.is_required:
             if deadline is not None and self._is_late(now_s, deadline):
@@ -133,7 +133,7 @@ class SignedCall(NamedTuple):
                 response = ProblemError(Problem.TIMED_OUT, detail).response()
             is_answer = response.status == HTTPStatus.OK
             leader, invocation = self.request.signer, self.headers[_INVOCATION]
-            signatures.answers.end(leader, invocation, has_answer=is_answer)
+            signatures.answers.record_answer(leader, invocation, has_answer=is_answer)
         if identity is None:
             return response
         content = (response.status, response.body, self.headers)
@@ -192,7 +192,7 @@ class SignatureGate:
             if error.unknown:
                 raise _UnknownSignerError(error) from error
             raise _problem(error.problem, error.detail) from error
-        if not self.is_believed:
+        if not self.is_key_trusted:
             raise _not_believed()
         if self.is_required and (reason := self.signatures.answers.refusal(request.signer)):
             raise ProblemError(Problem.ANSWERS_UNPAID, reason)
@@ -207,18 +207,18 @@ class SignatureGate:
 
         Raises as `admit`, and `refused` if there is nothing to refresh.
         """
-        if not isinstance(refused, _UnknownSignerError) or self.signatures.look_again is None:
+        if not isinstance(refused, _UnknownSignerError) or self.signatures.refresh_keys is None:
             raise refused
         try:
-            await self.signatures.look_again(refused.signer)
+            await self.signatures.refresh_keys(refused.signer)
         except NotReadyError as error:
             raise ProblemError(Problem.NOT_READY, str(error), headers=_RETRY_SOON) from error
         return self.admit(scope)
 
     @property
-    def is_believed(self) -> bool:
+    def is_key_trusted(self) -> bool:
         """Whether callers trust what the server signs for the tool."""
-        callback = self.signatures.is_believed
+        callback = self.signatures.is_key_trusted
         return callback is None or callback(self.tool)
 
     async def authorize(self, call: Call) -> None:

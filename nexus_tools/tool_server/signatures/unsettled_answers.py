@@ -39,7 +39,7 @@ class UnsettledAnswers:
         self._file = open_state(path, _SCHEMA)
         self._forgotten_at = 0.0
 
-    def begin(self, leader: str, invocation: str, digest: str, now_s: float) -> bool:
+    def record_call(self, leader: str, invocation: str, digest: str, now_s: float) -> bool:
         """Record a leader's call, which counts from now on if the invocation fails.
 
         It counts from the call and not from the answer, because a leader may fail the invocation
@@ -54,17 +54,17 @@ class UnsettledAnswers:
         stored_digest = self._read(_DIGEST_OF, leader, invocation)
         return stored_digest in ([], [(digest,)])
 
-    def end(self, leader: str, invocation: str, *, has_answer: bool) -> None:
+    def record_answer(self, leader: str, invocation: str, *, has_answer: bool) -> None:
         """Record the end of a call, and whether it had an answer in time."""
         self._execute(_GIVEN if has_answer else _NOT_GIVEN, leader, invocation)
         if has_answer:
             self._log_unpaid(leader, invocation)
 
-    def settled(self, invocation: str) -> None:
+    def mark_settled(self, invocation: str) -> None:
         """Record that an invocation was settled, so the tool was paid."""
         self._execute(_SETTLED, invocation)
 
-    def unpaid(self, invocation: str, reason: str) -> None:
+    def mark_unpaid(self, invocation: str, reason: str) -> None:
         """Record that an invocation failed or expired, with its on-chain reason.
 
         It counts for each leader that received the answer. If the other leader of the invocation
@@ -110,7 +110,10 @@ class UnsettledAnswers:
         reason = unpaid[invocation]
         _log.warning("answer_unpaid", leader=leader, invocation=invocation, reason=reason)
         if len(unpaid) == MAX_UNPAID:
-            hint = f"After the leader has fixed this, start the server with `--forgive {leader}`."
+            hint = (
+                "After the leader has fixed this, start the server with"
+                f" `--forgive-leader {leader}`."
+            )
             _log.error("leader_refused", leader=leader, invocations=list(unpaid), hint=hint)
 
     def _execute(self, statement: str, *values: object) -> int:

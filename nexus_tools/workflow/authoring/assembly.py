@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nexus_tools.errors import UsageError
-from nexus_tools.workflow.authoring.lines import Line
+from nexus_tools.workflow.authoring.connections import Connection, connections
 from nexus_tools.workflow.authoring.sketch import (
     Binding,
     Block,
@@ -17,7 +17,7 @@ from nexus_tools.workflow.authoring.sketch import (
     WorkflowInput,
     order_port,
 )
-from nexus_tools.workflow.authoring.ways import Way, ways
+from nexus_tools.workflow.authoring.source_line import Line
 from nexus_tools.workflow.document.document import (
     DEFAULT_GROUP,
     DIALECT,
@@ -67,7 +67,7 @@ class AssembledDocument:
         return self.lines.get(pointer)
 
 
-def assembled(sketch: Sketch) -> AssembledDocument:
+def assemble(sketch: Sketch) -> AssembledDocument:
     """Return the document of the sketch so far."""
     assembly = _Assembly(sketch)
     for draft in sketch.drafts:
@@ -91,12 +91,12 @@ class _Assembly:
 
     def add(self, draft: Draft) -> None:
         """Add a step with all edges to it."""
-        led = {port: self._ways(feed, draft.block) for port, feed in draft.feeds.items()}
+        led = {port: self._ways(feed, draft.block) for port, feed in draft.bindings.items()}
         if not _is_led(led, draft.block):
             self._anchor(draft, led)
         self.lines[f"/vertices/{len(self.vertices)}"] = draft.line
         for port, found in led.items():
-            line = draft.feeds[port].line if port in draft.feeds else draft.line
+            line = draft.bindings[port].line if port in draft.bindings else draft.line
             for way in found:
                 self._lead(way, InputPort(draft.name, port), line)
         kinds = {way.kind for found in led.values() for way in found}
@@ -104,14 +104,14 @@ class _Assembly:
             self.beginning.append(draft.name)
         self.vertices.append(_vertex(draft, led))
 
-    def _ways(self, feed: Binding, target: Block) -> list[Way]:
+    def _ways(self, feed: Binding, target: Block) -> list[Connection]:
         try:
-            return ways(feed.value, target)
+            return connections(feed.value, target)
         except UsageError as error:
             self.errors.append((error, feed.line))
             return []
 
-    def _anchor(self, draft: Draft, led: dict[str, list[Way]]) -> None:
+    def _anchor(self, draft: Draft, led: dict[str, list[Connection]]) -> None:
         """Make a step wait for the start of its block, if nothing else makes it run there.
 
         So a step in a `for_each` runs for each element, even if it takes no value of the element.
@@ -130,7 +130,7 @@ class _Assembly:
             )
             self.errors.append((refused, draft.block.line))
 
-    def _lead(self, way: Way, target: InputPort, line: Line) -> None:
+    def _lead(self, way: Connection, target: InputPort, line: Line) -> None:
         source = way.source
         if isinstance(source, PortValue):
             assert way.kind is not None
@@ -155,7 +155,7 @@ class _Assembly:
         for name, given in self.sketch.inputs.items():
             if name not in self.entered:
                 self._refuse_unused(given.value, given.line)
-        taken = {id(feed.value) for draft in self.sketch.drafts for feed in draft.feeds.values()}
+        taken = {id(feed.value) for draft in self.sketch.drafts for feed in draft.bindings.values()}
         for block in self.sketch.blocks:
             for state in block.entered_by:
                 if isinstance(state, State) and state.later and id(state) not in taken:
@@ -196,7 +196,7 @@ class _Assembly:
         return (EntryGroup(DEFAULT_GROUP, names),)
 
 
-def _is_led(led: dict[str, list[Way]], block: Block) -> bool:
+def _is_led(led: dict[str, list[Connection]], block: Block) -> bool:
     """Return whether edges make a step run in each iteration and each round of its block."""
     moving = [way for found in led.values() for way in found if way.is_moving]
     runs_in = max((way.depth for way in moving), default=0)
@@ -210,7 +210,7 @@ def _beginning_of(block: Block) -> Origin:
         return block.entered_by[0]
     state = block.changing[0]
     assert block.parent is not None
-    begins = any(way.is_moving for way in ways(state.initial, block.parent))
+    begins = any(way.is_moving for way in connections(state.initial, block.parent))
     if begins or block.parent.kind is not BlockKind.FOR_EACH:
         return state
     element = block.parent.entered_by[0]
@@ -219,7 +219,7 @@ def _beginning_of(block: Block) -> Origin:
     )
 
 
-def _vertex(draft: Draft, led: dict[str, list[Way]]) -> Vertex:
+def _vertex(draft: Draft, led: dict[str, list[Connection]]) -> Vertex:
     entry_ports = tuple(
         port
         for port, found in led.items()

@@ -5,8 +5,8 @@ from typing import NoReturn, Self
 
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.sui.support.suggestions import suggestion
-from nexus_tools.workflow.authoring.feeding import as_origin, check_types
-from nexus_tools.workflow.authoring.lines import UnknownNameError, caller_line
+from nexus_tools.workflow.authoring.connections import check_loop_start
+from nexus_tools.workflow.authoring.input_binding import check_types, to_origin
 from nexus_tools.workflow.authoring.sketch import (
     Block,
     BlockKind,
@@ -15,8 +15,8 @@ from nexus_tools.workflow.authoring.sketch import (
     Sketch,
     State,
 )
+from nexus_tools.workflow.authoring.source_line import UnknownNameError, caller_line
 from nexus_tools.workflow.authoring.value import IncompleteValue, Value
-from nexus_tools.workflow.authoring.ways import check_loop_start
 from nexus_tools.workflow.document.document import MAX_PARALLEL
 from nexus_tools.workflow.interfaces import LIST
 
@@ -65,7 +65,7 @@ class _ForEach(_With):
         self._elements = tuple(map(Value, elements))
 
     def _element_of(self, items: Value) -> Element:
-        origin = as_origin(self._sketch, items)
+        origin = to_origin(self._sketch, items)
         for port in origin.leaves():
             if not isinstance(port, PortValue) or port.draft.block is not self._block.parent:
                 raise UsageError(
@@ -134,7 +134,7 @@ class Loop(_With):
         self._named: frozenset[str] = frozenset()
 
     def _state(self, name: str, given: object) -> State:
-        initial = as_origin(self._sketch, given)
+        initial = to_origin(self._sketch, given)
         check_loop_start(initial, self._block)
         return State(self._sketch, self._block, initial.shape, name, initial, self._block.line)
 
@@ -186,7 +186,7 @@ class Loop(_With):
                 f"the loop has no {name!r}",
                 hint=suggestion(name, self._states, otherwise=f"it has {', '.join(self._states)}"),
             )
-        given = as_origin(self._sketch, value)
+        given = to_origin(self._sketch, value)
         if given is self._states[name]:
             return None
         if not isinstance(given, PortValue) or given.draft.block is not self._block:
@@ -220,7 +220,7 @@ class Loop(_With):
 
     def _check_takers(self, state: State, port: PortValue) -> None:
         for draft in self._sketch.drafts:
-            for name, feed in draft.feeds.items():
+            for name, feed in draft.bindings.items():
                 if feed.value is state:
                     check_types(draft, name, port)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from nexus_tools.errors import UsageError
 from nexus_tools.tool import ToolFqn
-from nexus_tools.workflow.authoring.lines import Line
+from nexus_tools.workflow.authoring.source_line import Line
 from nexus_tools.workflow.document.document import (
     AFTER,
     DEFAULT_PARALLEL,
@@ -128,7 +128,7 @@ class PortValue(Origin):
         return OutputPort(self.draft.name, self.variant, self.port)
 
     def __str__(self) -> str:
-        return f"{self.draft.called}.{self.variant}.{self.port}"
+        return f"{self.draft.display_name}.{self.variant}.{self.port}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -202,14 +202,14 @@ class Draft:
     ports: ToolPorts | None
     block: Block
     line: Line
-    feeds: dict[str, Binding] = field(default_factory=dict)
+    bindings: dict[str, Binding] = field(default_factory=dict)
     attempts: int = 1
     retry_after_ms: int = 0
     post_failure_action: PostFailureAction | None = None
     verifier: Verifier = Verifier.NONE
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """The author's name for it: its variable, or the name of its vertex."""
         return self.line.variable or self.name
 

@@ -6,8 +6,7 @@ from typing import Literal, Self, get_args
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.tool import is_error_variant
-from nexus_tools.workflow.authoring.feeding import feed
-from nexus_tools.workflow.authoring.lines import UnknownNameError, caller_line
+from nexus_tools.workflow.authoring.input_binding import bind_input
 from nexus_tools.workflow.authoring.sketch import (
     Draft,
     PortValue,
@@ -16,6 +15,7 @@ from nexus_tools.workflow.authoring.sketch import (
     first_of,
     order_port,
 )
+from nexus_tools.workflow.authoring.source_line import UnknownNameError, caller_line
 from nexus_tools.workflow.authoring.value import IncompleteValue, Value, origin_of
 from nexus_tools.workflow.document.document import (
     ERR_EVAL,
@@ -131,8 +131,8 @@ class Step(_OfStep):
         """
         with caller_line() as line:
             for other in others:
-                port = order_port(self._draft.feeds)
-                feed(self._sketch, self._draft, port, _awaited(other), line)
+                port = order_port(self._draft.bindings)
+                bind_input(self._sketch, self._draft, port, _awaited(other), line)
         return self
 
     def __getattr__(self, variant: str) -> "Branch":
@@ -170,7 +170,7 @@ class Step(_OfStep):
         return Value(first_of(self._sketch, [origin_of(value) for value in values]))
 
     def _name(self) -> str:
-        return self._draft.called
+        return self._draft.display_name
 
     def _example(self) -> str:
         ports = self._draft.ports
@@ -232,7 +232,7 @@ class Branch(_OfStep):
                 )
             )
         block = self._draft.block
-        return Value(PortValue(self._sketch, block, known.shape, self._draft, self._variant, port))
+        return Value(PortValue(self._sketch, block, known.types, self._draft, self._variant, port))
 
     def __getitem__(self, port: str) -> Value:
         return self.__getattr__(port)
@@ -252,7 +252,7 @@ class Branch(_OfStep):
         return list(self._ports.named)
 
     def _name(self) -> str:
-        return f"{self._draft.called}.{self._variant}"
+        return f"{self._draft.display_name}.{self._variant}"
 
     def _example(self) -> str:
         return f"{self._name()}.{next(iter(self._ports.named), 'port')}"

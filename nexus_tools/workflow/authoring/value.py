@@ -4,8 +4,8 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NoReturn
 
 from nexus_tools.errors import UsageError, ValidationError
-from nexus_tools.workflow.authoring.lines import UnknownNameError, caller_line
 from nexus_tools.workflow.authoring.sketch import Origin
+from nexus_tools.workflow.authoring.source_line import UnknownNameError, caller_line
 
 _TO_BRANCH = "to branch, use a variant: what takes one of its ports runs in that case"
 _TO_CALCULATE = "feed it to a port of a step that makes what is needed of it"

@@ -7,10 +7,10 @@ from typing import Any, overload
 
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES, ToolFqn
-from nexus_tools.workflow.authoring.assembly import VALUE_UNUSED, Located, assembled
+from nexus_tools.workflow.authoring.assembly import VALUE_UNUSED, Located, assemble
 from nexus_tools.workflow.authoring.blocks import ForEach, ForEachZipped, Loop
-from nexus_tools.workflow.authoring.feeding import as_origin, feed
-from nexus_tools.workflow.authoring.lines import Line, caller_line
+from nexus_tools.workflow.authoring.connections import connections
+from nexus_tools.workflow.authoring.input_binding import bind_input, to_origin
 from nexus_tools.workflow.authoring.sketch import (
     Binding,
     Block,
@@ -24,10 +24,10 @@ from nexus_tools.workflow.authoring.sketch import (
     WorkflowInput,
     first_of,
 )
+from nexus_tools.workflow.authoring.source_line import Line, caller_line
 from nexus_tools.workflow.authoring.steps import OnFailure, Step, failure_action
 from nexus_tools.workflow.authoring.used_tool import ResolvedTool, UsedTool, resolve_tool
 from nexus_tools.workflow.authoring.value import Value
-from nexus_tools.workflow.authoring.ways import ways
 from nexus_tools.workflow.document.document import Document
 from nexus_tools.workflow.document.violation import Violation, violations_error
 from nexus_tools.workflow.interfaces import JsonTypes, ToolPorts, json_types_of
@@ -106,7 +106,7 @@ class Workflow:
             named = self._name(name, known.fqn.name)
             draft = Draft(named, known.fqn, known.kind, known.ports, self._sketch.block, line)
             for port, given in fed.items():
-                feed(self._sketch, draft, port, given, line)
+                bind_input(self._sketch, draft, port, given, line)
             _check_nothing_is_missing(draft)
         self._sketch.drafts.append(draft)
         return Step(self._sketch, draft)
@@ -157,7 +157,7 @@ class Workflow:
         Iterations without the value are omitted. Raises `UsageError` with code `collect_invalid`.
         """
         with caller_line():
-            given = as_origin(self._sketch, value)
+            given = to_origin(self._sketch, value)
             block = given.block
             _check_is_not_in_rounds(given, self._sketch.block)
             if (
@@ -188,7 +188,7 @@ class Workflow:
         Raises `UsageError` with code `alternatives_invalid`.
         """
         with caller_line():
-            given = [as_origin(self._sketch, value) for value in values]
+            given = [to_origin(self._sketch, value) for value in values]
             return Value(first_of(self._sketch, given))
 
     def output(self, name: str, value: Value) -> None:
@@ -201,12 +201,12 @@ class Workflow:
         with caller_line() as line:
             self._check_blocks_have_ended()
             _check_name(name, self._sketch.outputs, "an output")
-            given = as_origin(self._sketch, value)
+            given = to_origin(self._sketch, value)
             self._check_output(given)
         self._sketch.outputs[name] = Binding(given, line)
 
     def _check_output(self, given: Origin) -> None:
-        sources = [way.source for way in ways(given, self._sketch.root)]
+        sources = [way.source for way in connections(given, self._sketch.root)]
         ports = {source.output for source in sources if isinstance(source, PortValue)}
         if not all(isinstance(source, PortValue) for source in sources):
             raise UsageError(
@@ -215,7 +215,7 @@ class Workflow:
                 hint="Name a port of a variant of a step.",
             )
         for name, other in self._sketch.outputs.items():
-            named = (way.source for way in ways(other.value, self._sketch.root))
+            named = (way.source for way in connections(other.value, self._sketch.root))
             if any(isinstance(source, PortValue) and source.output in ports for source in named):
                 raise UsageError(
                     "output_named_already",
@@ -243,7 +243,7 @@ class Workflow:
 
     def located(self, violations: Iterable[Violation]) -> list[Located]:
         """Return violations of the document, each with its line."""
-        result, beginning = assembled(self._sketch), self._sketch.root.line
+        result, beginning = assemble(self._sketch), self._sketch.root.line
         return [
             Located(violation, result.line_of(violation.pointer) or beginning)
             for violation in violations
@@ -264,7 +264,7 @@ class Workflow:
     def _checked(self, *, strict: bool) -> tuple[Document, list[Located]]:
         with caller_line():
             self._check_blocks_have_ended()
-        result = assembled(self._sketch)
+        result = assemble(self._sketch)
         # Unused values leave the rest complete, so the linter can still run.
         is_whole = all(error.code == VALUE_UNUSED for error, _ in result.errors)
         found = self.located(lint(result.document, strict=strict)) if is_whole else []
@@ -348,7 +348,7 @@ def _check_name_is_meant(tool: ResolvedTool, fed: Mapping[str, Any], name: str) 
 
 def _check_nothing_is_missing(draft: Draft) -> None:
     required = draft.ports.inputs.required if draft.ports else ()
-    missing = [port for port in required if port not in draft.feeds]
+    missing = [port for port in required if port not in draft.bindings]
     if missing:
         raise ValidationError(
             "port_missing",

@@ -47,15 +47,17 @@ class Structure:
     """
 
     blocks: tuple[Block, ...]
-    around: Mapping[str, tuple[int, ...]]
+    enclosing: Mapping[str, tuple[int, ...]]
     problems: tuple[Violation, ...]
 
     def entered_by(self, edge: Edge) -> tuple[int, ...]:
         """Return the blocks that an edge enters, outermost first."""
-        source, target = (self.around.get(each.vertex, ()) for each in (edge.source, edge.target))
+        source, target = (
+            self.enclosing.get(each.vertex, ()) for each in (edge.source, edge.target)
+        )
         return target[shared_length(source, target) :]
 
-    def awaiting(self, edge: Edge) -> tuple[int, ...]:
+    def waiting_blocks(self, edge: Edge) -> tuple[int, ...]:
         """Return the entered blocks that wait for the value: regions, or all if it is static."""
         return tuple(
             block

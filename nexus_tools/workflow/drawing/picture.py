@@ -151,7 +151,7 @@ class Picture:
             spacing,
         )
 
-    def sentences(self) -> Iterator[str]:
+    def descriptions(self) -> Iterator[str]:
         """Yield a textual description of the picture, for screen readers."""
         yield f"A workflow of {len(self.vertices)} vertices"
         for vertex in self.vertices:
@@ -177,7 +177,7 @@ def create_picture(document: Document, states: Mapping[str, VertexState] | None 
     """
     structure = find_structure(document)
     nests = not structure.problems
-    around = structure.around if nests else {}
+    around = structure.enclosing if nests else {}
     entries, results = _input_names(document), _results(document)
     numbers: dict[str, int] = {}
     vertices: list[DrawnVertex] = []

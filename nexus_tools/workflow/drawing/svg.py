@@ -95,7 +95,7 @@ def _file(picture: Picture, layout: Layout) -> Iterator[str]:
     )
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     yield f'<svg xmlns="http://www.w3.org/2000/svg" class="workflow" {size} role="img">'
-    says = picture.sentences()
+    says = picture.descriptions()
     yield f"<title>{escape(next(says))}</title>"
     yield f"<desc>{escape('. '.join(islice(says, MAX_SENTENCES)))}</desc>"
     yield f"<style>{_style()}</style>"

@@ -3,8 +3,8 @@
 Start with `lint`.
 """
 
+from nexus_tools.workflow.interfaces.json_types import ANY, LIST, TEXT, JsonTypes, json_types_of
 from nexus_tools.workflow.interfaces.lint import ToolFacts, lint_interfaces
-from nexus_tools.workflow.interfaces.shape import ANY, LIST, TEXT, JsonTypes, json_types_of
 from nexus_tools.workflow.interfaces.tool_ports import Port, Ports, ToolPorts
 
 __all__ = [

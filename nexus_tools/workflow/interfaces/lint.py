@@ -24,7 +24,7 @@ from nexus_tools.workflow.document.document import (
     VertexKind,
 )
 from nexus_tools.workflow.document.violation import Severity, Violation
-from nexus_tools.workflow.interfaces.shape import ANY, LIST, JsonTypes
+from nexus_tools.workflow.interfaces.json_types import ANY, LIST, JsonTypes
 from nexus_tools.workflow.interfaces.tool_ports import Port, ToolPorts
 
 _KINDS = {ToolType.OFFCHAIN: VertexKind.OFF_CHAIN, ToolType.ONCHAIN: VertexKind.ON_CHAIN}
@@ -95,7 +95,7 @@ class _Interfaces:
             else:
                 message = f"No tool is registered as {vertex.fqn}."
                 if vertex.fqn in (ASK, WAIT):
-                    message += " The publisher does so: `nexus-tools tool register --waiting`."
+                    message += " The publisher does so: `nexus-tools tool register --builtin`."
                 else:
                     message = with_suggestion(message, vertex.fqn, self._tools)
                 yield Violation("unregistered", message, f"{pointer}/kind/tool_fqn")
@@ -163,13 +163,13 @@ class _Interfaces:
         if source and not source.is_required:
             message = f"{edge.source} need not be there, and a run that lacks it fails."
             yield Violation("may_be_missing", message, f"{pointer}/from", Severity.WARNING)
-        shape = source.shape if source else ANY
+        shape = source.types if source else ANY
         moved = _moved(edge.kind, shape)
         if edge.kind is EdgeKind.FOR_EACH and not shape.may_be(LIST):
             message = f"{edge.source} is {shape}, and for_each splits an array."
             yield Violation("not_a_list", message, pointer)
-        elif target and not moved.may_be(target.shape):
-            message = f"{edge.target} is {target.shape}, and the edge brings {moved}."
+        elif target and not moved.may_be(target.types):
+            message = f"{edge.target} is {target.types}, and the edge brings {moved}."
             yield Violation("value_mismatches", message, pointer)
 
     def _source(self, source: OutputPort) -> Port | None:

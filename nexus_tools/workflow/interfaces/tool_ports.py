@@ -14,7 +14,7 @@ from nexus_tools.tool import (
     json_pointer,
 )
 from nexus_tools.workflow.document.document import ERR_EVAL
-from nexus_tools.workflow.interfaces.shape import ANY, TEXT, JsonTypes
+from nexus_tools.workflow.interfaces.json_types import ANY, TEXT, JsonTypes
 
 # The keywords for single ports, and those that contain their references.
 _ABOUT_PORTS = ("$schema", "$defs", "definitions", "type", "properties")
@@ -24,7 +24,7 @@ _ABOUT_PORTS = ("$schema", "$defs", "definitions", "type", "properties")
 class Port:
     """One port: its shape, and whether it is always present."""
 
-    shape: JsonTypes = ANY
+    types: JsonTypes = ANY
     is_required: bool = True
 
 

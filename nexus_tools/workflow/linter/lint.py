@@ -14,7 +14,7 @@ from nexus_tools.workflow.linter.graph import Graph
 from nexus_tools.workflow.linter.naming import naming
 from nexus_tools.workflow.linter.pairing import pairing
 from nexus_tools.workflow.linter.storage import remote_values
-from nexus_tools.workflow.linter.walks import walks
+from nexus_tools.workflow.linter.token_flow import token_flow
 
 MAX_GROUPS = 64
 """The maximum number of entry groups, because each is analyzed separately."""
@@ -50,7 +50,7 @@ def _violations(document: Document) -> list[Violation]:
     if structure:
         found += blocks(document, structure)
         if not structure.problems and not any(_hides_walks(violation) for violation in found):
-            found += walks(document, graph, structure)
+            found += token_flow(document, graph, structure)
     found += effort(document)
     return found
 

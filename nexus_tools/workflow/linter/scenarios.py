@@ -30,7 +30,7 @@ class Scenarios:
     """
 
     everything: int
-    calm: int
+    without_failures: int
     are_all: bool
     takes: Sequence[int]
     choices: dict[str, dict[str, int]]

@@ -73,7 +73,9 @@ def _effort(plan: Plan, edges: tuple[PlannedEdge, ...], ports: int) -> int:
     effort = (EDGE_EFFORT + LOOKUP_EFFORT) * count + _ANSWER_PORT_EFFORT * count * ports
     effort += sum(LOOKUP_EFFORT * len(plan.vertices[edge.target.vertex].blocks) for edge in edges)
     # A step starts a vertex once, and opens a block once, whatever the number of edges to it.
-    starts = {edge.target.vertex for edge in edges if edge.left is None and edge.scope is None}
+    starts = {
+        edge.target.vertex for edge in edges if edge.collected_region is None and edge.scope is None
+    }
     opens = {edge.scope for edge in edges if edge.scope is not None}
     effort += sum(_starting(plan, plan.vertices[vertex]) for vertex in starts)
     return effort + sum(_opening(plan, plan.blocks[block]) for block in opens)
@@ -84,7 +86,7 @@ def _starting(plan: Plan, vertex: PlannedVertex) -> int:
     around = sum(
         LOOKUP_EFFORT if _is_region(block) else _looking_at_needs(block) for block in blocks
     )
-    return around + _looking_at(vertex, sum(len(block.needs) for block in blocks))
+    return around + _looking_at(vertex, sum(len(block.required_ports) for block in blocks))
 
 
 def _opening(plan: Plan, block: PlannedBlock) -> int:
@@ -92,7 +94,7 @@ def _opening(plan: Plan, block: PlannedBlock) -> int:
     if _is_region(block):
         effort += OPEN_EFFORT * (1 + len(block.cursors))
     for name in block.cursors:
-        effort += _looking_at(plan.vertices[name], len(block.needs))
+        effort += _looking_at(plan.vertices[name], len(block.required_ports))
     for start in block.starts:
         if isinstance(start, int):
             effort += _opening(plan, plan.blocks[start])
@@ -103,13 +105,13 @@ def _opening(plan: Plan, block: PlannedBlock) -> int:
 
 def _looking_at(vertex: PlannedVertex, needs: int) -> int:
     """Return the effort of a look at a vertex inside blocks with this number of needs."""
-    sources = sum(len(vertex.sources(port)) for port in vertex.into)
-    ports = PORT_EFFORT * len(vertex.into)
+    sources = sum(len(vertex.sources(port)) for port in vertex.incoming)
+    ports = PORT_EFFORT * len(vertex.incoming)
     return LOOKUP_EFFORT + ports + SOURCE_EFFORT * sources + _BROUGHT_EFFORT * needs
 
 
 def _looking_at_needs(block: PlannedBlock) -> int:
-    count = len(block.needs)
+    count = len(block.required_ports)
     return count * (LOOKUP_EFFORT + _BROUGHT_EFFORT * count)
 
 

@@ -43,14 +43,14 @@ class PlannedEdge:
     scope: int | None = None
     rounds: tuple[int, ...] = ()
     element: int | None = None
-    left: int | None = None
+    collected_region: int | None = None
 
     @property
     def origin(self) -> str | int:
         """The source of the value: a vertex, or the region for `collect`."""
-        return self.source.vertex if self.left is None else self.left
+        return self.source.vertex if self.collected_region is None else self.collected_region
 
-    def place(self, path: tuple[int, ...]) -> tuple[int, ...]:
+    def target_path(self, path: tuple[int, ...]) -> tuple[int, ...]:
         """Return the path of the target run, or of the block instance, for a run of `path`."""
         kept = path[: self.keeps]
         if self.kind is EdgeKind.DO_WHILE:
@@ -77,7 +77,7 @@ class PlannedVertex:
 
     vertex: Vertex
     blocks: tuple[int, ...]
-    into: Mapping[str, tuple[PlannedEdge, ...]]
+    incoming: Mapping[str, tuple[PlannedEdge, ...]]
     constants: frozenset[str]
     entries: frozenset[str]
     variants: Mapping[str, tuple[PlannedEdge, ...]]
@@ -89,7 +89,7 @@ class PlannedVertex:
 
         Without another value (of an entry, a default, or a `static` edge), nothing has to wait.
         """
-        edges = self.into[port]
+        edges = self.incoming[port]
         is_static = any(edge.kind is EdgeKind.STATIC for edge in edges)
         if not (is_static or port in self.entries or port in self.constants):
             return ()
@@ -109,7 +109,7 @@ class PlannedBlock:
     kind: BlockKind
     around: tuple[int, ...]
     region: int | None
-    needs: tuple[InputPort, ...]
+    required_ports: tuple[InputPort, ...]
     cursors: tuple[str, ...]
     starts: tuple[str | int, ...]
     collects: Mapping[InputPort, PlannedEdge]
@@ -169,7 +169,7 @@ class _Planner:
         self._structure = structure
         self._declared = {vertex.name: vertex for vertex in document.vertices}
         self._blocks = structure.blocks
-        self._around = structure.around
+        self._around = structure.enclosing
         self._ancestors: list[tuple[int, ...]] = []
         self._regions: list[int | None] = []  # each block, or the innermost region around it
         for number, block in enumerate(structure.blocks):  # parents come first
@@ -187,7 +187,7 @@ class _Planner:
             self._out[edge.source.vertex].append(edge)
             for entered in structure.entered_by(document.edges[edge.number]):
                 self._entering[entered].append(edge)
-            for awaiting in structure.awaiting(document.edges[edge.number]):
+            for awaiting in structure.waiting_blocks(document.edges[edge.number]):
                 self._needs[awaiting].setdefault(edge.target)
         self._constants: dict[str, list[str]] = defaultdict(list)
         for each in document.defaults:
@@ -207,7 +207,7 @@ class _Planner:
         leaves_nothing = kind is EdgeKind.BREAK and keeps == len(source)
         if enters_nothing or leaves_nothing:
             kind = EdgeKind.NORMAL
-        scope = next(iter(self._structure.awaiting(edge)), None)
+        scope = next(iter(self._structure.waiting_blocks(edge)), None)
         zeros = len(enters) if scope is None else enters.index(scope)
         loops = (at for at in range(keeps, len(target)) if self._is_loop(target[at]))
         regions = [at for at, block in enumerate(target) if not self._is_loop(block)]
@@ -261,7 +261,7 @@ class _Planner:
         around = self._ancestors[number]
         loop = self._is_loop(number)
         out = (edge for name in block.vertices for edge in self._out[name])
-        collects = {edge.target: edge for edge in out if edge.left == number}
+        collects = {edge.target: edge for edge in out if edge.collected_region == number}
         return PlannedBlock(
             block.kind,
             around,

@@ -8,13 +8,13 @@ from nexus_tools.workflow.document.document import EdgeKind, InputPort, OutputPo
 from nexus_tools.workflow.document.repetition import BlockKind
 from nexus_tools.workflow.semantics.plan import Plan, PlannedEdge, PlannedVertex
 from nexus_tools.workflow.semantics.runs import (
-    Collected,
-    Failed,
-    Given,
+    CollectedList,
+    GivenValue,
     Reference,
     Result,
     Run,
-    Settled,
+    RunFailed,
+    RunSettled,
     Value,
     Waiting,
 )
@@ -34,7 +34,7 @@ class RunPhase(IntEnum):
 
 
 @dataclass(slots=True)
-class Brought:
+class DeliveredValue:
     """A value with the edge that brought it; `length` is that of the list for `for_each`."""
 
     edge: PlannedEdge
@@ -46,10 +46,10 @@ class Brought:
 class RunRecord:
     """The record of one run: the values that edges brought to this run, and its phase."""
 
-    brought: dict[str, Brought] = field(default_factory=dict)
+    brought: dict[str, DeliveredValue] = field(default_factory=dict)
     phase: RunPhase = RunPhase.WAITING
     attempt: int = 1
-    outcome: Settled | Failed | None = None
+    outcome: RunSettled | RunFailed | None = None
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class InstanceRecord:
     runs that are ready or in flight, iterations to come, and open regions directly inside.
     """
 
-    brought: dict[tuple[InputPort, bool], Brought] = field(default_factory=dict)
+    brought: dict[tuple[InputPort, bool], DeliveredValue] = field(default_factory=dict)
     is_open: bool = False
     live: int = 0
     cursors: dict[str, Cursor] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class Records:
 
     # --- Values
 
-    def scoped(self, target: InputPort, path: Path, *, static: bool) -> Brought | None:
+    def scope_value(self, target: InputPort, path: Path, *, static: bool) -> DeliveredValue | None:
         """Return the value brought to a block instance that this path is in, or None."""
         for depth, block in enumerate(self.plan.vertices[target.vertex].blocks[: len(path) + 1]):
             instance = self.instances.get((block, path[:depth]))
@@ -107,18 +107,18 @@ class Records:
                 return value
         return None
 
-    def served(self, vertex: PlannedVertex, run: Run, port: str) -> Value | None:
+    def value_of_port(self, vertex: PlannedVertex, run: Run, port: str) -> Value | None:
         """Return the value of a port, or None while it has none."""
         record = self.runs.get(run)
         if record and port in record.brought:
             return record.brought[port].value
         target = InputPort(run.vertex, port)
-        scoped = self.scoped(target, run.path, static=False)
+        scoped = self.scope_value(target, run.path, static=False)
         if scoped:
             return _element(scoped, run.path)
         fallback = self._fallback(vertex, run, port)
         origins = {each.edge.origin for each in record.brought.values()} if record else set()
-        for edge in vertex.into[port] if fallback else ():
+        for edge in vertex.incoming[port] if fallback else ():
             moves = edge.scope is None and edge.reaches(run.path)
             if moves and edge.origin not in origins:
                 return None
@@ -126,30 +126,30 @@ class Records:
 
     def _fallback(self, vertex: PlannedVertex, run: Run, port: str) -> Value | None:
         """Return the static, entry or default value of a port to which no other edge brings one."""
-        if any(edge.kind is EdgeKind.STATIC for edge in vertex.into[port]):
-            static = self.scoped(InputPort(run.vertex, port), run.path, static=True)
+        if any(edge.kind is EdgeKind.STATIC for edge in vertex.incoming[port]):
+            static = self.scope_value(InputPort(run.vertex, port), run.path, static=True)
             return static.value if static else None
         is_entry = port in vertex.entries and self.group and run.vertex in self.group
         if port in vertex.constants or is_entry:
-            return Given(InputPort(run.vertex, port))
+            return GivenValue(InputPort(run.vertex, port))
         return None
 
-    def put(self, run: Run, value: Brought) -> bool:
+    def deliver(self, run: Run, value: DeliveredValue) -> bool:
         """Bring a value to one run; return False if it has one."""
         record = self.runs.get(run)
         port = value.edge.target.port
         taken = record and (port in record.brought or record.phase is not RunPhase.WAITING)
-        if taken or self.scoped(value.edge.target, run.path, static=False):
+        if taken or self.scope_value(value.edge.target, run.path, static=False):
             return False
         if record is None:
             record = self.runs[run] = RunRecord()
         record.brought[port] = value
         return True
 
-    def put_in_scope(self, instance: Instance, value: Brought) -> bool:
+    def deliver_to_scope(self, instance: Instance, value: DeliveredValue) -> bool:
         """Bring a value to all runs inside an instance; return False if they have one."""
         target, static = value.edge.target, value.edge.kind is EdgeKind.STATIC
-        if self.scoped(target, instance[1], static=static):
+        if self.scope_value(target, instance[1], static=static):
             return False
         record = self.instances.setdefault(instance, InstanceRecord())
         record.brought[target, static] = value
@@ -157,9 +157,11 @@ class Records:
 
     def gather(self, edge: PlannedEdge, value: Reference) -> bool:
         """Store the value of an iteration for a list; return False if it has one."""
-        assert edge.left is not None
-        depth, path = self.plan.blocks[edge.left].depth, value.run.path
-        elements = self.instances[edge.left, path[:depth]].collected.setdefault(edge.target, {})
+        assert edge.collected_region is not None
+        depth, path = self.plan.blocks[edge.collected_region].depth, value.run.path
+        elements = self.instances[edge.collected_region, path[:depth]].collected.setdefault(
+            edge.target, {}
+        )
         return elements.setdefault(path[depth], value) is value
 
     # --- What is open
@@ -173,16 +175,16 @@ class Records:
         if self.plan.blocks[block].kind is BlockKind.REGION:
             instance = self.instances.get((block, path))
             return instance is not None and instance.is_open
-        return all(self.has(block, path, need) for need in self.plan.blocks[block].needs)
+        return all(self.has(block, path, need) for need in self.plan.blocks[block].required_ports)
 
     def has(self, block: int, path: Path, need: InputPort) -> bool:
         """Return whether a block instance has the value that it needs for a port."""
-        if self.scoped(need, path, static=True):
+        if self.scope_value(need, path, static=True):
             return True
         is_region = self.plan.blocks[block].kind is BlockKind.REGION
-        return is_region and self.scoped(need, path, static=False) is not None
+        return is_region and self.scope_value(need, path, static=False) is not None
 
-    def begins(self, vertex: PlannedVertex, run: Run) -> bool:
+    def starts(self, vertex: PlannedVertex, run: Run) -> bool:
         """Return whether a run starts to which no edge brought a value of its own.
 
         The entry group starts it, or a value for all rounds or iterations below the region around
@@ -192,8 +194,8 @@ class Records:
             return True
         outside = -1 if vertex.region is None else self.plan.blocks[vertex.region].depth
         brought = (
-            self.scoped(InputPort(run.vertex, port), run.path, static=static)
-            for port in vertex.into
+            self.scope_value(InputPort(run.vertex, port), run.path, static=static)
+            for port in vertex.incoming
             for static in (False, True)
         )
         return any(each and self._is_inside(each.edge, outside) for each in brought)
@@ -213,11 +215,11 @@ class Records:
         """Return the number of iterations of a head: the length of the shortest of its lists."""
         count: int | None = None
         first = self.iteration(vertex.vertex.name, path, 0)
-        for port in vertex.into:
-            scoped = self.scoped(InputPort(first.vertex, port), first.path, static=False)
+        for port in vertex.incoming:
+            scoped = self.scope_value(InputPort(first.vertex, port), first.path, static=False)
             if scoped and scoped.edge.kind is EdgeKind.FOR_EACH:
                 count = scoped.length if count is None else min(count, scoped.length)
-            elif self.served(vertex, first, port) is None:
+            elif self.value_of_port(vertex, first, port) is None:
                 return 0
         return count or 0
 
@@ -250,13 +252,13 @@ class Records:
         """Return the inputs of a run's tool that have a value."""
         vertex = self.plan.vertices[run.vertex]
         values = {
-            port: self.served(vertex, run, port)
-            for port in vertex.into
+            port: self.value_of_port(vertex, run, port)
+            for port in vertex.incoming
             if not InputPort(run.vertex, port).is_order_only
         }
         return {port: value for port, value in values.items() if value is not None}
 
-    def collected(self, value: Collected) -> tuple[Reference, ...]:
+    def collected(self, value: CollectedList) -> tuple[Reference, ...]:
         """Return the elements of a collected list, in the order of the iterations."""
         elements = self.instances[value.block, value.path].collected.get(value.target, {})
         return tuple(elements[iteration] for iteration in sorted(elements))
@@ -271,7 +273,7 @@ class Records:
         found: list[Result] = []
         for run in sorted(self.runs):
             outcome = self.runs[run].outcome
-            if isinstance(outcome, Settled):
+            if isinstance(outcome, RunSettled):
                 ends = outcome.variant not in self.plan.vertices[run.vertex].variants
                 for port in outcome.lengths:
                     source = OutputPort(run.vertex, outcome.variant, port)
@@ -283,13 +285,15 @@ class Records:
         """Yield runs and blocks that wait for values; at the end, those that starved."""
         for block, path in self._closed_blocks():
             missing: dict[str, list[str]] = {}
-            for need in self.plan.blocks[block].needs:
+            for need in self.plan.blocks[block].required_ports:
                 if not self.has(block, path, need):
                     missing.setdefault(need.vertex, []).append(need.port)
             for name, ports in missing.items():
                 yield Waiting(Run(name, path), tuple(ports))
         for run, vertex in self._waiting_runs():
-            lacking = (port for port in vertex.into if self.served(vertex, run, port) is None)
+            lacking = (
+                port for port in vertex.incoming if self.value_of_port(vertex, run, port) is None
+            )
             yield Waiting(run, tuple(lacking))
 
     def _waiting_runs(self) -> Iterator[tuple[Run, PlannedVertex]]:
@@ -309,7 +313,7 @@ class Records:
         yield from (each for each in dict.fromkeys(around) if not self.is_open(*each))
 
 
-def _element(brought: Brought, path: Path) -> Value | None:
+def _element(brought: DeliveredValue, path: Path) -> Value | None:
     """Return the value for this path, from the value brought to a block around it."""
     at = brought.edge.element
     if at is None:

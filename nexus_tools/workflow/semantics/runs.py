@@ -26,7 +26,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenValue:
     """The caller's value of an entry port, or the default value of a port."""
 
     target: InputPort
@@ -42,7 +42,7 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class CollectedList:
     """The list that a region gathered for a port: the block's number, and the path around it."""
 
     block: int
@@ -50,14 +50,14 @@ class Collected:
     target: InputPort
 
 
-Value = Given | Reference | Collected
+Value = GivenValue | Reference | CollectedList
 
 
 # --- Events
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class RunSettled:
     """The answer of a run; `lengths` has each port, with a length if it is a list."""
 
     variant: str
@@ -65,7 +65,7 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class RunFailed:
     """The failure of a run; `is_refusal` if the chain did not request it."""
 
     reason: str
@@ -74,38 +74,38 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class ExecutionStarted:
     """The start of the execution with the vertices of an entry group."""
 
     group: str
 
 
 @dataclass(frozen=True, slots=True)
-class Requested:
+class RunRequested:
     """The request of a ready run, which is then in flight."""
 
     run: Run
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class RunClosed:
     """The outcome of a run that was in flight."""
 
     run: Run
-    outcome: Settled | Failed
+    outcome: RunSettled | RunFailed
 
 
 @dataclass(frozen=True, slots=True)
-class Cancelled:
+class ExecutionCancelled:
     """The cancellation of the execution by its owner."""
 
 
 @dataclass(frozen=True, slots=True)
-class TimedOut:
+class ExecutionTimedOut:
     """The passing of the deadline."""
 
 
-Event = Begun | Requested | Closed | Cancelled | TimedOut
+Event = ExecutionStarted | RunRequested | RunClosed | ExecutionCancelled | ExecutionTimedOut
 
 
 # --- What follows
@@ -165,7 +165,7 @@ class Waiting:
     missing: tuple[str, ...]
 
     @property
-    def sentence(self) -> str:
+    def message(self) -> str:
         """The description for users."""
         ports = [port for port in self.missing if port != AFTER]
         lacking = [f"nothing came for {', '.join(ports)}"] if ports else []

@@ -63,8 +63,8 @@ from nexus_tools.workflow.document.document import ERR_EVAL, EdgeKind, InputPort
 from nexus_tools.workflow.document.repetition import BlockKind
 from nexus_tools.workflow.semantics.plan import Plan, PlannedEdge, PlannedVertex
 from nexus_tools.workflow.semantics.records import (
-    Brought,
     Cursor,
+    DeliveredValue,
     Instance,
     InstanceRecord,
     Path,
@@ -73,20 +73,20 @@ from nexus_tools.workflow.semantics.records import (
     RunRecord,
 )
 from nexus_tools.workflow.semantics.runs import (
-    Begun,
-    Cancelled,
     Change,
-    Closed,
-    Collected,
+    CollectedList,
     Event,
-    Failed,
+    ExecutionCancelled,
+    ExecutionStarted,
+    ExecutionTimedOut,
     Reference,
-    Requested,
     Result,
     Run,
-    Settled,
+    RunClosed,
+    RunFailed,
+    RunRequested,
+    RunSettled,
     Status,
-    TimedOut,
     Value,
     Waiting,
     WalkFailure,
@@ -119,14 +119,14 @@ class Execution:
         """
         self._newly_ready, failures = [], len(self.failures)
         match event:
-            case Begun(group):
+            case ExecutionStarted(group):
                 self._begin(group)
-            case Requested(run):
+            case RunRequested(run):
                 self._request(run)
-            case Closed(run, outcome):
+            case RunClosed(run, outcome):
                 self._close(run, outcome)
-            case Cancelled() | TimedOut() if self.status is Status.RUNNING:
-                timed_out = isinstance(event, TimedOut)
+            case ExecutionCancelled() | ExecutionTimedOut() if self.status is Status.RUNNING:
+                timed_out = isinstance(event, ExecutionTimedOut)
                 self._end(Status.TIMED_OUT if timed_out else Status.CANCELLED)
         while self._emptied:
             self._close_region(self._emptied.popleft())
@@ -166,7 +166,7 @@ class Execution:
         record = self._records.runs.get(run)
         return record.attempt if record else 1
 
-    def outcome(self, run: Run) -> Settled | Failed | None:
+    def outcome(self, run: Run) -> RunSettled | RunFailed | None:
         """Return the outcome of the run if it is closed, or None."""
         record = self._records.runs.get(run)
         return record.outcome if record else None
@@ -178,7 +178,7 @@ class Execution:
         """
         return self._records.inputs(run)
 
-    def collected(self, value: Collected) -> tuple[Reference, ...]:
+    def collected(self, value: CollectedList) -> tuple[Reference, ...]:
         """Return the elements of a collected list, in the order of the iterations."""
         return self._records.collected(value)
 
@@ -214,14 +214,14 @@ class Execution:
             self._records.runs[run].phase = RunPhase.UNDER_WAY
             self._under_way[run] = None
 
-    def _close(self, run: Run, outcome: Settled | Failed) -> None:
+    def _close(self, run: Run, outcome: RunSettled | RunFailed) -> None:
         if run not in self._under_way:
             return
         del self._under_way[run]
         record, vertex = self._records.runs[run], self.plan.vertices[run.vertex]
         outcome = require_all_ports(vertex, outcome)
-        refused = isinstance(outcome, Failed) and outcome.is_refusal
-        failed = isinstance(outcome, Failed) and self._ending is None
+        refused = isinstance(outcome, RunFailed) and outcome.is_refusal
+        failed = isinstance(outcome, RunFailed) and self._ending is None
         is_final = refused and not vertex.vertex.retry_after_ms  # at once: refused again
         if failed and not is_final and record.attempt < vertex.vertex.attempts:
             record.attempt += 1
@@ -230,7 +230,7 @@ class Execution:
         record.phase, record.outcome = RunPhase.CLOSED, outcome
         if self._ending is not None:
             return
-        if isinstance(outcome, Settled):
+        if isinstance(outcome, RunSettled):
             self._flow(run, outcome.variant, outcome.lengths)
         elif ERR_EVAL in vertex.variants:
             self._flow(run, ERR_EVAL, {"reason": None, "detail": None})
@@ -255,27 +255,29 @@ class Execution:
 
     def _flow(self, run: Run, variant: str, lengths: Mapping[str, int | None]) -> None:
         """Bring all ports of a variant along their edges, and only then check what is ready."""
-        brought: list[tuple[PlannedEdge, Brought]] = []
+        brought: list[tuple[PlannedEdge, DeliveredValue]] = []
         for edge in self.plan.vertices[run.vertex].variants.get(variant, ()):
             value, length = Reference(run, edge.source.port), lengths.get(edge.source.port)
             if edge.source.port not in lengths:
                 continue
             if edge.kind is EdgeKind.FOR_EACH and length is None:
                 self._fail(run, "not_a_list", f"'{edge.source}' is not a list")
-            elif edge.left is None:
-                brought.append((edge, Brought(edge, value, length or 0)))
+            elif edge.collected_region is None:
+                brought.append((edge, DeliveredValue(edge, value, length or 0)))
             elif not self._records.gather(edge, value):
                 self._race(edge.target, run.path[: edge.keeps])
         self._bring(run.path, brought)
 
-    def _bring(self, path: Path, brought: Sequence[tuple[PlannedEdge, Brought]]) -> None:
+    def _bring(self, path: Path, brought: Sequence[tuple[PlannedEdge, DeliveredValue]]) -> None:
         touched: dict[Run | Instance, None] = {}
         for edge, value in brought:
-            place = edge.place(path)
+            place = edge.target_path(path)
             run = Run(edge.target.vertex, place)
-            if edge.scope is None and self._records.put(run, value):
+            if edge.scope is None and self._records.deliver(run, value):
                 touched[run] = None
-            elif edge.scope is not None and self._records.put_in_scope((edge.scope, place), value):
+            elif edge.scope is not None and self._records.deliver_to_scope(
+                (edge.scope, place), value
+            ):
                 touched[edge.scope, place] = None
             else:
                 self._race(edge.target, place)
@@ -297,10 +299,10 @@ class Execution:
             return
         if not self._records.is_inside_open(vertex.blocks, run.path):
             return
-        if any(self._records.served(vertex, run, port) is None for port in vertex.into):
+        if any(self._records.value_of_port(vertex, run, port) is None for port in vertex.incoming):
             return
         if record is None:
-            if not self._records.begins(vertex, run):
+            if not self._records.starts(vertex, run):
                 return
             record = self._records.runs[run] = RunRecord()
         self._start(run, record)
@@ -315,7 +317,7 @@ class Execution:
         """Open a block instance if it has everything that it needs."""
         block = self.plan.blocks[number]
         if self._ending is not None or not all(
-            self._records.has(number, path, need) for need in block.needs
+            self._records.has(number, path, need) for need in block.required_ports
         ):
             return
         if block.kind is BlockKind.REGION:
@@ -382,7 +384,7 @@ class Execution:
         number, path = instance
         block = self.plan.blocks[number]
         lists = [
-            (edge, Brought(edge, Collected(number, path, target)))
+            (edge, DeliveredValue(edge, CollectedList(number, path, target)))
             for target, edge in block.collects.items()
         ]
         self._bring(path, lists)
@@ -390,10 +392,12 @@ class Execution:
             self._count(block.region, path, -1)
 
 
-def require_all_ports(vertex: PlannedVertex, outcome: Settled | Failed) -> Settled | Failed:
+def require_all_ports(
+    vertex: PlannedVertex, outcome: RunSettled | RunFailed
+) -> RunSettled | RunFailed:
     """Return the outcome, or a failure if the variant lacks the port of an edge."""
-    if isinstance(outcome, Settled):
+    if isinstance(outcome, RunSettled):
         for edge in vertex.variants.get(outcome.variant, ()):
             if edge.source.port not in outcome.lengths:
-                return Failed("port_missing", f"There is no '{edge.source}'")
+                return RunFailed("port_missing", f"There is no '{edge.source}'")
     return outcome

@@ -19,18 +19,18 @@ from nexus_tools.tool import (
 from nexus_tools.workflow.document.document import Document, InputPort, OutputPort
 from nexus_tools.workflow.semantics.plan import create_plan
 from nexus_tools.workflow.semantics.runs import (
-    Begun,
-    Cancelled,
-    Closed,
-    Collected,
+    CollectedList,
     Event,
-    Failed,
-    Given,
-    Requested,
+    ExecutionCancelled,
+    ExecutionStarted,
+    ExecutionTimedOut,
+    GivenValue,
     Run,
-    Settled,
+    RunClosed,
+    RunFailed,
+    RunRequested,
+    RunSettled,
     Status,
-    TimedOut,
     Value,
     Waiting,
     WalkFailure,
@@ -60,7 +60,7 @@ class SimulatedCall:
     run: Run
     attempt: int
     fqn: str
-    began_ms: int
+    started_ms: int
     ended_ms: int
     inputs: Mapping[str, Any]
     outcome: Outcome
@@ -76,7 +76,7 @@ class SimulatedCall:
             **_run_json(self.run),
             "attempt": self.attempt,
             "tool": self.fqn,
-            "began_ms": self.began_ms,
+            "started_ms": self.started_ms,
             "ended_ms": self.ended_ms,
             "inputs": dict(self.inputs),
             **outcome,
@@ -107,7 +107,7 @@ class SimulatedResult:
 class Simulation:
     """The result of an execution and its history.
 
-    `events` are the applied events, with the ms since the start. `made_up` names the vertices
+    `events` are the applied events, with the ms since the start. `generated` names the vertices
     without stub or tool, whose answers are examples. `stopped` is the reason why the execution was
     stopped from outside, or empty.
     """
@@ -118,8 +118,8 @@ class Simulation:
     failures: tuple[WalkFailure, ...]
     waiting: tuple[Waiting, ...]
     events: tuple[tuple[int, Event], ...]
-    made_up: tuple[str, ...]
-    stopped: str
+    generated: tuple[str, ...]
+    stop_reason: str
     time_ms: int
 
     @property
@@ -129,8 +129,8 @@ class Simulation:
 
     def reasons(self) -> Iterator[str]:
         """Yield a sentence for each failed walk, early end, and run that did not start."""
-        if self.stopped:
-            yield self.stopped
+        if self.stop_reason:
+            yield self.stop_reason
         attempts = Counter(call.run for call in self.calls)
         for failure in self.failures:
             tries = attempts[failure.run]
@@ -144,10 +144,10 @@ class Simulation:
     def stubs(self) -> dict[str, list[dict[str, Any]]]:
         """Return a stubs document that reproduces this simulation for the same inputs."""
         found: dict[str, list[dict[str, Any]]] = {}
-        for call in sorted(self.calls, key=lambda call: call.began_ms):
-            takes_ms = call.ended_ms - call.began_ms
+        for call in sorted(self.calls, key=lambda call: call.started_ms):
+            duration_ms = call.ended_ms - call.started_ms
             found.setdefault(call.run.vertex, []).append(
-                {"when": dict(call.inputs), "times": 1, "takes_ms": takes_ms}
+                {"when": dict(call.inputs), "times": 1, "duration_ms": duration_ms}
                 | outcome_json(call.outcome)
             )
         return found
@@ -167,7 +167,7 @@ class Simulation:
             "waiting": [
                 {**_run_json(each.run), "missing": list(each.missing)} for each in self.waiting
             ],
-            "made_up": list(self.made_up),
+            "generated": list(self.generated),
             "calls": [call.as_json() for call in self.calls],
         }
 
@@ -240,7 +240,7 @@ class _Simulator:
     async def run(self, group: str, deadline_ms: int | None) -> Simulation:
         if deadline_ms is not None:
             self.tool_calls.wait("deadline", deadline_ms)
-        self._apply(Begun(group))
+        self._apply(ExecutionStarted(group))
         try:
             while self._execution.status is Status.RUNNING:
                 ended = await self.tool_calls.next()
@@ -257,7 +257,7 @@ class _Simulator:
             if self._is_over:
                 return
             self.stopped = f"the deadline came after {units.duration(self.tool_calls.now_ms)}"
-            self._apply(TimedOut())
+            self._apply(ExecutionTimedOut())
         elif outcome is None:
             self._waiting[key.vertex].append(key)
             self._request(key.vertex)
@@ -270,7 +270,7 @@ class _Simulator:
         change = self._execution.apply(event)
         # Runs in our queues are no longer ready after an early end of the execution.
         vertices = self._execution.plan.vertices
-        self._is_over |= isinstance(event, Cancelled | TimedOut) or any(
+        self._is_over |= isinstance(event, ExecutionCancelled | ExecutionTimedOut) or any(
             vertices[failure.run.vertex].terminates for failure in change.failures
         )
         for run in change.ready:
@@ -288,14 +288,14 @@ class _Simulator:
         while waiting and self._busy[name] < most and not self._is_over:
             if self._steps == self.max_steps:
                 self.stopped = f"it took {self.max_steps} steps, and no more are allowed"
-                self._apply(Cancelled())
+                self._apply(ExecutionCancelled())
                 return
             self._steps += 1
             self._busy[name] += 1
             self._call(waiting.popleft())
 
     def _call(self, run: Run) -> None:
-        self._apply(Requested(run))
+        self._apply(RunRequested(run))
         values = self._execution.inputs(run)
         ports = {port: self._value(value) for port, value in values.items()}
         self._under_way[run] = (self.tool_calls.now_ms, ports)
@@ -317,15 +317,17 @@ class _Simulator:
                 self._validate(run, lambda validator: validator.check_output(document))
             except ValidationError as error:
                 outcome = Failure(FailureReason.OUTPUT_INVALID, _with_place(error))
-        began_ms, ports = self._under_way.pop(run)
+        started_ms, ports = self._under_way.pop(run)
         self._busy[run.vertex] -= 1
         fqn = self._vertices[run.vertex].fqn
         cost = self.costs.of(fqn, ports, outcome)
         attempt, now_ms = self._execution.attempt(run), self.tool_calls.now_ms
-        self.calls.append(SimulatedCall(run, attempt, fqn, began_ms, now_ms, ports, outcome, cost))
+        self.calls.append(
+            SimulatedCall(run, attempt, fqn, started_ms, now_ms, ports, outcome, cost)
+        )
         if isinstance(outcome, Answer):
             self.answers[run] = outcome
-        self._apply(Closed(run, _closing(outcome)))
+        self._apply(RunClosed(run, _closing(outcome)))
 
     def _validate(self, run: Run, check: Callable[[InterfaceValidator], object]) -> None:
         """Validate by the definition of the run's tool, if it is known."""
@@ -347,12 +349,12 @@ class _Simulator:
 
     def _value(self, value: Value) -> Any:
         """Return the value of a reference."""
-        if isinstance(value, Given):
+        if isinstance(value, GivenValue):
             return self.entries.get(value.target, self._defaults.get(value.target))
-        if isinstance(value, Collected):
+        if isinstance(value, CollectedList):
             return [self._value(element) for element in self._execution.collected(value)]
         outcome = self._execution.outcome(value.run)
-        if isinstance(outcome, Failed):
+        if isinstance(outcome, RunFailed):
             return {"reason": outcome.reason, "detail": outcome.detail}[value.port]
         found = self.answers[value.run].ports[value.port]
         return found if value.element is None else found[value.element]
@@ -376,15 +378,15 @@ class _Simulator:
         )
 
 
-def _closing(outcome: Outcome) -> Settled | Failed:
+def _closing(outcome: Outcome) -> RunSettled | RunFailed:
     """Return an outcome for the semantics: ports, with the lengths of lists."""
     if isinstance(outcome, Failure):
-        return Failed(outcome.reason.value, outcome.detail)
+        return RunFailed(outcome.reason.value, outcome.detail)
     lengths = {
         port: len(value) if isinstance(value, list) else None
         for port, value in outcome.ports.items()
     }
-    return Settled(outcome.variant, lengths)
+    return RunSettled(outcome.variant, lengths)
 
 
 def _with_place(error: ValidationError) -> str:

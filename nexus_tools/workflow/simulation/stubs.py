@@ -4,7 +4,7 @@
       "search": {"ok": {"papers": ["a", "b"]}},
       "xyz.example.text.summarise@1": [
         {"when": {"paper": "b"}, "times": 1, "fail": "unreachable"},
-        {"give": {"ok": {"text": "short"}}, "takes_ms": 300}
+        {"give": {"ok": {"text": "short"}}, "duration_ms": 300}
       ]
     }
 
@@ -33,19 +33,19 @@ from nexus_tools.workflow.interfaces import ToolPorts
 
 DEFAULT_STUB_MS = 1_000
 MAX_STUB_MS = 90 * 86_400_000
-_FIELDS = ("give", "fail", "detail", "when", "times", "takes_ms")
+_FIELDS = ("give", "fail", "detail", "when", "times", "duration_ms")
 
 
 @dataclass(frozen=True, slots=True)
 class StubbedOutcome:
-    """One outcome of a stub, `takes_ms` after the call.
+    """One outcome of a stub, `duration_ms` after the call.
 
     It matches calls whose inputs have the values in `when`. `times` is how often it is used; 0 is
     unlimited.
     """
 
     outcome: Outcome
-    takes_ms: int = DEFAULT_STUB_MS
+    duration_ms: int = DEFAULT_STUB_MS
     when: Mapping[str, Any] = field(default_factory=dict)
     times: int = 0
 
@@ -67,13 +67,13 @@ class Stub:
 
 @dataclass(frozen=True, slots=True)
 class StubFunction:
-    """A stub in Python that computes the outcome from the inputs, `takes_ms` after the call.
+    """A stub in Python that computes the outcome from the inputs, `duration_ms` after the call.
 
     The function is called synchronously, and must return.
     """
 
     function: Callable[[Mapping[str, Any]], Outcome]
-    takes_ms: int = DEFAULT_STUB_MS
+    duration_ms: int = DEFAULT_STUB_MS
 
 
 class StubCalls:
@@ -108,7 +108,7 @@ def read_stubs(
 
     An outcome is an answer as a tool returns it, `{variant: {port: value}}`, or an object with
     `give`, an answer, or `fail`, the reason of a failure with a `detail`. Such an object may have
-    `when`, `times` and `takes_ms` (default: 1 000). In a list, an outcome without `when` and
+    `when`, `times` and `duration_ms` (default: 1 000). In a list, an outcome without `when` and
     `times` is used once, and the last one forever. If the `workflow` is known, `when` must name
     ports of its vertices. Answers of known `tools`, by FQN, must have their variants and ports.
     Raises `json_invalid`, and `stubs_invalid` with all `failures` in its details.
@@ -176,7 +176,9 @@ class _Reader:
         once = int(not is_last and "when" not in item)
         return StubbedOutcome(
             self._outcome(path, item),
-            self._count((*path, "takes_ms"), item.get("takes_ms", DEFAULT_STUB_MS), MAX_STUB_MS),
+            self._count(
+                (*path, "duration_ms"), item.get("duration_ms", DEFAULT_STUB_MS), MAX_STUB_MS
+            ),
             self._when((*path, "when"), item.get("when", {})),
             self._count((*path, "times"), item["times"], least=1) if "times" in item else once,
         )

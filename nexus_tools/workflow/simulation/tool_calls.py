@@ -76,9 +76,9 @@ class ToolCalls(Generic[Key]):
             taken = self._calls_of(tool).take(ports)
             if taken is None:
                 raise _unfit(ports)
-            self._plan(taken.takes_ms, key, check_outcome(taken.outcome))
+            self._plan(taken.duration_ms, key, check_outcome(taken.outcome))
         elif isinstance(tool, StubFunction):
-            self._plan(tool.takes_ms, key, check_outcome(tool.function(ports)))
+            self._plan(tool.duration_ms, key, check_outcome(tool.function(ports)))
         else:
             self._start(key, tool, copy.deepcopy(dict(ports)))
 

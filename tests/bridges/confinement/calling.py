@@ -68,7 +68,7 @@ async def call(system, python, base, places):
             ),
         )
         discovery = await discover([base / "tools"], [bridge()], host, Naming())
-        assert not discovery.refused, discovery.refused
+        assert not discovery.rejected, discovery.rejected
         tools = {
             tool.fqn.name.replace("-", "_").removeprefix("run_"): tool for tool in discovery.tools
         }

@@ -98,7 +98,7 @@ def call_tool(discover_tools):
 
     async def call_tool(place, ports, **options):
         discovery = await discover_tools(place, **options)
-        assert discovery.refused == ()
+        assert discovery.rejected == ()
         [tool] = discovery.tools
         async with discovery.running():
             return (await tool.invoke(ports)).as_json()

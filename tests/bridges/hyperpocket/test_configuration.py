@@ -70,14 +70,14 @@ async def test_token_provider_returns_the_stored_token(store, manual_clock):
     manual_clock.time = 49.0
     store.put(CredentialKey("valyu"), TOKEN)
     provider = auth_providers({"valyu": {"kind": "token"}}, store, manual_clock.clock)["valyu"]
-    assert await provider.authorise(VALYU) == TOKEN
+    assert await provider.authorize(VALYU) == TOKEN
 
 
 async def test_token_provider_rejects_an_expired_token(store, manual_clock):
     manual_clock.time = 50.0
     store.put(CredentialKey("valyu"), TOKEN)
     provider = auth_providers({"valyu": {"kind": "token"}}, store, manual_clock.clock)["valyu"]
-    required = await provider.authorise(VALYU)
+    required = await provider.authorize(VALYU)
     assert required == AuthRequired("the operator's credential for valyu has expired")
 
 
@@ -86,19 +86,19 @@ async def test_token_provider_names_missing_scopes(store, manual_clock):
     store.put(CredentialKey("valyu"), TOKEN)
     provider = auth_providers({"valyu": {"kind": "token"}}, store, manual_clock.clock)["valyu"]
     request = AuthRequest(ToolAuth("valyu", scopes=frozenset({"read", "write", "admin"})))
-    assert (await provider.authorise(request)).reason.endswith("lacks the scopes admin, write")
+    assert (await provider.authorize(request)).reason.endswith("lacks the scopes admin, write")
 
 
 async def test_api_key_has_no_scopes(store):
     store.put(CredentialKey("valyu"), KEY)
     provider = auth_providers({"valyu": {"kind": "api_key"}}, store)["valyu"]
-    assert await provider.authorise(VALYU) == KEY
+    assert await provider.authorize(VALYU) == KEY
 
 
 async def test_token_is_not_an_api_key(store):
     store.put(CredentialKey("valyu"), TOKEN)
     provider = auth_providers({"valyu": {"kind": "api_key"}}, store)["valyu"]
-    assert await provider.authorise(VALYU) == AuthRequired(
+    assert await provider.authorize(VALYU) == AuthRequired(
         "the operator has not stored an API key for valyu"
     )
 
@@ -106,7 +106,7 @@ async def test_token_is_not_an_api_key(store):
 async def test_thread_without_a_credential_uses_the_one_of_its_profile(store):
     store.put(CredentialKey("valyu", "work"), KEY)
     provider = auth_providers({"valyu": {"kind": "api_key"}}, store)["valyu"]
-    assert await provider.authorise(AuthRequest(VALYU.auth, "work", "t-9")) == KEY
+    assert await provider.authorize(AuthRequest(VALYU.auth, "work", "t-9")) == KEY
     assert isinstance(
-        await provider.authorise(AuthRequest(VALYU.auth, "home", "t-9")), AuthRequired
+        await provider.authorize(AuthRequest(VALYU.auth, "home", "t-9")), AuthRequired
     )

@@ -57,7 +57,7 @@ async def test_operator_may_supply_a_custom_provider(whoami, call_tool):
     class Own:
         names = ()
 
-        async def authorise(self, request):
+        async def authorize(self, request):
             assert request.auth.provider == "github"
             return Credential(CredentialKind.TOKEN, "1234567")
 
@@ -125,4 +125,4 @@ async def test_profile_and_thread_select_the_credential(whoami, call_tool, store
 async def test_non_object_schema_is_refused(write_packaged, discover_tools, profile):
     discovery = await discover_tools(write_packaged(schema={"type": "string"}), profile=profile)
     assert discovery.tools == ()
-    assert "must describe an object" in discovery.refused[0].reason
+    assert "must describe an object" in discovery.rejected[0].reason

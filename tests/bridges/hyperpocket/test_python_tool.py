@@ -259,14 +259,14 @@ pocket.load_tools(from_local({str(folder.parent / "missing")!r}))
 """
     discovery = await discover_tools(write_module(code))
     assert [tool.declaration.name for tool in discovery.tools] == ["one", "shout"]
-    reasons = [refusal.reason for refusal in discovery.refused]
+    reasons = [refusal.reason for refusal in discovery.rejected]
     assert "requests the packaged tool https://example.com/tools/tree/main/x" in reasons[0]
     assert "missing" in reasons[1]
 
 
 async def test_failing_module_is_refused_with_its_exception(write_module, discover_tools):
     discovery = await discover_tools(write_module("import hyperpocket\nraise KeyError('SLACK')"))
-    [refusal] = discovery.refused
+    [refusal] = discovery.rejected
     assert refusal.reason == "cannot import the module: KeyError: 'SLACK'"
 
 
@@ -279,7 +279,7 @@ tools = [bad, good]
 """
     discovery = await discover_tools(write_module(code))
     assert [tool.declaration.name for tool in discovery.tools] == ["good"]
-    assert "the parameter a of bad has no annotation" in discovery.refused[0].reason
+    assert "the parameter a of bad has no annotation" in discovery.rejected[0].reason
 
 
 async def test_two_tools_with_one_name_are_both_refused(write_module, discover_tools):
@@ -291,7 +291,7 @@ two = from_func(same)
 """
     discovery = await discover_tools(write_module(code))
     assert discovery.tools == ()
-    assert len(discovery.refused) == 2
+    assert len(discovery.rejected) == 2
 
 
 async def test_module_does_not_see_the_operators_environment(write_module, invoke_tool):

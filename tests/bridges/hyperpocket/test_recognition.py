@@ -49,4 +49,4 @@ async def test_discovery_finds_a_tree_of_packaged_tools_with_refusals(write_pack
     place = first.parents[1]
     discovery = await discover([place], [HyperpocketBridge()], host, Naming("xyz.example"))
     assert sorted(tool.fqn.name for tool in discovery.tools) == ["slack-get", "slack-post"]
-    assert [refusal.source for refusal in discovery.refused] == [str(place / "none" / "broken")]
+    assert [refusal.source for refusal in discovery.rejected] == [str(place / "none" / "broken")]

@@ -86,7 +86,7 @@ async def serve_tools(host):
 
         async def serve(file, *, host=host, **options):
             discovery = await McpBridge(**options).discover(file, host, Naming())
-            assert discovery.refused == ()
+            assert discovery.rejected == ()
             await stack.enter_async_context(discovery.running())
             return {tool.name: tool for tool in discovery.tools}
 

@@ -8,7 +8,7 @@ import mcp_types as types
 import pytest
 
 from nexus_tools.bridges import Naming
-from nexus_tools.bridges.mcp import McpBridge, Patience
+from nexus_tools.bridges.mcp import McpBridge, ReconnectPolicy
 from nexus_tools.tool_server import NotReadyError
 
 MODERN = Path(__file__).parent / "servers" / "modern.py"
@@ -40,7 +40,9 @@ async def test_tool_is_called(declared_file, generation, serve_tools):
 
 
 async def test_server_is_healthy(declared_file, generation, serve_tools):
-    tools = await serve_tools(declared_file, generation=generation, patience=Patience(relist_s=0))
+    tools = await serve_tools(
+        declared_file, generation=generation, reconnect_policy=ReconnectPolicy(relist_s=0)
+    )
     assert await tools["add"].check_health() == {"running": True, "unchanged": True}
 
 
@@ -101,6 +103,6 @@ async def test_tool_with_an_invalid_header_is_refused(url_file, host, modern_ser
     schema = {"type": "object", "properties": {"region": region}}
     modern_server[1]["more"] = [types.Tool(name="region", input_schema=schema)]
     discovery = await McpBridge().discover(url_file, host, Naming())
-    [refusal] = discovery.refused
+    [refusal] = discovery.rejected
     assert refusal.source.endswith("#modern/region")
     assert refusal.reason.startswith("x-mcp-header: ")

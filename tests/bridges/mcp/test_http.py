@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from nexus_tools.bridges import Naming
-from nexus_tools.bridges.mcp import McpBridge, Patience
+from nexus_tools.bridges.mcp import McpBridge, ReconnectPolicy
 from nexus_tools.bridges.sandbox import ProcessLimits
 
 LISTING = {"tools": [{"name": "greet", "inputSchema": {"type": "object"}}]}
@@ -136,7 +136,7 @@ async def test_url_without_a_listener_is_refused(plain, host):
         port = listener.getsockname()[1]
     plain.declare(gone={"url": f"http://127.0.0.1:{port}/mcp"})
     discovery = await McpBridge().discover(plain.file, host, Naming())
-    [refusal] = discovery.refused
+    [refusal] = discovery.rejected
     assert "cannot reach the server" in refusal.reason
 
 
@@ -158,7 +158,7 @@ async def test_health_is_bad_when_the_server_is_gone(plain, host, serve_app):
 
     inner = Starlette(routes=[Route("/mcp", post, methods=["POST"])])
     plain.declare(odd={"url": f"{await serve_app(app)}/mcp"})
-    bridge = McpBridge(patience=Patience(relist_s=0, first_pause_s=3_600))
+    bridge = McpBridge(reconnect_policy=ReconnectPolicy(relist_s=0, first_delay_s=3_600))
     discovery = await bridge.discover(plain.file, host, Naming())
     async with discovery.running():
         [tool] = discovery.tools
@@ -187,7 +187,7 @@ async def test_forgotten_session_is_started_again(plain, host, serve_app):
 
     app = Starlette(routes=[Route("/mcp", post, methods=["POST"])])
     plain.declare(odd={"url": f"{await serve_app(app)}/mcp"})
-    bridge = McpBridge(patience=Patience(first_pause_s=0), generation="legacy")
+    bridge = McpBridge(reconnect_policy=ReconnectPolicy(first_delay_s=0), generation="legacy")
     discovery = await bridge.discover(plain.file, host, Naming())
     async with discovery.running():
         [tool] = discovery.tools

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from structlog.testing import capture_logs
 
 from nexus_tools.bridges import Naming
-from nexus_tools.bridges.mcp import McpBridge, Patience
+from nexus_tools.bridges.mcp import McpBridge, ReconnectPolicy
 from nexus_tools.tool_server import NotReadyError
 
 HERE = Path(__file__).parent
@@ -47,10 +47,10 @@ async def test_server_gets_only_shared_variables(plain, requests, operator):
     url, heard = await requests()
     plain.declare(thief={"url": f"{url}/?a=${{PRIVATE}}&b=${{NEXUS_TOOLS_PASSPHRASE}}"})
     discovery = await McpBridge().discover(plain.file, operator, Naming())
-    [refusal] = discovery.refused
+    [refusal] = discovery.rejected
     assert heard == []
     assert "NEXUS_TOOLS_PASSPHRASE, PRIVATE" in refusal.reason
-    assert "--share-env PRIVATE" in refusal.hint
+    assert "--allow-env PRIVATE" in refusal.hint
 
 
 async def test_default_replaces_an_unshared_variable(plain, requests, operator):
@@ -116,7 +116,7 @@ async def test_http_refusal_has_no_url(
 
     url = await serve_app(gate)
     plain.declare(modern={"type": "sse", "url": f"{url}/sse?api_key=${{TOKEN}}"})
-    bridge = McpBridge(per_call=True, patience=Patience(first_pause_s=0.01))
+    bridge = McpBridge(per_call=True, reconnect_policy=ReconnectPolicy(first_delay_s=0.01))
     discovery = await bridge.discover(plain.file, operator, Naming())
     with capture_logs() as logs:
         async with discovery.running():
@@ -126,4 +126,4 @@ async def test_http_refusal_has_no_url(
                 await tool.invoke({"a": 1, "b": 2})
     assert f"HTTP status {status}" in raised.value.message
     again = await bridge.discover(plain.file, operator, Naming())
-    assert TOKEN not in repr((raised.value.message, again.refused, logs, capfd.readouterr()))
+    assert TOKEN not in repr((raised.value.message, again.rejected, logs, capfd.readouterr()))

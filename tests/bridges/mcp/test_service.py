@@ -12,13 +12,13 @@ import pytest
 import structlog
 
 from nexus_tools.bridges import Naming
-from nexus_tools.bridges.mcp import McpBridge, Patience
+from nexus_tools.bridges.mcp import McpBridge, ReconnectPolicy
 from nexus_tools.tool_server import NotReadyError, ToolServer
 from nexus_tools.tool_server.testing import client
 
 TEXT = {"content": [{"type": "text", "text": "hello"}]}
 HEALTHY = {"running": True, "unchanged": True}
-AT_ONCE = Patience(relist_s=0, first_pause_s=0, longest_pause_s=60)
+AT_ONCE = ReconnectPolicy(relist_s=0, first_delay_s=0, max_delay_s=60)
 
 
 @pytest.fixture
@@ -26,8 +26,10 @@ async def serve(plain, host):
     """Return a function that serves the plain server, with its service and its tools by name."""
     async with AsyncExitStack() as stack:
 
-        async def serve(patience=AT_ONCE):
-            discovery = await McpBridge(patience=patience).discover(plain.file, host, Naming())
+        async def serve(reconnect_policy=AT_ONCE):
+            discovery = await McpBridge(reconnect_policy=reconnect_policy).discover(
+                plain.file, host, Naming()
+            )
             await stack.enter_async_context(discovery.running())
             tools = {tool.name: tool for tool in discovery.tools}
             return next(iter(tools.values())).service, tools
@@ -53,7 +55,7 @@ async def test_dead_server_is_restarted(plain, serve):
 
 async def test_health_is_bad_until_the_server_is_restarted(plain, serve):
     plain.tell("end", "end")
-    _, tools = await serve(Patience(first_pause_s=3_600))
+    _, tools = await serve(ReconnectPolicy(first_delay_s=3_600))
     assert (await tools["end"].invoke({})).is_error
     assert await tools["end"].check_health() == {"running": False, "unchanged": True}
     with pytest.raises(NotReadyError, match="not sent: the server ended with exit code 3"):
@@ -94,7 +96,7 @@ async def test_restart_delay_doubles_up_to_the_maximum(plain, serve, monkeypatch
             enough.set()
             await asyncio.Event().wait()
 
-    _, tools = await serve(Patience(first_pause_s=0.5, longest_pause_s=3))
+    _, tools = await serve(ReconnectPolicy(first_delay_s=0.5, max_delay_s=3))
     monkeypatch.setattr("nexus_tools.bridges.mcp.supervisor.pause", pause)
     plain.told.unlink()
     assert (await tools["greet"].invoke({})).is_error
@@ -151,7 +153,7 @@ async def test_reverted_tool_is_called_again(plain, serve):
 
 async def test_announced_change_is_noticed_without_a_health_request(plain, serve):
     plain.tell("announce", "announce")
-    service, tools = await serve(Patience())
+    service, tools = await serve(ReconnectPolicy())
     change_seen = asyncio.Event()
     compare = service._compare
 
@@ -180,7 +182,7 @@ async def test_change_during_an_outage_is_noticed(plain, serve):
 
 async def test_health_requests_limit_the_listing_rate(plain, serve):
     plain.tell("greet", TEXT)
-    _, tools = await serve(Patience(relist_s=3_600))
+    _, tools = await serve(ReconnectPolicy(relist_s=3_600))
     plain.tell("greet", TEXT, description="now it is another")
     assert await tools["greet"].check_health() == HEALTHY
 
@@ -207,7 +209,7 @@ async def test_server_output_is_logged(plain, serve):
 
 async def test_slow_server_is_unhealthy_and_closed_after_the_third_time(plain, serve):
     plain.tell("look", "surroundings")
-    service, tools = await serve(Patience(relist_s=0, listing_s=0.1, first_pause_s=3_600))
+    service, tools = await serve(ReconnectPolicy(relist_s=0, listing_s=0.1, first_delay_s=3_600))
     pid = json.loads((await tools["look"].invoke({})).ports["text"])["pid"]
     os.kill(pid, signal.SIGSTOP)
     link = service._connection.link

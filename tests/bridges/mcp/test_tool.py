@@ -314,7 +314,7 @@ async def test_hints_and_title_are_kept_in_the_input_schema(plain, serve_tools):
 async def test_server_without_served_tools_is_not_kept_running(plain, host):
     plain.tell("greet", TEXT)
     discovery = await McpBridge().discover(plain.file, host, Naming())
-    none, all_ = discovery.chosen(FqnPatterns(exclude=("greet",))), discovery.chosen(FqnPatterns())
+    none, all_ = discovery.select(FqnPatterns(exclude=("greet",))), discovery.select(FqnPatterns())
     [tool] = discovery.tools
     async with none.running():
         assert (await tool.check_health())["running"] is False

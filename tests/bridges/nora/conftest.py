@@ -71,7 +71,7 @@ def tool(write, discover):
 
     def tool(script, options=None, **manifest):
         discovery = discover(write(script, **manifest), **(options or {}))
-        assert discovery.refused == ()
+        assert discovery.rejected == ()
         return discovery.tools[0]
 
     return tool

@@ -44,8 +44,8 @@ def test_two_tools_with_one_name_are_both_refused(write, discover):
     places = [str(write(folder=f"tools/{one}", name="same")) for one in ("first", "second")]
     discovery = discover(write(folder="other").parent / "tools")
     assert discovery.tools == ()
-    assert [refusal.source for refusal in discovery.refused] == places
-    assert places[1] in discovery.refused[0].reason
+    assert [refusal.source for refusal in discovery.rejected] == places
+    assert places[1] in discovery.rejected[0].reason
 
 
 def test_invalid_manifest_is_refused_with_pointers_and_others_are_found(write, discover):
@@ -53,7 +53,7 @@ def test_invalid_manifest_is_refused_with_pointers_and_others_are_found(write, d
     bad = write(folder="tools/bad", parameters={"properties": {"path": {"type": "string"}}})
     discovery = discover(bad.parent)
     assert [tool.fqn.name for tool in discovery.tools] == ["good"]
-    [refusal] = discovery.refused
+    [refusal] = discovery.rejected
     assert refusal.source == str(bad)
     assert "/parameters/properties/path: 'required' is a required property" in refusal.reason
     assert (
@@ -81,7 +81,7 @@ def test_invalid_manifest_is_refused_with_pointers_and_others_are_found(write, d
     ],
 )
 def test_unsupported_parameter_schema_is_refused(write, discover, schema):
-    [refusal] = discover(write(parameters={"properties": {"a": schema}})).refused
+    [refusal] = discover(write(parameters={"properties": {"a": schema}})).rejected
     assert "the schema is invalid" in refusal.reason or "schema" in refusal.reason
     assert "/properties/a" in refusal.reason
 
@@ -101,7 +101,7 @@ def test_unsupported_parameter_schema_is_refused(write, discover, schema):
     ],
 )
 def test_tool_named_like_a_shell_is_refused(write, discover, name):
-    [refusal] = discover(write(name=name)).refused
+    [refusal] = discover(write(name=name)).rejected
     assert refusal.reason.startswith(
         "the tool may run arbitrary commands: its name contains the word"
     )
@@ -111,17 +111,17 @@ def test_tool_named_like_a_shell_is_refused(write, discover, name):
 @pytest.mark.parametrize("name", ["command", "cmd", "Script", "shell"])
 def test_tool_with_a_command_parameter_is_refused(write, discover, parameter, name):
     place = write(parameters={"properties": {name: parameter()}})
-    [refusal] = discover(place).refused
+    [refusal] = discover(place).rejected
     assert refusal.reason == f"the tool may run arbitrary commands: it has the parameter {name!r}"
 
 
 @pytest.mark.parametrize("name", ["seashell", "commander", "delete_file"])
 def test_tool_with_another_name_is_not_a_shell(write, discover, name):
-    assert discover(write(name=name)).refused == ()
+    assert discover(write(name=name)).rejected == ()
 
 
 def test_allowed_dangerous_tool_is_served(write, discover):
-    assert discover(write(name="shell"), allow_dangerous=True).refused == ()
+    assert discover(write(name="shell"), allow_dangerous=True).rejected == ()
 
 
 def test_discovery_does_not_run_scripts(write, discover, tmp_path):

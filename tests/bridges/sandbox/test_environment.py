@@ -36,7 +36,7 @@ OWN = {
 
 
 @dataclass
-class Operator:
+class OperatorEnvironment:
     environment: dict
     shared: frozenset = frozenset()
     confinement: Confinement = field(default_factory=Confinement)
@@ -44,7 +44,7 @@ class Operator:
 
 @pytest.fixture
 def operator():
-    return Operator({**HOSTILE, **PLAIN, "HOME": "/root", "TMPDIR": "/tmp"})
+    return OperatorEnvironment({**HOSTILE, **PLAIN, "HOME": "/root", "TMPDIR": "/tmp"})
 
 
 async def test_tool_sees_only_allowed_names(run_python, scratch, operator):
@@ -92,4 +92,4 @@ def test_extra_values_take_precedence(scratch, operator):
 
 
 def test_path_is_always_set(scratch):
-    assert environment_of(Operator({}), scratch=scratch)["PATH"]
+    assert environment_of(OperatorEnvironment({}), scratch=scratch)["PATH"]

@@ -75,7 +75,7 @@ def only_tool(discover: Discover):
 
     async def find(**options: object):
         discovery = await discover(**options)
-        assert not discovery.refused
+        assert not discovery.rejected
         [tool] = discovery.tools
         return tool
 
@@ -145,7 +145,7 @@ def chain(write, write_system, place, discover):
     async def find(text: str, **options: object):
         file = write_system(LOADED + dedent(text))
         discovery = await discover(file, **options)
-        assert not discovery.refused
+        assert not discovery.rejected
         [tool] = discovery.tools
         return tool
 

@@ -300,7 +300,7 @@ async def test_action_without_a_tool_is_refused(write_system, discover):
     write_system("action: {empty: {}, text: hello}")
     discovery = await discover()
     assert not discovery.tools
-    assert [refusal.reason for refusal in discovery.refused] == [
+    assert [refusal.reason for refusal in discovery.rejected] == [
         "none of its actions names a tool"
     ] * 2
 

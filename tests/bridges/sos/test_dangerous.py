@@ -11,8 +11,8 @@ async def test_dangerous_tools_are_refused_with_the_reason(write, discover):
         write(f"{namespace}/{name}.py", builtin(name))
     discovery = await discover()
     assert not discovery.tools
-    assert {refusal.reason for refusal in discovery.refused} == set(DANGEROUS_TOOLS.values())
-    assert all("--allow-dangerous" in refusal.hint for refusal in discovery.refused)
+    assert {refusal.reason for refusal in discovery.rejected} == set(DANGEROUS_TOOLS.values())
+    assert all("--allow-dangerous" in refusal.hint for refusal in discovery.rejected)
 
 
 async def test_dangerous_tools_are_served_when_allowed(write, only_tool):
@@ -32,7 +32,7 @@ async def test_terminal_prompt_gets_no_answer(write, only_tool):
 
 async def test_action_with_a_dangerous_tool_is_refused(write_system, discover):
     write_system("action: {a: {b: {tool: cli.cmd_popen}}}")
-    [refusal] = (await discover()).refused
+    [refusal] = (await discover()).rejected
     assert "it calls cli.cmd_popen" in refusal.reason
 
 
@@ -41,7 +41,7 @@ async def test_hook_with_a_dangerous_tool_is_refused(write_system, discover):
         hook: {on_context_load: {a: {tool: filesystem.directory_delete}}}
         action: {a: {b: {tool: ns.one}}}
     """)
-    [refusal] = (await discover()).refused
+    [refusal] = (await discover()).rejected
     assert "it calls filesystem.directory_delete" in refusal.reason
 
 

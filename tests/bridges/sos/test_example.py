@@ -13,7 +13,7 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "bridges" / "sos"
 @pytest.fixture
 async def tools(host):
     found = await SosBridge().discover(EXAMPLE, host, Naming("org.example.sos"))
-    assert not found.refused
+    assert not found.rejected
     return {str(tool.fqn): tool for tool in found.tools}
 
 

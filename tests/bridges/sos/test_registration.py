@@ -50,7 +50,7 @@ REFUSED = {
 async def only_reason(discover):
     found = await discover()
     assert not found.tools
-    [refusal] = found.refused
+    [refusal] = found.rejected
     return refusal.reason
 
 
@@ -62,7 +62,7 @@ async def test_forbidden_parameters_are_refused(write, discover):
     file = write("ns/t.py", "class SOS: pass\n" + "".join(functions))
     found = await discover()
     assert not found.tools
-    reasons = {refusal.source: refusal.reason for refusal in found.refused}
+    reasons = {refusal.source: refusal.reason for refusal in found.rejected}
     expected = {f"{file}:wrong{n}": reason for n, (_, reason) in enumerate(REFUSED.values())}
     assert reasons.keys() == expected.keys()
     assert [words for place, words in expected.items() if words not in reasons[place]] == []
@@ -80,7 +80,7 @@ async def test_async_function_is_refused(write, discover):
 
 async def test_refusal_names_the_file_and_the_function(write, discover):
     file = write("ns/t.py", "@sos_tool\ndef silent():\n    return 1")
-    [refusal] = (await discover()).refused
+    [refusal] = (await discover()).rejected
     assert (refusal.system, refusal.source) == ("sos", f"{file}:silent")
 
 
@@ -94,7 +94,7 @@ async def test_second_tool_with_a_name_is_refused_and_the_first_stays(write, dis
     second = write("ns/b.py", '@sos_tool\ndef one():\n    """The second."""')
     found = await discover()
     assert [tool.description for tool in found.tools] == ["The first."]
-    assert [(each.source, each.reason) for each in found.refused] == [
+    assert [(each.source, each.reason) for each in found.rejected] == [
         (f"{second}:one", "ns.one is already registered")
     ]
 
@@ -148,7 +148,7 @@ async def test_unimportable_file_is_refused_alone(write, discover):
     write("ns/good.py", '@sos_tool\ndef one():\n    """One."""')
     found = await discover()
     assert [tool.fqn.name for tool in found.tools] == ["one"]
-    [refusal] = found.refused
+    [refusal] = found.rejected
     assert "ModuleNotFoundError: No module named 'no_such_package'" in refusal.reason
 
 
@@ -157,7 +157,7 @@ async def test_file_that_kills_its_process_is_refused_alone(write, discover):
     write("ns/good.py", '@sos_tool\ndef one():\n    """One."""')
     found = await discover()
     assert [tool.fqn.name for tool in found.tools] == ["one"]
-    [refusal] = found.refused
+    [refusal] = found.rejected
     assert refusal.source == str(file)
     assert "exit code 3" in refusal.reason
 

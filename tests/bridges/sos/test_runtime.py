@@ -90,7 +90,7 @@ async def test_interpreter_without_pydantic_is_reported(host, write, place, tmp_
     write("ns/t.py", '@sos_tool\ndef one():\n    """One."""')
     venv.create(tmp_path / "bare", symlinks=True)
     bare = replace(host, python=tmp_path / "bare" / "bin" / "python")
-    [refusal] = (await SosBridge().discover(place, bare, Naming())).refused
+    [refusal] = (await SosBridge().discover(place, bare, Naming())).rejected
     assert "does not have pydantic" in refusal.reason
     assert (
         refusal.hint

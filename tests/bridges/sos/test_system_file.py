@@ -67,5 +67,5 @@ def test_document_contains_its_own_path(write_system, place):
 
 async def test_bridge_refuses_an_invalid_system(write_system, discover):
     write_system("- a")
-    [refusal] = (await discover()).refused
+    [refusal] = (await discover()).rejected
     assert "expected a mapping of sections" in refusal.reason

@@ -84,7 +84,7 @@ def serve(write_tool, make_host):
         bridge = UnstractBridge(**({"storage": "local"} | (options or {})))
         assert bridge.recognises(place)
         discovery = await bridge.discover(place, host or make_host(), Naming("com.example"))
-        assert discovery.refused == ()
+        assert discovery.rejected == ()
         [tool] = discovery.tools
         return tool
 
@@ -99,7 +99,7 @@ def refusal(write_tool, make_host):
         place = write_tool(program, **how)
         discovery = await UnstractBridge().discover(place, make_host(), Naming("com.example"))
         assert discovery.tools == ()
-        [reason] = discovery.refused
+        [reason] = discovery.rejected
         return reason
 
     return refused

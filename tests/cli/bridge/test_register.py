@@ -24,12 +24,12 @@ def test_register_rejects_mismatched_served_tools(author, nora, serve_bridge):
 def test_unserved_tools_need_unchecked(author, nora, free_url):
     arguments = ("bridge", "register", nora, "--domain", "org.example.three", "--url", free_url)
     assert author.fails(*arguments, "--yes") == (6, "tool_unreachable")
-    done = author.json(*arguments, "--unchecked", "--yes")
+    done = author.json(*arguments, "--skip-validation", "--yes")
     assert done["tools"][0]["registered"]
 
 
 def test_dry_run_registers_nothing(author, nora, free_url):
-    arguments = ("--domain", "org.example.four", "--url", free_url, "--unchecked")
+    arguments = ("--domain", "org.example.four", "--url", free_url, "--skip-validation")
     done = author.json("bridge", "register", nora, *arguments, "--dry-run")
     assert done["dry_run"]
     assert author.fails("tool", "show", "org.example.four.word_count@1")[0] == 3
@@ -57,9 +57,9 @@ def test_register_locks_nothing_with_yes_when_a_tool_is_not_ready(author, not_re
     arguments = ("bridge", "register", "--url", not_ready_url, "--yes")
     refused = author.run(*arguments, "--json")
     assert (refused.code, refused.error["code"]) == (4, "tool_not_ready")
-    assert "pass --unchecked" in refused.error["hint"]
+    assert "pass --skip-validation" in refused.error["hint"]
     assert author.fails("tool", "show", "org.example.lost.loses_its_script@1")[0] == 3
-    done = author.json(*arguments, "--unchecked")
+    done = author.json(*arguments, "--skip-validation")
     assert [tool["registered"] for tool in done["tools"]] == [True]
 
 
@@ -138,7 +138,7 @@ def serve_many(many, serve_bridge):
 
     def serve(count, domain):
         place, starts = many(count)
-        url, _ = serve_bridge(place, "--domain", domain, "--write", starts.parent)
+        url, _ = serve_bridge(place, "--domain", domain, "--allow-write", starts.parent)
         return url, starts
 
     return serve

@@ -35,7 +35,7 @@ def test_invalid_input_is_rejected_before_tool_runs(nora, serve_bridge):
 def test_tool_environment_has_no_operator_secrets(make_tool, serve_bridge):
     tools = make_tool("reveal", PRINTS_ALL)
     secrets = {"AWS_SECRET_ACCESS_KEY": "s3cr3t-aws", "NEXUS_TOOLS_WALLET": "s3cr3t-wallet"}
-    url, _ = serve_bridge(tools, "--share-env", "HARMLESS", HARMLESS="shown", **secrets)
+    url, _ = serve_bridge(tools, "--allow-env", "HARMLESS", HARMLESS="shown", **secrets)
     printed = invoke(url).json()["ok"]["result"]
     assert "HARMLESS=shown" in printed
     assert "s3cr3t" not in printed

@@ -126,7 +126,14 @@ def test_show_prints_permissions(home, make_tool, tmp_path, may_mount):
     tools = make_tool("reader", "def run(params): return 'yes'")
     for name in ("texts", "work", "made"):
         (tmp_path / name).mkdir()
-    opened = ["--read", tmp_path / "texts", "--write", tmp_path / "made", "--connect", 443]
+    opened = [
+        "--allow-read",
+        tmp_path / "texts",
+        "--allow-write",
+        tmp_path / "made",
+        "--allow-port",
+        443,
+    ]
     opened += ["--workspace", tmp_path / "work"]
 
     [tool] = home.json("bridge", "show", tools, *opened)["tools"]
@@ -154,7 +161,7 @@ def test_show_marks_unconfined_tool(home, make_tool):
 def test_folder_with_keys_is_rejected(home, make_tool):
     tools = make_tool("reader", "def run(params): return 'yes'")
     home.data.mkdir(parents=True)
-    for option in ("--read", "--write", "--workspace"):
+    for option in ("--allow-read", "--allow-write", "--workspace"):
         assert home.fails("bridge", "show", tools, option, home.data) == (2, "keys_exposed")
 
 
@@ -168,5 +175,5 @@ def test_tools_are_refused_without_sandbox_support(home, make_tool, monkeypatch)
 @pytest.mark.parametrize("name", ["NEXUS_TOOLS_PASSPHRASE", "NEXUS_TOOLS_SECRET"])
 def test_wallet_variables_cannot_be_shared(home, make_tool, name):
     tools = make_tool("reader", "def run(params): return 'yes'")
-    shared = ("--share-env", "HOME", "--share-env", name)
+    shared = ("--allow-env", "HOME", "--allow-env", name)
     assert home.fails("bridge", "show", tools, *shared) == (2, "keys_exposed")

@@ -15,7 +15,7 @@ def seller(chain, publisher, new_home, tmp_path_factory):
     chain.fund(user.wallet.signer().address, 20 * 10**9)
     path = tmp_path_factory.mktemp("meta") / "meta.json"
     path.write_text(json.dumps(OFF_CHAIN))
-    user.json("tool", "register", "--from-meta", path, "--unchecked", "--yes")
+    user.json("tool", "register", "--from-meta", path, "--skip-validation", "--yes")
     user.json("tool", "unregister", "xyz.test.old.add@1", "--yes")
     return user
 
@@ -198,14 +198,14 @@ def test_non_strict_schema_warns_with_reason(home, meta_file):
 
 
 def test_out_option_writes_file(offline, tmp_path):
-    result = offline("--format", "openai", "--out", tmp_path / "tools.json", ADD)
+    result = offline("--format", "openai", "--output", tmp_path / "tools.json", ADD)
     assert (result.code, result.stdout) == (0, "")
     [tool] = json.loads((tmp_path / "tools.json").read_text())
     assert tool["function"]["name"] == NAME
 
 
 def test_unstract_export_writes_folders(offline, tmp_path):
-    result = offline("--format", "unstract", "--out", tmp_path / "tools", "--json")
+    result = offline("--format", "unstract", "--output", tmp_path / "tools", "--json")
     assert result.code == 0, result.stderr
     assert result.document[ADD] == str(tmp_path / "tools" / NAME)
     assert sorted(folder.name for folder in (tmp_path / "tools").iterdir()) == [
@@ -221,7 +221,7 @@ def test_unstract_export_writes_folders(offline, tmp_path):
     [
         (("--format", "anthropic", "--strict"), "option_not_applicable"),
         (("--format", "openai", "--domain", "xyz.test"), "selection_ambiguous"),
-        (("--format", "openai", "--out", "/no/such/folder/tools.json"), "file_unwritable"),
+        (("--format", "openai", "--output", "/no/such/folder/tools.json"), "file_unwritable"),
         (("--format", "unstract"), "out_missing"),
         (("--format", "toml"), "usage"),
     ],

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import click
 import pytest
 
-from nexus_tools.cli.framework import Output, carry_out
+from nexus_tools.cli.framework import Output, confirm_and_execute
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +22,9 @@ async def stopped(verb, *, sent):
         await asyncio.Event().wait()
 
     with click.Context(click.Command(verb), info_name=f"nexus-tools {verb}"):
-        sending = asyncio.create_task(carry_out(session, object(), send, question=lambda _: ""))
+        sending = asyncio.create_task(
+            confirm_and_execute(session, object(), send, question=lambda _: "")
+        )
         await begun.wait()
         sending.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -75,7 +75,7 @@ def test_accept_transfers_leader_and_removes_workers_and_keys(author, stranger, 
     author.json("leader", "offer", address, "--yes")
     assert status(author)["offered"] == address
     [offer] = stranger.json("status")["offers"]
-    assert (offer["what"], offer["name"]) == ("leader", "mine")
+    assert (offer["kind"], offer["name"]) == ("leader", "mine")
     assert offer["accept"] == f"nexus-tools leader accept --leader {leader}"
     asked = stranger.run("leader", "accept")
     assert "1 workers and 1 keys of the former owner are removed" in asked.stderr
@@ -100,7 +100,7 @@ def test_list_shows_all_and_accepted_leaders(stranger, leader, registered, carri
     assert (mine["name"], mine["state"]) == ("mine", "active")
     assert (mine["settled"], mine["failed"], mine["missed"]) == (0, 0, 0)
     assert mine["latency_ms"] is None
-    accepted = stranger.json("leader", "list", "--for", registered)
+    accepted = stranger.json("leader", "list", "--tool", registered)
     assert [row["leader"] for row in accepted] == [carrier]
 
 

@@ -52,7 +52,7 @@ async def test_a_call_ends_with_an_error_and_the_refund_is_counted(registry, set
 
 async def test_the_results_of_an_execution_are_refused_and_shown(registry, user, halves, settle):
     executions = Executions(registry.client, registry.deployment)
-    begun = await executions.begin(halves.workflow, {"dividend": 84})
+    begun = await executions.start(halves.workflow, {"dividend": 84})
     state = await executions.state(begun.execution)
     assert state.invalid == ()
     [run] = state.runs.values()
@@ -72,15 +72,15 @@ async def test_why_names_the_schema_the_port_and_the_rule_that_an_answer_breaks(
     registry, user, halves, settle
 ):
     executions = Executions(registry.client, registry.deployment)
-    begun = await executions.begin(halves.workflow, {"dividend": 84})
+    begun = await executions.start(halves.workflow, {"dividend": 84})
     [run] = (await executions.state(begun.execution)).runs.values()
     await settle(run.invocation.id)
-    why = user.spawn("tool", "outcome", run.invocation.id, "--why", "--json")
+    why = user.spawn("tool", "outcome", run.invocation.id, "--explain", "--json")
     assert (why.code, why.error["code"], why.document["state"]) == (7, "output_invalid", "settled")
     assert "violates the tool's output schema" in why.document["check"]
     assert why.document["broken"]["schema"] == "output"
     [failure] = why.document["broken"]["failures"]
     assert failure["pointer"] == "/ok/quotient"
     assert failure["rule"].endswith("/type")
-    shown = user.spawn("tool", "outcome", run.invocation.id, "--why").stdout
+    shown = user.spawn("tool", "outcome", run.invocation.id, "--explain").stdout
     assert f"/ok/quotient: {failure['message']}, by {failure['rule']} of the output schema" in shown

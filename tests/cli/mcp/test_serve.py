@@ -169,7 +169,7 @@ def impostor(user, definition, meta_file, served):
     """The name of a tool whose URL is that of another one."""
     definition |= {"fqn": "xyz.test.impostor.add@1", "url": f"{served}/divide"}
     path = meta_file(definition)
-    user.json("tool", "register", "--from-meta", path, "--unchecked", "--yes")
+    user.json("tool", "register", "--from-meta", path, "--skip-validation", "--yes")
     return "xyz_test_impostor_add_v1"
 
 

@@ -214,8 +214,8 @@ async def test_an_execution_that_its_funds_do_not_carry_on_is_cancelled(
 ):
     wallet, budget = registry.client, Budget(10**9)
     before = await wallet.balance(wallet.address)
-    cost = await Executions(wallet, registry.deployment).cost(halves.workflow)
-    scant = replace(halves, funds_mist=cost.begin_mist)
+    cost = await Executions(wallet, registry.deployment).estimate_cost(halves.workflow)
+    scant = replace(halves, funds_mist=cost.start_mist)
     answer = await calls(budget).call(scant, {"dividend": 84}, quiet)
     assert answer.variant == "err_cancelled"
     assert answer.ports["reason"].endswith("its funds did not cover its next step")

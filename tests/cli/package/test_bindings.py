@@ -112,10 +112,10 @@ def test_a_package_it_depends_on_is_generated_along_by_its_name(home, tmp_path):
     out = tmp_path / "shapes"
     assert home.fails("package", "bindings", SHAPES, "-o", out) == (7, "types_not_generated")
     assert not out.exists()
-    told = home.json("package", "bindings", SHAPES, "-o", out, "--with", "tokens")
+    told = home.json("package", "bindings", SHAPES, "-o", out, "--include", "tokens")
     assert told["nested"] == ["tokens", "sui"]
     assert (out / "tokens" / "token.py").is_file()
-    code = home.fails("package", "bindings", SHAPES, "-o", out, "--with", "coins")
+    code = home.fails("package", "bindings", SHAPES, "-o", out, "--include", "coins")
     assert code == (3, "dependency_unknown")
 
 
@@ -124,9 +124,9 @@ def test_a_dependency_that_is_missed_is_named_and_how_to_generate_it(home, tmp_p
     out = tmp_path / "shapes"
     told = home.run("package", "bindings", SHAPES, "-o", out).stderr
     assert "tokens::token::Amount" in told
-    assert "--with tokens" in told
+    assert "--include tokens" in told
     assert "0x1000" not in told
-    home.json("package", "bindings", SHAPES, "-o", out, "--with", "other=tokens")
+    home.json("package", "bindings", SHAPES, "-o", out, "--include", "other=tokens")
     assert (out / "other" / "token.py").is_file()
 
 
@@ -149,7 +149,7 @@ def built(tmp_path, move_builder):
 
 
 def test_what_another_compiler_has_built_is_taken(home, built, tmp_path):
-    told = home.json("package", "bindings", built, "-o", tmp_path / "out", "--with", "tokens")
+    told = home.json("package", "bindings", built, "-o", tmp_path / "out", "--include", "tokens")
     assert told["types"] == 13
     assert '"""Packs an item.' in (tmp_path / "out" / "boxes.py").read_text()
 
@@ -160,7 +160,7 @@ def test_it_is_taken_too_if_the_package_does_not_compile_here(home, built, tmp_p
     (project / "Move.toml").write_text(
         '[package]\nname = "shapes"\n\n[dependencies]\ntokens = { git = "https://example.com/a" }\n'
     )
-    arguments = ("package", "bindings", project, "-o", tmp_path / "out", "--with", "tokens")
+    arguments = ("package", "bindings", project, "-o", tmp_path / "out", "--include", "tokens")
     result = home.run(*arguments)
     assert result.code == 0, result.stderr
     assert "compilation failed, so the modules in" in result.stderr

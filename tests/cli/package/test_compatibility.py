@@ -26,7 +26,7 @@ def deployed_by_another_release(author, monkeypatch):
     assert other.modules != shipped.modules
     with monkeypatch.context() as patched:
         patched.setattr(contracts, "shipped_packages", lambda: (other, workflows))
-        return author.json("package", "publish", "--again", "--free", "--yes")
+        return author.json("package", "publish", "--republish", "--free", "--yes")
 
 
 @pytest.mark.parametrize(

@@ -90,8 +90,8 @@ def test_a_dry_run_sends_nothing_of_an_interrupted_publication(newcomer, interru
 def test_publish_again_resumes_after_an_interruption(newcomer, interrupt):
     first = newcomer.json("package", "publish", "--yes")
     sending = interrupt(0, after=True)
-    assert newcomer.run("package", "publish", "--again", "--yes").code == 130
-    second = newcomer.json("package", "publish", "--again", "--yes")
+    assert newcomer.run("package", "publish", "--republish", "--yes").code == 130
+    second = newcomer.json("package", "publish", "--republish", "--yes")
     assert second["tool_registry"] != first["tool_registry"]
     assert len(sending.executed) == 3
 

@@ -50,7 +50,7 @@ def test_who_publishes_our_package_locks_it_in_the_same_transaction(home, chain)
     assert published["dag_registry"] in registry["effects"]["created"]
     assert published["upgrade_cap"] is published["workflows_upgrade_cap"] is None
     # The next one on this network needs no other `upgrade_lock`.
-    again = home.json("package", "publish", "--again", "--yes")
+    again = home.json("package", "publish", "--republish", "--yes")
     assert len(again["transactions"]) == 3
 
 

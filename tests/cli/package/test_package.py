@@ -28,14 +28,14 @@ def test_a_published_package_is_not_published_twice_by_mistake(author):
 
 def test_a_second_package_has_registries_of_its_own(author):
     first = author.json("package", "show")
-    second = author.json("package", "publish", "--again", "--yes")
+    second = author.json("package", "publish", "--republish", "--yes")
     assert second["tool_registry"] != first["tool_registry"]
     assert author.json("package", "show")["package_id"] == second["package_id"]
 
 
 def test_a_dry_run_publishes_nothing(author):
     settings, balance = author.settings, author.json("wallet", "show")
-    document = author.json("package", "publish", "--again", "--dry-run")
+    document = author.json("package", "publish", "--republish", "--dry-run")
     assert (document["dry_run"], document["digest"]) == (True, None)
     assert document["cost_mist"] > 0
     assert author.settings == settings

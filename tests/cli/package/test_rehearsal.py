@@ -2,7 +2,7 @@
 
 
 def test_each_transaction_of_a_deployment_is_printed_with_its_size_and_its_cost(home):
-    document = home.json("package", "publish", "--rehearse")
+    document = home.json("package", "publish", "--estimate")
     rows = document["transactions"]
     assert [row["makes"] for row in rows] == [
         ["package", "Locks"],
@@ -24,7 +24,7 @@ def test_each_transaction_of_a_deployment_is_printed_with_its_size_and_its_cost(
 
 
 def test_what_a_real_deployment_costs_is_what_the_rehearsal_said(home, publisher, new_home, chain):
-    _, *rehearsed = home.json("package", "publish", "--rehearse")["transactions"][:4]
+    _, *rehearsed = home.json("package", "publish", "--estimate")["transactions"][:4]
     user = new_home("another", publisher)
     chain.fund(user.wallet.signer().address, 10**9)
     settings = user.settings
@@ -35,13 +35,13 @@ def test_what_a_real_deployment_costs_is_what_the_rehearsal_said(home, publisher
 
 
 def test_a_package_that_is_not_locked_is_rehearsed_without_a_lock(home):
-    rows = home.json("package", "publish", "--rehearse", "--free")["transactions"]
+    rows = home.json("package", "publish", "--estimate", "--free")["transactions"]
     assert rows[0]["makes"] == [
         *("package", "Admin", "LeaderRegistry", "Publisher", "ToolRegistry", "UpgradeCap")
     ]
 
 
 def test_people_see_a_table_and_that_nothing_was_sent(home):
-    result = home.run("package", "publish", "--rehearse")
+    result = home.run("package", "publish", "--estimate")
     assert "the package, and lock its upgrades" in result.stdout
     assert "Nothing was sent" in result.stderr

@@ -70,7 +70,10 @@ def test_what_is_created_is_listed_and_shown(author, flow, carrier):
     shown = author.json("schedule", "show", created["schedule"])
     assert shown["when"] == "every 1 h"
     assert shown["next_at_ms"] == created["next_at_ms"]
-    assert (shown["each_mist"], shown["executions"]) == (created["each_mist"], [])
+    assert (shown["funds_per_execution_mist"], shown["executions"]) == (
+        created["funds_per_execution_mist"],
+        [],
+    )
     words = author.run("schedule", "show", created["schedule"]).stdout
     assert "every 1 h" in words
     assert "(in " in author.run("schedule", "list").stdout
@@ -90,7 +93,7 @@ def test_a_schedule_pauses_resumes_and_is_refilled(author, schedule):
 def test_what_is_cancelled_is_gone(author, schedule):
     document = author.json("schedule", "cancel", schedule, "--yes")
     assert document["events"] == ["ScheduleCancelled", "ScheduleDeleted"]
-    assert document["back_mist"] == SUI
+    assert document["returned_mist"] == SUI
     for verb in (("show",), ("pause", "--yes"), ("resume", "--yes"), ("refill", "1", "--yes")):
         command = ("schedule", verb[0], schedule, *verb[1:])
         assert author.fails(*command) == (3, "schedule_unknown")
@@ -124,7 +127,7 @@ def test_a_refill_of_nothing_is_refused(author, schedule):
 
 
 def test_a_schedule_that_began_all_that_it_may_is_finished(author, chain, flow, connected):
-    options = ("--times", "1", "--lasts", "10m", "--yes")
+    options = ("--max-executions", "1", "--deadline", "10m", "--yes")
     created = author.json("schedule", "create", flow, *VALUES, *HOURLY, *options)
     schedule = created["schedule"]
     chain.advance_clock(HOUR_MS + 20_000)
@@ -133,7 +136,7 @@ def test_a_schedule_that_began_all_that_it_may_is_finished(author, chain, flow, 
     chain.advance_clock(600_000)  # nobody carries it: it ends late
     shown = author.json("schedule", "show", schedule)
     assert (shown["state"], shown["next_at_ms"], shown["running"]) == ("finished", None, 0)
-    assert shown["to_collect_mist"] == created["each_mist"]
+    assert shown["collectable_mist"] == created["funds_per_execution_mist"]
     [began] = shown["executions"]
     assert shown["funds_mist"] == SUI - began["fee_mist"] - began["stored_mist"]
     for command in (("show", schedule), ("list",)):
@@ -144,7 +147,7 @@ def test_a_schedule_that_began_all_that_it_may_is_finished(author, chain, flow, 
     assert author.fails("schedule", "refill", schedule, "1", "--yes") == (4, "finished")
     assert author.fails("schedule", "pause", schedule, "--yes") == (4, "finished")
     cancelled = author.json("schedule", "cancel", schedule, "--yes")
-    assert cancelled["back_mist"] == shown["funds_mist"]
+    assert cancelled["returned_mist"] == shown["funds_mist"]
     assert cancelled["events"][-1] == "ScheduleDeleted"
 
 
@@ -171,8 +174,8 @@ def test_what_still_runs_is_taken_back_later(author, chain, schedule, connected)
     assert author.fails("schedule", "refill", schedule, "1", "--yes") == (4, "cancelled")
     assert author.fails("schedule", "resume", schedule, "--yes") == (4, "cancelled")
     chain.advance_clock(HOUR_MS)
-    each_mist = author.json("schedule", "show", schedule)["each_mist"]
-    assert author.json("schedule", "cancel", schedule, "--yes")["back_mist"] == each_mist
+    each_mist = author.json("schedule", "show", schedule)["funds_per_execution_mist"]
+    assert author.json("schedule", "cancel", schedule, "--yes")["returned_mist"] == each_mist
 
 
 def test_what_was_begun_is_shown(author, chain, schedule, connected):
@@ -225,7 +228,7 @@ def test_cron_gives_times(author, flow):
         (("--every", "1h", "--cron", "* * * * *"), "timing_missing"),
         (("--at", "2190-01-01", "--until", "2190-01-02"), "timing_missing"),
         (("--every", "1h", "--time-zone", "UTC"), "timing_missing"),
-        (("--cron", "* * * * *", "--first", "2190-01-02"), "timing_missing"),
+        (("--cron", "* * * * *", "--start", "2190-01-02"), "timing_missing"),
         (("--cron", "now and then"), "cron_invalid"),
         (("--at", "tomorrow"), "time_invalid"),
         (("--at", "2190-01-01T00:00"), "time_invalid"),
@@ -238,7 +241,7 @@ def test_a_time_that_is_none_is_refused(author, options, code):
 
 
 def test_show_says_what_was_missed(author, chain, flow):
-    late = ("--max-late", "30s", "--yes")
+    late = ("--max-delay", "30s", "--yes")
     created = author.json("schedule", "create", flow, *VALUES, *HOURLY, *late)
     assert author.json("schedule", "show", created["schedule"])["missed"] == 0
     chain.advance_clock(3 * HOUR_MS + 60_000)
@@ -276,11 +279,20 @@ def test_extend_prolongs_a_cron_schedule_as_far_as_there_is_room(author, chain, 
 
 
 def test_extend_moves_the_end_and_the_limit(author, chain, flow):
-    options = ("--every", "1h", "--until", "2190-01-01T00:00Z", "--times", "3", "--funds", "1")
+    options = (
+        "--every",
+        "1h",
+        "--until",
+        "2190-01-01T00:00Z",
+        "--max-executions",
+        "3",
+        "--funds",
+        "1",
+    )
     created = author.json("schedule", "create", flow, *VALUES, *options, "--yes")
     extended = author.json(
         *("schedule", "extend", created["schedule"], "--until", "2191-01-01T00:00Z"),
-        *("--times", "2", "--yes"),
+        *("--add-executions", "2", "--yes"),
     )
     assert extended["max_executions"] == 5
     shown = author.json("schedule", "show", created["schedule"])
@@ -293,11 +305,11 @@ def test_extend_moves_the_end_and_the_limit(author, chain, flow):
     [
         ((), "extension_empty"),
         (("--cron", "@daily", "--at", "2190-01-01T00:00Z"), "timing_missing"),
-        (("--time-zone", "UTC", "--times", "1"), "timing_missing"),
+        (("--time-zone", "UTC", "--add-executions", "1"), "timing_missing"),
         (("--at", "2020-01-01T00:00Z"), "time_passed"),
         (("--at", "2190-01-01T00:00Z"), "not_by_times"),
         (("--until", "2190-01-01T00:00Z"), "invalid_end"),
-        (("--times", "1"), "executions_unlimited"),
+        (("--add-executions", "1"), "executions_unlimited"),
     ],
 )
 def test_extend_refuses_what_does_not_fit(author, schedule, options, code):
@@ -341,17 +353,17 @@ def test_a_dry_run_creates_nothing(author, flow):
         (("--every", "0s", "--funds", "1"), "invalid_interval"),
         (("--every", "1h", "--until", "2020-01-01T00:00Z", "--funds", "1"), "no_future_time"),
         (("--at", "2020-01-01T00:00Z", "--funds", "1"), "time_passed"),
-        (("--every", "1h", "--first", "2020-01-01T00:00Z", "--funds", "1"), "time_passed"),
-        (("--every", "1h", "--first", "1969-01-01T00:00Z", "--funds", "1"), "time_invalid"),
+        (("--every", "1h", "--start", "2020-01-01T00:00Z", "--funds", "1"), "time_passed"),
+        (("--every", "1h", "--start", "1969-01-01T00:00Z", "--funds", "1"), "time_invalid"),
         (("--at", "1969-01-01T00:00Z", "--funds", "1"), "time_invalid"),
         (("--every", "1h", "--until", "1969-01-01T00:00Z", "--funds", "1"), "time_invalid"),
         (("--every", "213503982334d", "--funds", "1"), "invalid_interval"),
-        (("--every", "1h", "--max-late", "0s", "--funds", "1"), "invalid_lateness"),
-        (("--every", "1h", "--max-late", "1ms", "--funds", "1"), "invalid_lateness"),
-        (("--on-event", "0x2::a::B", "--max-late", "1h", "--funds", "1"), "timing_missing"),
+        (("--every", "1h", "--max-delay", "0s", "--funds", "1"), "invalid_lateness"),
+        (("--every", "1h", "--max-delay", "1ms", "--funds", "1"), "invalid_lateness"),
+        (("--on-event", "0x2::a::B", "--max-delay", "1h", "--funds", "1"), "timing_missing"),
         (("--on-event", "0x2::a::B", "--pause-after-event", "9s", "--funds", "1"), "invalid_pause"),
         (("--every", "1h", "--funds", "0.001"), "funds_too_small"),
-        (("--every", "1h", "--funds", "1", "--each", "0.001"), "funds_too_small"),
+        (("--every", "1h", "--funds", "1", "--funds-per-execution", "0.001"), "funds_too_small"),
     ],
 )
 def test_what_cannot_be_is_said(author, flow, options, code):

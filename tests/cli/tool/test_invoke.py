@@ -29,7 +29,7 @@ def test_the_outcome_is_read_back_from_the_chain(requester, carrier, seller):
 
 def test_record_of_a_leader_counts_what_it_settled_and_no_failure_of_a_tool(requester, carrier):
     def record():
-        rows = requester.json("leader", "list", "--for", DIVIDE)
+        rows = requester.json("leader", "list", "--tool", DIVIDE)
         return next(row for row in rows if row["leader"] == carrier)
 
     before = record()

@@ -53,10 +53,10 @@ def test_why_tells_who_closed_it_when_by_which_check_and_where_the_money_went(
     requester, carrier, seller
 ):
     done = invoke(requester, DIVIDE, '{"dividend": 84, "divisor": 2}', "--delete")
-    why = requester.json("tool", "outcome", done["invocation"], "--why")
+    why = requester.json("tool", "outcome", done["invocation"], "--explain")
     assert (why["state"], why["variant"]) == ("settled", "ok")
     assert "output schema" in why["check"]
-    steps = {step["what"]: step for step in why["steps"]}
+    steps = {step["event"]: step for step in why["steps"]}
     assert list(steps) == ["requested", "settled", "deleted"]
     verbs = {"requested": "request", "settled": "close", "deleted": "delete"}
     assert {what: step["digest"] for what, step in steps.items()} == {
@@ -79,11 +79,11 @@ def test_why_names_the_check_at_which_an_invocation_failed(requester):
         *("--yes", "--json"),
     )
     place = result.document["invocation"]
-    why = requester.json("tool", "outcome", place, "--why")
+    why = requester.json("tool", "outcome", place, "--explain")
     assert (why["state"], why["reason"]) == ("failed", "http_error")
     assert "status" in why["check"]
     assert why["money"]["price_mist"] == 0
-    shown = requester.run("tool", "outcome", place, "--why").stdout
+    shown = requester.run("tool", "outcome", place, "--explain").stdout
     assert "0 SUI" in shown
     assert "closed it" in shown
     assert "(in " not in shown
@@ -91,31 +91,31 @@ def test_why_names_the_check_at_which_an_invocation_failed(requester):
 
 def test_why_tells_of_a_leader_that_let_its_window_pass(requester, idle, left):
     place = left()
-    before = requester.json("tool", "outcome", place, "--why")
+    before = requester.json("tool", "outcome", place, "--explain")
     assert before["state"] == "requested"
     assert [(one["leader"], one["did"]) for one in before["windows"]] == [(idle, "has_time")]
     assert before["money"]["refund_mist"] is None
     requester.json("localnet", "advance-clock", "5m")
-    after = requester.json("tool", "outcome", place, "--why")
+    after = requester.json("tool", "outcome", place, "--explain")
     assert [one["did"] for one in after["windows"]] == ["missed"]
     assert f"`nexus-tools tool outcome {place} --delete`" in after["check"]
     requester.json("tool", "outcome", place, "--delete", "--yes")
-    ended = requester.json("tool", "outcome", place, "--why")
+    ended = requester.json("tool", "outcome", place, "--explain")
     assert ended["state"] == "expired"
     assert ended["money"]["refund_mist"] == ended["money"]["prepaid_mist"]
 
 
 def test_why_and_delete_exclude_each_other(requester):
-    assert requester.fails("tool", "outcome", "0x1", "--why", "--delete") == (
+    assert requester.fails("tool", "outcome", "0x1", "--explain", "--delete") == (
         2,
         "explain_and_delete",
     )
 
 
 def test_why_of_what_was_never_requested_is_not_found(requester):
-    result = requester.run("tool", "outcome", f"0x{1:064x}", "--why", "--json")
+    result = requester.run("tool", "outcome", f"0x{1:064x}", "--explain", "--json")
     assert (result.code, result.error["code"]) == (3, "invocation_unknown")
-    assert "--why" not in result.error["hint"]
+    assert "--explain" not in result.error["hint"]
 
 
 def test_an_outcome_has_its_deadline_and_whether_it_is_over(requester, left):
@@ -179,7 +179,9 @@ def test_an_outcome_tells_who_was_named_what_it_cost_and_what_came_back(requeste
     spent = shown["price_mist"] + shown["fee_mist"] + shown["refund_mist"]
     assert (
         spent
-        == requester.json("tool", "outcome", done["invocation"], "--why")["money"]["prepaid_mist"]
+        == requester.json("tool", "outcome", done["invocation"], "--explain")["money"][
+            "prepaid_mist"
+        ]
     )
 
 

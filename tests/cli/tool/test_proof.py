@@ -60,13 +60,13 @@ def test_a_squatter_does_not_get_into_the_document_of_the_domains_owner(author, 
 
 def test_a_tool_is_shown_with_what_its_domain_says(author, fqn, internet):
     publish(internet, author)
-    assert author.json("tool", "show", fqn, "--ask-domain")["proof"]["state"] == "proved"
-    shown = author.run("tool", "show", fqn, "--ask-domain")
+    assert author.json("tool", "show", fqn, "--check-domain")["proof"]["state"] == "proved"
+    shown = author.run("tool", "show", fqn, "--check-domain")
     assert "proved: example.xyz lists the owner" in shown.stdout
     assert internet.asked == ["example.xyz"]  # the second time its word was kept
 
 
-@pytest.mark.parametrize("arguments", [("--offline",), ()])
+@pytest.mark.parametrize("arguments", [("--no-check-domain",), ()])
 def test_nobody_hears_of_a_reader_who_wants_that_or_works_on_their_own_network(
     author, fqn, internet, arguments
 ):
@@ -77,19 +77,19 @@ def test_nobody_hears_of_a_reader_who_wants_that_or_works_on_their_own_network(
 
 def test_the_environment_says_whether_domains_are_asked(author, fqn, internet):
     publish(internet, author)
-    asked = author.json("tool", "show", fqn, NEXUS_TOOLS_ASK_DOMAIN="on")
+    asked = author.json("tool", "show", fqn, NEXUS_TOOLS_CHECK_DOMAIN="on")
     assert asked["proof"]["state"] == "proved"
-    kept_silent = author.json("tool", "show", fqn, NEXUS_TOOLS_ASK_DOMAIN="off")
+    kept_silent = author.json("tool", "show", fqn, NEXUS_TOOLS_CHECK_DOMAIN="off")
     assert kept_silent["proof"] is None
 
 
 def test_a_list_asks_no_domain(author, fqn, internet):
     publish(internet, author)
-    author.json("tool", "list", NEXUS_TOOLS_ASK_DOMAIN="on")
+    author.json("tool", "list", NEXUS_TOOLS_CHECK_DOMAIN="on")
     assert internet.asked == []
 
 
-INVOKE = ("--input", '{"a": 1, "b": 2}', "--dry-run", "--yes", "--ask-domain")
+INVOKE = ("--input", '{"a": 1, "b": 2}', "--dry-run", "--yes", "--check-domain")
 
 
 def test_a_squatter_is_not_paid_without_a_warning(author, fqn, internet):

@@ -92,11 +92,11 @@ def test_the_network_has_to_have_the_package(operator):
 def test_an_operator_forgives_a_leader(operator, leader, tmp_path, by):
     answers = UnsettledAnswers(tmp_path / "state")
     for invocation in ("one", "two"):
-        answers.begin(leader, invocation, "digest", time())
-        answers.end(leader, invocation, has_answer=True)
-        answers.unpaid(invocation, "unreachable")
+        answers.record_call(leader, invocation, "digest", time())
+        answers.record_answer(leader, invocation, has_answer=True)
+        answers.mark_unpaid(invocation, "unreachable")
     named = leader if by == "id" else "lee"
-    options = ("--network", "test", "--state", tmp_path / "state", "--forgive", named)
+    options = ("--network", "test", "--state", tmp_path / "state", "--forgive-leader", named)
     bind = ("--bind", "127.0.0.1:0")
     server = operator.daemon("unsettled answers of", "tool", "serve", TOOLS, *bind, *options)
     assert f"✓ reset 2 unsettled answers of {leader}" in server.line
@@ -104,12 +104,12 @@ def test_an_operator_forgives_a_leader(operator, leader, tmp_path, by):
 
 
 def test_who_took_nothing_is_not_forgiven(operator, leader):
-    options = ("--bind", "127.0.0.1:0", "--network", "test", "--forgive", "lee")
+    options = ("--bind", "127.0.0.1:0", "--network", "test", "--forgive-leader", "lee")
     server = operator.daemon("has no unsettled answers", "tool", "serve", TOOLS, *options)
     assert server.line.strip() == f"{leader} has no unsettled answers"
 
 
 def test_nobody_is_forgiven_under_a_name_that_no_leader_has(operator, leader):
-    options = ("--bind", "127.0.0.1:0", "--network", "test", "--forgive", "lea", "--json")
+    options = ("--bind", "127.0.0.1:0", "--network", "test", "--forgive-leader", "lea", "--json")
     result = operator.spawn("tool", "serve", TOOLS, *options)
     assert (result.code, result.error["code"]) == (3, "leader_unknown")

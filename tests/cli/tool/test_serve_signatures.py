@@ -35,7 +35,7 @@ def test_a_key_is_made_once_for_its_owner_alone_and_its_secret_is_not_shown(home
 def test_the_line_of_a_leader_is_what_a_server_reads(home, tmp_path):
     file = tmp_path / "key.pem"
     home.run("leader", "key", "new", file)
-    shown = home.json("leader", "key", "show", file, "--of", LEADER)
+    shown = home.json("leader", "key", "show", file, "--signer", LEADER)
     assert shown["line"] == f"{LEADER} {shown['public_key']}"
 
 
@@ -46,7 +46,7 @@ def test_the_line_of_a_leader_is_what_a_server_reads(home, tmp_path):
 def test_a_line_names_a_leader_or_a_tool(home, tmp_path, group, owner, code):
     file = tmp_path / "key.pem"
     home.run(group, "key", "new", file)
-    assert home.fails(group, "key", "show", file, "--of", owner) == (7, code)
+    assert home.fails(group, "key", "show", file, "--signer", owner) == (7, code)
 
 
 def test_with_leaders_calls_have_to_be_signed(home, leaders, tmp_path):
@@ -74,8 +74,8 @@ def test_with_leaders_calls_have_to_be_signed(home, leaders, tmp_path):
         (("--leaders", "LEADERS", "--signatures", "off"), (2, "signatures_off")),
         (("--signing-key", "LEADERS", "--signatures", "off"), (2, "signatures_off")),
         (("--leaders", "LEADERS", "--network", "localnet"), (2, "leaders_conflict")),
-        (("--forgive", LEADER), (2, "leaders_missing")),
-        (("--leaders", "LEADERS", "--forgive", "lee"), (2, "id_expected")),
+        (("--forgive-leader", LEADER), (2, "leaders_missing")),
+        (("--leaders", "LEADERS", "--forgive-leader", "lee"), (2, "id_expected")),
     ],
 )
 def test_what_cannot_be_verified_is_not_served(home, leaders, tmp_path, options, error):

@@ -101,7 +101,7 @@ def test_status_shows_offers(author, stranger, registered):
     author.json("tool", "offer", name, stranger.wallet.signer().address, "--yes")
     [offer] = stranger.json("status")["offers"]
     assert offer == {
-        "what": "name",
+        "kind": "name",
         "name": name,
         "owner": author.json("wallet", "show")["address"],
         "accept": f"nexus-tools tool accept {name}",

@@ -6,7 +6,7 @@ import pytest
 def test_update_uses_one_transaction(author, registered):
     payout = f"0x{'abc':0>64}"
     document = author.json(
-        *("tool", "update", registered, "--yes", "--unchecked"),
+        *("tool", "update", registered, "--yes", "--skip-validation"),
         *("--url", "https://tools.example.com/sum"),
         *("--description", "Sums.", "--timeout", "9s", "--price", "0.5", "--payout", payout),
     )
@@ -46,7 +46,7 @@ def test_dry_run_changes_nothing(author, registered):
 
 
 @pytest.fixture
-def moved(author, examples):
+def relocate_pointers(author, examples):
     """The FQN of `divide`, which is registered at a URL that is gone."""
     gone = ("--meta", "--public-url", "https://gone.example.com")
     definitions = author.run("tool", "serve", f"{examples / 'tools.py'}:divide", *gone).stdout
@@ -54,18 +54,23 @@ def moved(author, examples):
     return json.loads(definitions)[0]["fqn"]
 
 
-def test_update_checks_new_url(author, moved, served):
+def test_update_checks_new_url(author, relocate_pointers, served):
     url = f"{served}/divide"
-    update = ("tool", "update", moved, "--yes", "--url")
+    update = ("tool", "update", relocate_pointers, "--yes", "--url")
     assert author.fails(*update, "http://127.0.0.1:1") == (6, "tool_unreachable")
     assert author.fails(*update, f"{served}/nap") == (7, "served_definition_differs")
-    assert author.json("tool", "show", moved)["url"] == f"https://gone.example.com/{moved}"
+    assert (
+        author.json("tool", "show", relocate_pointers)["url"]
+        == f"https://gone.example.com/{relocate_pointers}"
+    )
     author.json(*update, url)
-    assert author.json("tool", "show", moved)["url"] == url
+    assert author.json("tool", "show", relocate_pointers)["url"] == url
 
 
 def test_unchecked_skips_check_of_new_url(author, registered):
-    author.json("tool", "update", registered, "--url", "http://127.0.0.1:1", "--unchecked", "--yes")
+    author.json(
+        "tool", "update", registered, "--url", "http://127.0.0.1:1", "--skip-validation", "--yes"
+    )
     assert author.json("tool", "show", registered)["url"] == "http://127.0.0.1:1"
 
 

@@ -43,7 +43,7 @@ def test_project_stubs_match_workflow(home, tmp_path):
     given = ("--input", "text=x", "--stubs", folder / "stubs.json")
     document = home.json("workflow", "simulate", folder / "workflow.json", *given)
     assert [each["value"] for each in document["results"]] == ["ONE TWO"]
-    assert document["made_up"] == []
+    assert document["generated"] == []
 
 
 def test_new_prints_next_command(home, tmp_path):

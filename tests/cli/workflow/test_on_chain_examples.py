@@ -23,7 +23,7 @@ def published(chain, publisher, new_home, carrier, running, lend_compiler):
     badge = EXAMPLES / "on_chain" / "badge.json"
     terms = ("--price", "0.001", "--yes")
     user.json("tool", "register", "--from-meta", badge, "--package", package, *terms)
-    publisher.json("tool", "register", "--waiting", "--yes")
+    publisher.json("tool", "register", "--builtin", "--yes")
     for name in ("badge.py", "job.py"):
         source = EXAMPLES / "workflows" / name
         server = user.daemon(" at ", "tool", "serve", source, BIND_ADDR="127.0.0.1:0")
@@ -60,7 +60,7 @@ def address_of(home):
 def asked(execution, examiner):
     """The question of an execution to somebody, once it has asked."""
     for _ in range(1_000):
-        if questions := examiner.json("ask", "list"):
+        if questions := examiner.json("question", "list"):
             [question] = questions
             assert question["execution"] == execution
             return question
@@ -93,42 +93,42 @@ def test_a_badge_is_minted_when_the_examiner_says_yes(begun, author, examiner):
     assert question["question"] == "Ada has 4 of 4 points: shall the badge be minted?"
     assert question["workflow"] == BADGE
     [wait] = author.json("workflow", "show", execution)["waits_for"]
-    assert (wait["what"], wait["who"]) == ("answer", address_of(examiner))
+    assert (wait["reason"], wait["answerer"]) == ("answer", address_of(examiner))
     assert wait["question"] == question["question"]
     assert wait["until_ms"] == question["until_ms"]
-    watching = author.daemon("nexus-tools ask list", "workflow", "watch", execution)
+    watching = author.daemon("nexus-tools question list", "workflow", "watch", execution)
     assert f"ask waits for the answer of {address_of(examiner)} until" in watching.line
-    answer = ("ask", "answer", question["invocation"])
+    answer = ("question", "answer", question["invocation"])
     assert examiner.json(*answer, "--reject", "--dry-run")["dry_run"]
     examiner.json(*answer, "--approve", "--yes")
     found = ended(author, execution)
     assert found["status"] == "completed"
     assert found["outputs"]["badge"].startswith("0x")
-    assert examiner.json("ask", "list") == []
+    assert examiner.json("question", "list") == []
 
 
 def test_no_badge_is_minted_when_the_examiner_says_no(begun, author, examiner):
     execution = begun([1, 4, 8, 16])
     question = asked(execution, examiner)
     note = ("--note", "Nine is not eight.")
-    examiner.json("ask", "answer", question["invocation"], "--reject", *note, "--yes")
+    examiner.json("question", "answer", question["invocation"], "--reject", *note, "--yes")
     assert ended(author, execution)["outputs"] == {"refused": "Nine is not eight."}
 
 
 def test_who_answers_sees_what_is_asked_what_is_said_and_what_it_brings(begun, examiner):
     execution = begun(SQUARES)
     question = asked(execution, examiner)["invocation"]
-    words = ("ask", "answer", question, "--reject", "--note", "Not today.")
+    words = ("question", "answer", question, "--reject", "--note", "Not today.")
     told = examiner.run(*words, stdin=Typist("y")).stderr
     assert f"{BADGE} asks: Ada has 4 of 4 points: shall the badge be minted?" in told
     assert "your answer: reject, with the note: Not today." in told
     assert "with a fee of 0." in told
-    assert examiner.json("ask", "list") == []
+    assert examiner.json("question", "list") == []
 
 
 def test_a_note_is_refused_that_is_longer_than_what_was_paid_for(begun, examiner):
     question = asked(begun(SQUARES), examiner)["invocation"]
-    answer = ("ask", "answer", question, "--reject", "--yes", "--json", "--note")
+    answer = ("question", "answer", question, "--reject", "--yes", "--json", "--note")
     error = examiner.run(*answer, "n" * 5_000).error
     assert error["code"] == "note_too_long"
     length = int(error["hint"].removeprefix("Shorten it to ").removesuffix(" bytes."))
@@ -144,14 +144,14 @@ def test_nobody_is_asked_for_who_has_too_few_points(begun, author):
 def test_an_answer_is_yes_or_no_and_of_who_is_asked(begun, author, examiner):
     execution = begun(SQUARES)
     question = asked(execution, examiner)["invocation"]
-    assert examiner.fails("ask", "answer", question, "--yes") == (2, "answer_missing")
-    assert author.fails("ask", "answer", question, "--approve", "--yes")[1] == "not_asked"
-    assert author.json("ask", "list", "--all")[-1]["invocation"] == question
+    assert examiner.fails("question", "answer", question, "--yes") == (2, "answer_missing")
+    assert author.fails("question", "answer", question, "--approve", "--yes")[1] == "not_asked"
+    assert author.json("question", "list", "--all")[-1]["invocation"] == question
 
 
 def test_a_question_that_is_not_there_has_no_answer(author, examiner, published):
     nowhere = f"0x{'1' * 64}"
-    code = examiner.fails("ask", "answer", nowhere, "--approve", "--yes")
+    code = examiner.fails("question", "answer", nowhere, "--approve", "--yes")
     assert code[1] == "question_unknown"
 
 
@@ -162,7 +162,7 @@ def test_a_question_ends_with_its_execution(begun, author, examiner):
     assert f"next: nexus-tools workflow show {execution}" in cancelled.stderr
     assert author.spawn("workflow", "watch", execution, "--json").code == 1
     assert author.json("workflow", "show", execution)["status"] == "cancelled"
-    assert examiner.json("ask", "list") == []
+    assert examiner.json("question", "list") == []
 
 
 def test_invocations_of_executions_are_left_to_them(begun, author):
@@ -231,9 +231,9 @@ def test_who_begins_what_waits_longer_than_it_lasts_is_told(author, published):
     address = address_of(author)
     given = {"pupil": "Ada", "answers": SQUARES, "student": address, "examiner": address}
     run = ("workflow", "run", BADGE, "--input", json.dumps(given), "--dry-run")
-    warned = "ask may wait for 89 d, but the execution ends after 1 d. Pass --lasts to extend it"
+    warned = "ask may wait for 89 d, but the execution ends after 1 d. Pass --deadline to extend it"
     assert warned in " ".join(author.run(*run).stderr.split())
-    assert "may wait" not in author.run(*run, "--lasts", "90d").stderr
+    assert "may wait" not in author.run(*run, "--deadline", "90d").stderr
 
 
 def test_who_plans_what_waits_longer_than_it_lasts_is_told(author, published):
@@ -241,6 +241,6 @@ def test_who_plans_what_waits_longer_than_it_lasts_is_told(author, published):
     given = {"pupil": "Ada", "answers": SQUARES, "student": address, "examiner": address}
     create = ("schedule", "create", BADGE, "--input", json.dumps(given), "--every", "1h")
     create += ("--funds", "5", "--dry-run")
-    warned = "ask may wait for 89 d, but the execution ends after 1 h. Pass --lasts to extend it"
+    warned = "ask may wait for 89 d, but the execution ends after 1 h. Pass --deadline to extend it"
     assert warned in " ".join(author.run(*create).stderr.split())
-    assert "may wait" not in author.run(*create, "--lasts", "90d").stderr
+    assert "may wait" not in author.run(*create, "--deadline", "90d").stderr

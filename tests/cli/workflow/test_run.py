@@ -41,7 +41,7 @@ def test_run_validates_inputs_before_payment(customer):
     assert customer.fails(*poor, "--max-price", "first=0.001")[1] == "price_too_high"
     assert customer.fails(*poor, "--max-price", "third=0.001")[1] == "tool_unknown"
     assert customer.fails(*poor, "--max-price", "first")[1] == "price_malformed"
-    assert customer.fails(*poor, "--lasts", "0s")[1] == "duration_too_short"
+    assert customer.fails(*poor, "--deadline", "0s")[1] == "duration_too_short"
     huge = str(2**70)
     assert customer.fails(*poor, "--max-steps", huge)[1] == "argument_invalid"
     assert customer.fails(*poor, "--max-outcome-bytes", huge)[1] == "argument_invalid"
@@ -114,7 +114,7 @@ def test_cost_lists_vertices(customer):
     found = customer.json("workflow", "cost", "xyz.example.halves@1")
     assert [each["vertex"] for each in found["vertices"]] == ["first", "second"]
     assert {each["charge_mist"] for each in found["vertices"]} == {10_000_000}
-    assert found["begin_mist"] < found["once_mist"] == found["most_mist"]
+    assert found["start_mist"] < found["single_pass_mist"] == found["maximum_mist"]
     shown = customer.run("workflow", "cost", "xyz.example.halves@1").stdout
     assert "each vertex once" in shown
     assert shown.count(" 0.01 SUI ") == 2
@@ -177,8 +177,8 @@ def test_clean_reclaims_storage_deposit(requester):
     before = requester.json("wallet", "show")["balance_mist"]
     assert requester.json("workflow", "clean", place, "--dry-run")["dry_run"]
     cleaned = requester.json("workflow", "clean", place, "--yes")
-    assert cleaned["back_mist"] > 0
-    assert requester.json("wallet", "show")["balance_mist"] == before + cleaned["back_mist"]
+    assert cleaned["returned_mist"] > 0
+    assert requester.json("wallet", "show")["balance_mist"] == before + cleaned["returned_mist"]
     assert requester.fails("workflow", "show", place)[1] == "execution_unknown"
     assert place not in [each["execution"] for each in requester.json("workflow", "executions")]
     rows = requester.json("workflow", "executions", "--all")

@@ -56,20 +56,20 @@ def test_simulate_calls_tools_of_python_file(simulate, workflows, examples):
     document = simulate("--input", f"text={TEXT}", *tools)
     assert results(document) == [10]
     assert document["status"] == "completed"
-    assert document["made_up"] == []
+    assert document["generated"] == []
 
 
 def test_simulate_calls_tools_of_server(simulate, served):
     document = simulate("--input", json.dumps({"text": TEXT}), "--url", served)
     # Lines and sum are made up; words are counted by the server.
-    assert document["made_up"] == ["split", "sum"]
+    assert document["generated"] == ["split", "sum"]
     counted = [call for call in document["calls"] if call["vertex"] == "count"]
     assert [call["answer"]["ok"]["total"] for call in counted] == [1, 1]
 
 
 def test_simulate_calls_single_tool_by_url(simulate, served):
     url = f"{served}/xyz.example.text.count_words@1"
-    assert "count" not in simulate("--input", "text=x", "--url", url)["made_up"]
+    assert "count" not in simulate("--input", "text=x", "--url", url)["generated"]
 
 
 def test_stub_has_precedence_over_tool(simulate, workflows, examples, tmp_path):

@@ -398,7 +398,7 @@ def test_of_a_tool_that_the_package_has_it_is_told_how_it_is_registered(author, 
     result = author.run("workflow", "validate", sums(change), "--registry", "--json")
     [row] = result.document["violations"]
     assert row["rule"] == "unregistered"
-    assert "`nexus-tools tool register --waiting`" in row["message"]
+    assert "`nexus-tools tool register --builtin`" in row["message"]
 
 
 def test_a_tool_that_was_unregistered_takes_no_runs(author, sums, registered):

@@ -32,7 +32,7 @@ def test_an_execution_is_refilled_and_cancelled_and_listed(customer):
 def test_what_a_running_execution_waits_for_is_said(customer, carrier):
     place = begin(customer)
     [wait] = customer.json("workflow", "show", place)["waits_for"]
-    assert (wait["what"], wait["vertex"], wait["leaders"]) == ("outcome", "first", [carrier])
+    assert (wait["reason"], wait["vertex"], wait["leaders"]) == ("outcome", "first", [carrier])
     result = customer.run("workflow", "show", place)
     assert "runs: ▸ running\n" in result.stdout
     shown = result.stderr

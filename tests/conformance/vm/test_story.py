@@ -8,14 +8,14 @@ from msgspec.structs import replace
 from nexus_tools.contracts import Publisher, load_package
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
 from nexus_tools.sui.bytecode import deserialize, relocate
-from nexus_tools.sui.client import Patience, SuiClient
+from nexus_tools.sui.client import RetryPolicy, SuiClient
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.tool import Answer, Failure, FailureReason, ToolDefinition
 
 SUI = 1_000_000_000
 DAY_MS = 86_400_000
 WEEK_MS = 7 * DAY_MS
-QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+QUICK = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
 KEYS = {
     name: KeyPair.from_bytes(b"\0" + bytes([7 + place] * 32))
     for place, name in enumerate(("admin", "owner", "leader", "user"))
@@ -43,7 +43,9 @@ async def clients(localnet):
         localnet.fund(key.address, 1_000 * SUI)
     async with AsyncExitStack() as stack:
         yield {
-            name: await stack.enter_async_context(SuiClient(localnet.network, key, patience=QUICK))
+            name: await stack.enter_async_context(
+                SuiClient(localnet.network, key, retry_policy=QUICK)
+            )
             for name, key in KEYS.items()
         }
 

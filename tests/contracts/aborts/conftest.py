@@ -95,7 +95,7 @@ class World:
         return self.builder.split_coins(self.builder.gas, [mist])[0]
 
     def definition(self, **fields):
-        return replace(Registration(self.define()).on_chain(), **fields)
+        return replace(Registration(self.define()).on_chain_definition(), **fields)
 
     async def slash_tool(self, mist):
         admins = ToolRegistry(self.admin, self.deployment)

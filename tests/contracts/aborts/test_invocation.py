@@ -257,7 +257,7 @@ async def attempt(world):
     await published.publish(document, "org.example.adding@1")
     workflow = await published.get("org.example.adding@1")
     executions = Executions(world.user, world.deployment)
-    started = await executions.begin(workflow, {"a": 1, "b": 2})
+    started = await executions.start(workflow, {"a": 1, "b": 2})
     requested = executions.emitted(started.sent, calls.invocation.InvocationRequested)
     return started.execution, workflow.id, requested.invocation
 

@@ -47,7 +47,7 @@ async def test_changes_list_new_dependencies(world):
 async def test_compatibility_follows_the_policy_of_the_cap(world):
     newest = (await world.owner.object(world.package)).data
     for policy, compatible in zip(UpgradePolicy, (True, False, False), strict=True):
-        changes = UpgradeChanges.between(newest, world.vault(2), policy)
+        changes = UpgradeChanges.compare(newest, world.vault(2), policy)
         assert (changes.incompatible == "") is compatible
 
 

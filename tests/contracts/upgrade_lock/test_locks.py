@@ -73,9 +73,9 @@ async def test_upgrades_can_be_repeated(world):
 async def test_unlocked_package_can_be_locked_later(owner, deployment, free):
     package, cap = free
     locks = UpgradeLocks(owner, deployment)
-    assert (await locks.upgrades(package)).upgrades is UpgradeMode.FREE
+    assert (await locks.upgrade_state(package)).upgrades is UpgradeMode.FREE
     await locks.lock(cap)
-    assert (await locks.upgrades(package)).upgrades is UpgradeMode.LOCKED
+    assert (await locks.upgrade_state(package)).upgrades is UpgradeMode.LOCKED
 
 
 async def test_propose_fails_for_unlocked_package(owner, deployment, free, vault):
@@ -85,7 +85,7 @@ async def test_propose_fails_for_unlocked_package(owner, deployment, free, vault
 
 
 async def test_dry_run_proposes_nothing(world):
-    await world.locks().rehearsal().propose(world.package, world.vault(2), "https://x.example")
+    await world.locks().dry_run_client().propose(world.package, world.vault(2), "https://x.example")
     assert (await world.locks().upgrades(world.package)).proposal is None
 
 

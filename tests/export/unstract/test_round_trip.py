@@ -29,7 +29,7 @@ async def borrowed(exported_tool, host, storage="auto"):
     bridge = UnstractBridge(storage=storage)
     assert bridge.recognises(exported_tool.folder)
     discovery = await bridge.discover(exported_tool.folder, host, Naming("xyz.example"))
-    assert discovery.refused == ()
+    assert discovery.rejected == ()
     [tool] = discovery.tools
     return tool
 

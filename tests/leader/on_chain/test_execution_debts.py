@@ -30,7 +30,7 @@ def transactions(world, monkeypatch):
     return executed
 
 
-async def begin_many(client, world, workflow, leader, count, *, inputs, funds_mist, lasts_ms):
+async def begin_many(client, world, workflow, leader, count, *, inputs, funds_mist, duration_ms):
     """Start executions in one transaction; return their IDs and its computation cost in MIST."""
     settings = await world.leaders.settings()
     builder, package = TransactionBuilder(), world.deployment.workflows
@@ -40,7 +40,7 @@ async def begin_many(client, world, workflow, leader, count, *, inputs, funds_mi
         execution = moves.begin(
             *(builder, package, world.deployment.leader_registry, settings.revision),
             *(workflow.id, group, leader.id, [50_000_000] * len(workflow.tools)),
-            *(3_600_000, 100, 100, lasts_ms),
+            *(3_600_000, 100, 100, duration_ms),
             builder.split_coins(builder.gas, [funds_mist])[0],
         )
         moves.give(builder, package, execution, 0, ports)
@@ -67,7 +67,7 @@ async def test_leader_leaves_unpaid_executions_at_their_deadline_to_the_owner(
 ):
     leader = await world.new_leader()
     async with world.running(leader):
-        terms = {"inputs": {"n": 1}, "funds_mist": 0, "lasts_ms": 0}
+        terms = {"inputs": {"n": 1}, "funds_mist": 0, "duration_ms": 0}
         begun, _ = await begin_many(world.client, world, unfinished, leader, 10, **terms)
         await log.wait_for("unprofitable", 10)
         assert {line["execution"] for line in log.named("unprofitable")} == set(map(str, begun))
@@ -77,7 +77,7 @@ async def test_leader_leaves_unpaid_executions_at_their_deadline_to_the_owner(
 async def test_executions_of_one_owner_share_their_credit(world, unfinished, transactions, log):
     leader = await world.new_leader()
     async with world.running(leader, max_unpaid_gas_units=2_000):
-        terms = {"inputs": {"n": 1}, "funds_mist": 500_000_000, "lasts_ms": 60 * MINUTE_MS}
+        terms = {"inputs": {"n": 1}, "funds_mist": 500_000_000, "duration_ms": 60 * MINUTE_MS}
         await begin_many(world.client, world, unfinished, leader, 10, **terms)
         await log.wait_for("unprofitable", 9)
     # A request costs more than 1 000 gas units, and an owner may owe 2 000 here.
@@ -90,7 +90,7 @@ async def test_untrusted_party_with_many_addresses_spends_more_than_its_leader(
     """Count only the party's computation cost, as if all its deposits were refunded."""
     leader = await world.new_leader()
     count, owners, spent_mist = 3, [new_key() for _ in range(3)], 0
-    terms = {"inputs": {"n": 1}, "funds_mist": 500_000_000, "lasts_ms": 60 * MINUTE_MS}
+    terms = {"inputs": {"n": 1}, "funds_mist": 500_000_000, "duration_ms": 60 * MINUTE_MS}
     async with world.running(leader):
         for key in owners:
             world.localnet.fund(key.address, 10**10)

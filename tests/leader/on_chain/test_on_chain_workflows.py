@@ -8,7 +8,7 @@ from nexus_tools.contracts import PackageClient, event_filter, parse_event
 from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
 from nexus_tools.contracts.move_bindings.workflows import execution as moves
 from nexus_tools.errors import NexusError
-from nexus_tools.registry import Asks, Executions, read_records
+from nexus_tools.registry import Executions, Questions, read_records
 from nexus_tools.sui.client import past_events
 from nexus_tools.tool import ASK, WAIT, ToolFqn, ask_definition, wait_definition
 from nexus_tools.workflow import (
@@ -82,7 +82,7 @@ async def person(world):
 async def wait_for_questions(world, execution, person):
     """Return the open questions to an account as soon as an execution has asked one."""
     await world.events_of(execution, until=InvocationRequested)
-    return await Asks(person, world.deployment).open(person.address)
+    return await Questions(person, world.deployment).open(person.address)
 
 
 @asynccontextmanager
@@ -174,7 +174,7 @@ async def test_wait_ends_at_its_time(world, waiting, adding):
     workflow = await world.publish(flow)
     async with world.running(leader):
         inputs = {"wait": {"for_ms": 30 * DAY_MS}, "sum": {"a": 1, "b": 2}}
-        execution = await begin(world, workflow, inputs, lasts_ms=60 * DAY_MS)
+        execution = await begin(world, workflow, inputs, duration_ms=60 * DAY_MS)
         await world.events_of(execution, until=InvocationRequested)
         world.localnet.advance_clock(30 * DAY_MS)
         assert await outputs(world, execution) == ("completed", {"sum.ok.result": 3})
@@ -187,22 +187,22 @@ async def test_answer_after_days_pays_the_gas_of_its_sender(world, waiting, addi
     before = await person.balance(person.address)
     async with world.running(leader):
         inputs = {"ask": {"who": str(person.address), "question": "Shall we?"}}
-        execution = await begin(world, workflow, inputs, lasts_ms=60 * DAY_MS)
+        execution = await begin(world, workflow, inputs, duration_ms=60 * DAY_MS)
         [question] = await wait_for_questions(world, execution, person)
         assert (question.question, question.execution) == ("Shall we?", execution)
         world.localnet.advance_clock(50 * DAY_MS)
-        answer = Asks(person, world.deployment).answer
+        answer = Questions(person, world.deployment).answer
         await answer(question.invocation, approve=True, note='Yes, "do" it.')
         status, results = await outputs(world, execution)
     said = {"ask.approved.who": str(person.address), "ask.approved.note": 'Yes, "do" it.'}
     assert (status, results) == ("completed", said)
     assert await person.balance(person.address) >= before
-    assert await Asks(person, world.deployment).open(person.address) == []
+    assert await Questions(person, world.deployment).open(person.address) == []
 
 
 async def test_sender_of_an_answer_has_no_track_record_as_a_leader(world, waiting, person):
     async with open_question(world, person) as (execution, question):
-        await Asks(person, world.deployment).answer(question.invocation, approve=True)
+        await Questions(person, world.deployment).answer(question.invocation, approve=True)
         await world.ended(execution)
     assert await read_records(PackageClient(person, world.deployment)) == {}
 
@@ -212,23 +212,26 @@ async def test_question_ends_when_the_owner_cancels_its_execution(world, waiting
         await Executions(world.client, world.deployment).cancel(execution)
         ended = await world.ended(execution)
     assert (ended.status, ended.refund_mist > 0) == ("cancelled", True)
-    assert await Asks(person, world.deployment).open(person.address) == []
+    assert await Questions(person, world.deployment).open(person.address) == []
 
 
 async def test_answer_without_a_leader_ends_a_cancelled_execution(world, waiting, person):
     async with open_question(world, person) as (execution, question):
         pass
-    executions, asks = Executions(world.client, world.deployment), Asks(person, world.deployment)
+    executions, asks = (
+        Executions(world.client, world.deployment),
+        Questions(person, world.deployment),
+    )
     await executions.cancel(execution)
     state = await executions.state(execution)
-    assert [wait.what for wait in await executions.waits(state)] == ["closing", "answer"]
-    assert (await asks.get(question.invocation)).ending == "cancelled"
+    assert [wait.reason for wait in await executions.wait_reasons(state)] == ["closing", "answer"]
+    assert (await asks.get(question.invocation)).decided_status == "cancelled"
     await asks.answer(question.invocation, approve=True)
     assert (await world.ended(execution)).status == "cancelled"
 
 
 async def test_unpaid_end_of_a_question_is_left_to_the_owner(world, waiting, person, log):
-    async with open_question(world, person, lasts_ms=DAY_MS) as (execution, _):
+    async with open_question(world, person, duration_ms=DAY_MS) as (execution, _):
         world.localnet.advance_clock(DAY_MS)
         # The leader earned no fee for ending it, so this is left to the owner.
         await log.wait_for("unprofitable")
@@ -245,14 +248,16 @@ async def test_question_ends_when_another_run_terminates_its_execution(world, wa
     async with world.running(leader):
         asking = {"who": str(person.address), "question": "Shall we?"}
         inputs = {"ask": asking, "wrong": asking | {"who": "my uncle"}}
-        execution = await begin(world, workflow, inputs, lasts_ms=60 * DAY_MS)
+        execution = await begin(world, workflow, inputs, duration_ms=60 * DAY_MS)
         assert (await world.ended(execution)).status == "terminated"
 
 
 async def test_another_account_cannot_answer_a_question(world, waiting, person):
     async with open_question(world, person) as (_, question):
         with pytest.raises(NexusError) as error:
-            await Asks(world.client, world.deployment).answer(question.invocation, approve=True)
+            await Questions(world.client, world.deployment).answer(
+                question.invocation, approve=True
+            )
     assert error.value.code == "not_asked"
 
 
@@ -271,7 +276,7 @@ async def test_unanswered_question_expires_and_the_workflow_continues(
     async with world.running(leader):
         asking = {"who": str(person.address), "question": "Now?", "within_ms": DAY_MS}
         inputs = {"ask": asking, "sum": {"a": 1, "b": 2}}
-        execution = await begin(world, workflow, inputs, lasts_ms=60 * DAY_MS)
+        execution = await begin(world, workflow, inputs, duration_ms=60 * DAY_MS)
         await wait_for_questions(world, execution, person)
         world.localnet.advance_clock(DAY_MS)
         assert await outputs(world, execution) == ("completed", {"sum.ok.result": 3})
@@ -296,7 +301,7 @@ async def test_question_without_a_recipient_does_not_hide_others(world, waiting,
     # Without a leader it stays open.
     tool = await world.tools.get(ToolFqn.parse(ASK))
     await world.request(tool, {"who": "my uncle", "question": "Shall we?"}, {"who": 1})
-    [question] = await Asks(person, world.deployment).open()
+    [question] = await Questions(person, world.deployment).open()
     assert question.execution == execution
 
 
@@ -304,7 +309,9 @@ async def test_restarted_leader_resumes_timed_calls(world, waiting):
     leader = await world.new_leader()
     workflow = await world.publish(document([WAITING]))
     async with world.running(leader):
-        execution = await begin(world, workflow, {"wait": {"for_ms": DAY_MS}}, lasts_ms=60 * DAY_MS)
+        execution = await begin(
+            world, workflow, {"wait": {"for_ms": DAY_MS}}, duration_ms=60 * DAY_MS
+        )
         await world.events_of(execution, until=InvocationRequested)
     world.localnet.advance_clock(2 * DAY_MS)
     async with world.running(leader):

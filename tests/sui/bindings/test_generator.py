@@ -185,7 +185,7 @@ def test_missing_types_of_other_packages_are_named(shapes_source):
     error = fails(lambda: generate(shapes_source, framework))
     assert error.code == "types_not_generated"
     assert error.details == {"types": ["0x1000::token::Amount"]}
-    assert "--with NAME=FOLDER" in error.hint
+    assert "--include NAME=FOLDER" in error.hint
 
 
 def test_type_missing_in_a_package_at_the_same_address_is_reported(all_at_zero):

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.gateway import Gateway
 from nexus_tools.contracts import Deployment
-from nexus_tools.sui.client import Patience, SuiClient
+from nexus_tools.sui.client import RetryPolicy, SuiClient
 from nexus_tools.sui.client.connection.connection import Connection
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -15,7 +15,7 @@ from nexus_tools.sui.types.address import SUI_FRAMEWORK
 from nexus_tools.testing import LocalnetFixture
 
 SUI = 1_000_000_000
-QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+QUICK = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
 
 
 def key(number):
@@ -49,7 +49,7 @@ class Chain:
         return builder
 
     def client(self, signer=None, **options):
-        return SuiClient(self.network, signer, patience=QUICK, **options)
+        return SuiClient(self.network, signer, retry_policy=QUICK, **options)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import pytest
 
 from nexus_tools.errors import WrongStateError
 from nexus_tools.sui.client import Balance, Coin, GasSource
-from nexus_tools.sui.client.coins.coin_pool import EVERYTHING, Payment, Purse
+from nexus_tools.sui.client.coins.coin_pool import EVERYTHING, CoinPool, Payment
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
 from nexus_tools.sui.types.object import ObjectReference
@@ -26,7 +26,7 @@ def pool(*coins, balance=0):
         on_chain.looks += 1
         return Balance(sum(coin.balance for coin in on_chain.coins), on_chain.balance)
 
-    return Purse(read_coins, read_balance), on_chain
+    return CoinPool(read_coins, read_balance), on_chain
 
 
 def parts(payment):
@@ -38,28 +38,28 @@ def parts(payment):
 
 async def test_largest_coin_pays_if_it_suffices():
     purse, _ = pool(coin(1, 10), coin(2, 50), coin(3, 30))
-    assert parts(await purse.take(40)) == ([50], 0)
+    assert parts(await purse.reserve(40)) == ([50], 0)
 
 
 async def test_more_coins_pay_if_one_does_not_suffice():
     purse, _ = pool(coin(1, 10), coin(2, 50), coin(3, 30))
-    assert parts(await purse.take(75)) == ([50, 30], 0)
+    assert parts(await purse.reserve(75)) == ([50, 30], 0)
 
 
 async def test_take_returns_the_wanted_amount_if_available():
     purse, _ = pool(coin(1, 10), coin(2, 50))
-    assert parts(await purse.take(20, wanted=1_000)) == ([50, 10], 0)
+    assert parts(await purse.reserve(20, wanted=1_000)) == ([50, 10], 0)
 
 
 async def test_coin_that_is_an_input_does_not_pay():
     purse, _ = pool(coin(1, 10), coin(2, 50))
-    assert parts(await purse.take(5, exclude={Address.of(2)})) == ([10], 0)
+    assert parts(await purse.reserve(5, exclude={Address.of(2)})) == ([10], 0)
 
 
 async def test_shortage_is_reported_in_sui():
     purse, _ = pool(coin(1, 1_500_000_000))
     with pytest.raises(WrongStateError) as caught:
-        await purse.take(2_000_000_000)
+        await purse.reserve(2_000_000_000)
     assert caught.value.code == "not_enough_sui"
     assert "has 1.5 SUI" in caught.value.message
     assert "this needs about 2 SUI" in caught.value.message
@@ -67,29 +67,29 @@ async def test_shortage_is_reported_in_sui():
 
 async def test_new_funds_are_found():
     purse, on_chain = pool(coin(1, 10))
-    taken = await purse.take(5)
-    await purse.give_back(taken, taken)
+    taken = await purse.reserve(5)
+    await purse.release(taken, taken)
     on_chain.coins.append(coin(2, 100))
-    assert parts(await purse.take(60)) == ([100], 0)
+    assert parts(await purse.reserve(60)) == ([100], 0)
 
 
 async def test_lagging_node_does_not_restore_an_old_version():
     purse, _ = pool(coin(1, 100, version=1))
-    taken = await purse.take(5)
-    await purse.give_back(taken, Payment((coin(1, 90, version=2),)))
+    taken = await purse.reserve(5)
+    await purse.release(taken, Payment((coin(1, 90, version=2),)))
     with pytest.raises(WrongStateError):
-        await purse.take(95)  # reads the chain again, which still has the first version
-    [left] = (await purse.take(5)).coins
+        await purse.reserve(95)  # reads the chain again, which still has the first version
+    [left] = (await purse.reserve(5)).coins
     assert left.reference.version == 2
 
 
 async def test_take_waits_for_a_coin_in_use():
     purse, _ = pool(coin(1, 100))
-    taken = await purse.take(5)
-    waiting = asyncio.create_task(purse.take(5))
+    taken = await purse.reserve(5)
+    waiting = asyncio.create_task(purse.reserve(5))
     await asyncio.sleep(0)
     assert not waiting.done()
-    await purse.give_back(taken, Payment((coin(1, 90, version=2),)))
+    await purse.release(taken, Payment((coin(1, 90, version=2),)))
     assert parts(await waiting) == ([90], 0)
 
 
@@ -98,82 +98,82 @@ async def test_take_waits_for_a_coin_in_use():
 
 async def test_address_balance_is_not_read_while_coins_suffice():
     purse, on_chain = pool(coin(1, 10), coin(2, 50), balance=100)
-    assert parts(await purse.take(40, wanted=1_000)) == ([50, 10], 0)
+    assert parts(await purse.reserve(40, wanted=1_000)) == ([50, 10], 0)
     assert on_chain.looks == 0
 
 
 async def test_address_balance_pays_the_remainder_of_coins():
     purse, _ = pool(coin(1, 10), coin(2, 50), balance=100)
-    assert parts(await purse.take(75)) == ([50, 10], 15)
+    assert parts(await purse.reserve(75)) == ([50, 10], 15)
 
 
 async def test_known_address_balance_adds_to_the_wanted_amount():
     purse, on_chain = pool(coin(1, 10), balance=100)
-    taken = await purse.take(75)
-    await purse.give_back(taken, taken)
-    assert parts(await purse.take(5, wanted=1_000)) == ([10], 100)
+    taken = await purse.reserve(75)
+    await purse.release(taken, taken)
+    assert parts(await purse.reserve(5, wanted=1_000)) == ([10], 100)
     assert on_chain.looks == 1
 
 
 async def test_address_balance_pays_without_coins():
     purse, _ = pool(balance=100)
-    assert parts(await purse.take(75)) == ([], 75)
+    assert parts(await purse.reserve(75)) == ([], 75)
 
 
 async def test_address_balance_source_leaves_the_coins():
     purse, _ = pool(coin(1, 500), balance=100)
-    payment = await purse.take(75, source=GasSource.ADDRESS_BALANCE)
+    payment = await purse.reserve(75, source=GasSource.ADDRESS_BALANCE)
     assert parts(payment) == ([], 75)
-    assert parts(await purse.take(5)) == ([500], 0)
+    assert parts(await purse.reserve(5)) == ([500], 0)
 
 
 async def test_pending_payments_never_exceed_the_address_balance():
     purse, _ = pool(balance=100)
-    first = await purse.take(60, source=GasSource.ADDRESS_BALANCE)
-    waiting = asyncio.create_task(purse.take(60, source=GasSource.ADDRESS_BALANCE))
+    first = await purse.reserve(60, source=GasSource.ADDRESS_BALANCE)
+    waiting = asyncio.create_task(purse.reserve(60, source=GasSource.ADDRESS_BALANCE))
     await asyncio.sleep(0)
     assert not waiting.done()
-    await purse.give_back(first, Payment(reserved=first.reserved - 10))
+    await purse.release(first, Payment(reserved=first.reserved - 10))
     assert parts(await waiting) == ([], 60)
 
 
 async def test_address_balance_source_does_not_wait_for_coins():
     purse, _ = pool(coin(1, 500), balance=100)
-    await purse.take(5)
+    await purse.reserve(5)
     with pytest.raises(WrongStateError):
-        await purse.take(101, source=GasSource.ADDRESS_BALANCE)
+        await purse.reserve(101, source=GasSource.ADDRESS_BALANCE)
 
 
 async def test_unneeded_reservation_is_freed_at_once():
     purse, _ = pool(coin(1, 10), balance=100)
-    taken = await purse.take(20, wanted=1_000)
+    taken = await purse.reserve(20, wanted=1_000)
     assert parts(taken) == ([10], 100)
-    taken = await purse.narrow(taken, 25)
+    taken = await purse.reduce(taken, 25)
     assert parts(taken) == ([10], 15)
-    assert parts(await purse.take(85, source=GasSource.ADDRESS_BALANCE)) == ([], 85)
+    assert parts(await purse.reserve(85, source=GasSource.ADDRESS_BALANCE)) == ([], 85)
 
 
 async def test_address_balance_is_released_when_coins_suffice():
     purse, _ = pool(coin(1, 10), balance=100)
-    await purse.give_back(await purse.take(20), Payment((coin(1, 10, version=2),), 100))
-    taken = await purse.take(5, wanted=1_000)
-    assert parts(await purse.narrow(taken, 7)) == ([10], 0)
+    await purse.release(await purse.reserve(20), Payment((coin(1, 10, version=2),), 100))
+    taken = await purse.reserve(5, wanted=1_000)
+    assert parts(await purse.reduce(taken, 7)) == ([10], 0)
 
 
 async def test_withdrawals_of_commands_do_not_pay():
     purse, _ = pool(balance=100)
-    assert parts(await purse.take(10, wanted=1_000, withdrawals=70)) == ([], 30)
+    assert parts(await purse.reserve(10, wanted=1_000, withdrawals=70)) == ([], 30)
 
 
 async def test_request_for_everything_gets_both_kinds():
     purse, _ = pool(coin(1, 10), coin(2, 50), balance=100)
-    assert parts(await purse.take(5, wanted=EVERYTHING)) == ([50, 10], 100)
+    assert parts(await purse.reserve(5, wanted=EVERYTHING)) == ([50, 10], 100)
 
 
 async def test_shortage_counts_both_kinds():
     purse, _ = pool(coin(1, 1_500_000_000), balance=250_000_000)
     with pytest.raises(WrongStateError) as caught:
-        await purse.take(2_000_000_000)
+        await purse.reserve(2_000_000_000)
     assert caught.value.code == "not_enough_sui"
     assert "the wallet has 1.75 SUI" in caught.value.message
     assert caught.value.details["lacking_mist"] == 250_000_000
@@ -182,20 +182,20 @@ async def test_shortage_counts_both_kinds():
 async def test_shortage_names_only_the_address_balance():
     purse, _ = pool(coin(1, 5_000_000_000), balance=250_000_000)
     with pytest.raises(WrongStateError, match=r"address balance has 0\.25 SUI"):
-        await purse.take(1_000_000_000, source=GasSource.ADDRESS_BALANCE)
+        await purse.reserve(1_000_000_000, source=GasSource.ADDRESS_BALANCE)
 
 
 async def test_new_funds_in_the_address_balance_are_found():
     purse, on_chain = pool(coin(1, 10))
     with pytest.raises(WrongStateError):
-        await purse.take(60)
+        await purse.reserve(60)
     on_chain.balance = 50
-    assert parts(await purse.take(60)) == ([10], 50)
+    assert parts(await purse.reserve(60)) == ([10], 50)
 
 
 async def test_balance_spent_by_another_program_is_overdrawn():
     purse, on_chain = pool(balance=100)
-    await purse.take(75)
+    await purse.reserve(75)
     assert not purse.is_overdrawn
     on_chain.balance = 40
     assert not await purse.read_balance_again()

@@ -16,11 +16,11 @@ from nexus_tools.errors import (
     UnreachableError,
     UsageError,
 )
-from nexus_tools.sui.client import AnyLoopClient, Patience, SuiClient, UnsupportedByNodeError
+from nexus_tools.sui.client import AnyLoopClient, RetryPolicy, SuiClient, UnsupportedByNodeError
 from nexus_tools.sui.network import Network
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 
-QUICK = Patience(attempts=3, first_pause_s=0.001)
+QUICK = RetryPolicy(attempts=3, first_delay_s=0.001)
 ALL = {"paths": ["*"]}
 
 
@@ -28,14 +28,14 @@ ALL = {"paths": ["*"]}
 
 
 def test_pauses_double_up_to_the_maximum_with_jitter():
-    pauses = Patience(first_pause_s=1.0, longest_pause_s=4.0).pauses()
+    pauses = RetryPolicy(first_delay_s=1.0, max_delay_s=4.0).delays()
     for longest in (1.0, 2.0, 4.0, 4.0):
         assert longest / 2 <= next(pauses) <= longest
 
 
 @pytest.fixture
 async def client(gateway):
-    async with SuiClient(gateway.network, patience=QUICK) as client:
+    async with SuiClient(gateway.network, retry_policy=QUICK) as client:
         yield client
 
 
@@ -80,8 +80,8 @@ async def test_long_error_messages_arrive(gateway, client):
 
 async def test_call_fails_when_the_node_does_not_respond_in_time(silent_port):
     network = Network("silent", f"http://127.0.0.1:{silent_port}")
-    patience = Patience(attempts=2, first_pause_s=0.001, call_timeout_s=0.05)
-    async with SuiClient(network, patience=patience) as client:
+    retry_policy = RetryPolicy(attempts=2, first_delay_s=0.001, call_timeout_s=0.05)
+    async with SuiClient(network, retry_policy=retry_policy) as client:
         with pytest.raises(UnreachableError) as caught:
             await client.gas_price()
     assert caught.value.code == "node_unreachable"
@@ -104,7 +104,7 @@ async def test_cancelled_call_ends_at_once_without_affecting_others(client):
 
 
 async def test_pending_calls_fail_when_the_client_is_closed(chain):
-    async with SuiClient(chain.network, patience=QUICK) as client:
+    async with SuiClient(chain.network, retry_policy=QUICK) as client:
         stream = client.connection.stream("SubscriptionService/SubscribeCheckpoints")
         reading = asyncio.create_task(read_all(stream))
         await asyncio.wait({reading}, timeout=0.01)
@@ -123,7 +123,7 @@ async def read_all(stream):
 async def test_next_call_reconnects_after_a_lost_connection(chain, relay_before):
     async with relay_before(chain) as relay:
         network = Network("localnet", f"http://127.0.0.1:{relay.port}")
-        async with SuiClient(network, patience=QUICK) as client:
+        async with SuiClient(network, retry_policy=QUICK) as client:
             for _ in range(3):
                 assert await client.gas_price() > 0
                 relay.cut()
@@ -134,8 +134,8 @@ async def test_retry_succeeds_when_the_node_starts_meanwhile(chain, relay_before
         port = relay.port
         await relay.stop()
         network = Network("localnet", f"http://127.0.0.1:{port}")
-        patience = Patience(attempts=1_000, first_pause_s=0.001, longest_pause_s=0.01)
-        async with SuiClient(network, patience=patience) as client:
+        retry_policy = RetryPolicy(attempts=1_000, first_delay_s=0.001, max_delay_s=0.01)
+        async with SuiClient(network, retry_policy=retry_policy) as client:
             waiting = asyncio.create_task(client.gas_price())
             await asyncio.wait({waiting}, timeout=0.05)
             assert not waiting.done()
@@ -180,7 +180,7 @@ async def test_tls_node_is_reached_with_a_trusted_certificate(
 ):
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate.certificate))
     network = Network("private", f"https://127.0.0.1:{tls_port}")
-    async with SuiClient(network, patience=QUICK) as client:
+    async with SuiClient(network, retry_policy=QUICK) as client:
         assert await client.chain_id() == chain.deployment.chain_id
 
 
@@ -193,13 +193,13 @@ async def test_certificate_folder_is_trusted_when_set(
     (folder / "5ed36f99.1").write_text("no certificate")
     monkeypatch.setenv("SSL_CERT_DIR", str(folder))
     network = Network("private", f"https://127.0.0.1:{tls_port}")
-    async with SuiClient(network, patience=QUICK) as client:
+    async with SuiClient(network, retry_policy=QUICK) as client:
         assert await client.chain_id() == chain.deployment.chain_id
 
 
 async def test_unknown_certificate_is_refused(tls_port):
     network = Network("private", f"https://127.0.0.1:{tls_port}")
-    async with SuiClient(network, patience=Patience(attempts=1)) as client:
+    async with SuiClient(network, retry_policy=RetryPolicy(attempts=1)) as client:
         with pytest.raises(UnreachableError, match="certificate"):
             await client.chain_id()
 
@@ -213,9 +213,9 @@ async def proxy(chain):
         yield proxy
 
 
-def behind(proxy, **patience):
-    quick = {"attempts": 4, "first_pause_s": 0.001, "longest_pause_s": 0.01} | patience
-    return SuiClient(Network("localnet", proxy.url), patience=Patience(**quick))
+def behind(proxy, **retry_policy):
+    quick = {"attempts": 4, "first_delay_s": 0.001, "max_delay_s": 0.01} | retry_policy
+    return SuiClient(Network("localnet", proxy.url), retry_policy=RetryPolicy(**quick))
 
 
 async def test_attempts_of_a_call_share_one_time_limit(proxy):
@@ -239,7 +239,7 @@ async def test_next_call_uses_a_new_connection_after_a_timeout(proxy):
 
 
 async def test_other_pending_calls_survive_a_timeout(gateway, chain):
-    async with SuiClient(gateway.network, patience=QUICK) as client:
+    async with SuiClient(gateway.network, retry_policy=QUICK) as client:
         stream = client.connection.stream("SubscriptionService/SubscribeCheckpoints", read_mask=ALL)
         await anext(stream)
         gateway.fail("GetEpoch", StatusCode.DEADLINE_EXCEEDED)
@@ -255,7 +255,7 @@ def test_unbound_client_reconnects(chain):
     async def break_and_call():
         async with Proxy(int(chain.net.url.rpartition(":")[2])).running() as proxy:
             client = AnyLoopClient(
-                Network("localnet", proxy.url), patience=Patience(call_timeout_s=0.5)
+                Network("localnet", proxy.url), retry_policy=RetryPolicy(call_timeout_s=0.5)
             )
             assert await client.gas_price() > 0
             proxy.half_open()
@@ -295,7 +295,7 @@ async def test_stream_breaks_when_a_gateway_rejects_pings():
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     network = Network("localnet", f"http://127.0.0.1:{port}")
-    async with SuiClient(network, patience=Patience(keepalive_s=0.01)) as client:
+    async with SuiClient(network, retry_policy=RetryPolicy(keepalive_s=0.01)) as client:
         with pytest.raises(UnreachableError, match="pings"):
             await read_all(client.connection.stream("SubscriptionService/SubscribeCheckpoints"))
     await server.stop(None)
@@ -327,7 +327,7 @@ async def test_errors_of_another_chain_are_rejected(chain):
 
 
 async def test_checkpoint_height_detects_another_chain_without_headers(gateway):
-    async with SuiClient(gateway.network, patience=QUICK) as client:
+    async with SuiClient(gateway.network, retry_policy=QUICK) as client:
         client.connection.chain_id = ELSEWHERE
         assert await client.gas_price() > 0  # this response does not name its chain
         with pytest.raises(UnreachableError, match=f"expected {ELSEWHERE}") as caught:
@@ -337,7 +337,7 @@ async def test_checkpoint_height_detects_another_chain_without_headers(gateway):
 
 async def test_right_chain_is_accepted_without_headers(chain, gateway):
     network = replace(gateway.network, chain_id=chain.deployment.chain_id)
-    async with SuiClient(network, patience=QUICK) as client:
+    async with SuiClient(network, retry_policy=QUICK) as client:
         assert await client.gas_price() > 0
         assert await client.latest_checkpoint() > 0
 

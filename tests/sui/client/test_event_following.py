@@ -15,8 +15,8 @@ from nexus_tools.sui.client import (
     Cursor,
     EventFilter,
     EventRecord,
-    Patience,
     Progress,
+    RetryPolicy,
     SuiClient,
     follow_events,
 )
@@ -24,7 +24,7 @@ from nexus_tools.sui.client.events.event_sources import CheckpointEventSource
 from nexus_tools.sui.network import Network
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 
-QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+QUICK = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
 """What collateral may be at least, as `collateral.move` has it."""
 
 
@@ -164,7 +164,7 @@ async def relay(chain, relay_before):
 @pytest.fixture
 async def distant(relay):
     network = Network("localnet", f"http://127.0.0.1:{relay.port}")
-    async with SuiClient(network, patience=QUICK) as client:
+    async with SuiClient(network, retry_policy=QUICK) as client:
         yield client
 
 
@@ -193,9 +193,9 @@ async def test_follower_waits_for_an_unreachable_node(distant, relay, chain, emi
 
 
 async def test_silent_stream_counts_as_broken(gateway, chain, emit, everything):
-    patience = Patience(first_pause_s=0.001, longest_pause_s=0.01, silence_s=0.05)
+    retry_policy = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01, stream_timeout_s=0.05)
     async with (
-        SuiClient(gateway.network, patience=patience) as client,
+        SuiClient(gateway.network, retry_policy=retry_policy) as client,
         aclosing(follow_events(client, everything)) as items,
     ):
         await anext(items)
@@ -207,8 +207,10 @@ async def test_silent_stream_counts_as_broken(gateway, chain, emit, everything):
 
 # --- Nodes that are rolled back
 
-OFTEN = Patience(first_pause_s=0.001, longest_pause_s=0.01, mark_s=0)
-SELDOM = Patience(first_pause_s=0.001, longest_pause_s=0.01, call_timeout_s=0.5, mark_s=1_000)
+OFTEN = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01, mark_interval_s=0)
+SELDOM = RetryPolicy(
+    first_delay_s=0.001, max_delay_s=0.01, call_timeout_s=0.5, mark_interval_s=1_000
+)
 
 
 @pytest.fixture(params=["index", "checkpoints"])
@@ -218,13 +220,13 @@ async def marking(request, chain, monkeypatch):
         monkeypatch.setattr(
             "nexus_tools.sui.client.events.event_following.IndexEventSource", CheckpointEventSource
         )
-    async with SuiClient(chain.network, patience=OFTEN) as client:
+    async with SuiClient(chain.network, retry_policy=OFTEN) as client:
         yield client
 
 
 @pytest.fixture
 async def hardly_marking(chain):
-    async with SuiClient(chain.network, patience=SELDOM) as client:
+    async with SuiClient(chain.network, retry_policy=SELDOM) as client:
         yield client
 
 
@@ -304,8 +306,8 @@ async def test_cursor_beyond_the_chain_counts_as_rolled_back(hardly_marking, cha
 @pytest.fixture(params=["marks", "none"])
 async def keeping(request, chain):
     """Open a client whose cursors have a mark of a checkpoint, or only of the last event."""
-    patience = OFTEN if request.param == "marks" else SELDOM
-    async with SuiClient(chain.network, patience=patience) as client:
+    retry_policy = OFTEN if request.param == "marks" else SELDOM
+    async with SuiClient(chain.network, retry_policy=retry_policy) as client:
         yield client
 
 
@@ -369,7 +371,7 @@ async def test_stored_cursor_works_when_the_node_has_pruned_its_mark(
     await emit(2)
     gateway.fail("GetCheckpoint", StatusCode.NOT_FOUND)
     async with (
-        SuiClient(gateway.network, patience=SELDOM) as client,
+        SuiClient(gateway.network, retry_policy=SELDOM) as client,
         aclosing(follow_events(client, everything, Cursor.parse(kept))) as items,
     ):
         assert await take(chain, items, 1) == [2]
@@ -380,7 +382,7 @@ async def test_stored_cursor_works_when_the_node_has_pruned_its_mark(
 
 @pytest.fixture
 async def behind_gateway(gateway):
-    async with SuiClient(gateway.network, patience=QUICK) as client:
+    async with SuiClient(gateway.network, retry_policy=QUICK) as client:
         yield client
 
 

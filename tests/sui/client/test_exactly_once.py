@@ -8,7 +8,7 @@ from grpc import StatusCode
 
 from benchmarks.gateway import Gateway
 from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
-from nexus_tools.sui.client import GasSource, Patience, SuiClient, failure_gas_mist
+from nexus_tools.sui.client import GasSource, RetryPolicy, SuiClient, failure_gas_mist
 from nexus_tools.sui.client.connection.connection import Connection
 from nexus_tools.sui.client.transactions.sent_transactions import SentTransaction, require_excluded
 from nexus_tools.sui.keystore import KeyPair
@@ -19,7 +19,7 @@ from nexus_tools.sui.types.digest import Digest
 from nexus_tools.sui.types.transaction import TRANSACTION_DATA
 from nexus_tools.sui.types.type_tag import SUI
 
-QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+QUICK = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
 MIST = 1_000_000_000
 CAROL = Address.of(0xCA401)
 
@@ -39,7 +39,7 @@ async def signer(localnet):
 
 async def test_programs_with_one_key_and_coin_pay_as_often_as_they_report(signer, localnet):
     async def transfer():
-        async with SuiClient(localnet.network, signer, patience=QUICK) as client:
+        async with SuiClient(localnet.network, signer, retry_policy=QUICK) as client:
             return (await client.execute(pay(7))).digest
 
     done = await asyncio.gather(*(transfer() for _ in range(6)), return_exceptions=True)
@@ -95,7 +95,7 @@ async def _answer(call):
 async def test_payment_executed_before_its_inputs_are_read_is_reported(
     signer, localnet, executes_late
 ):
-    async with SuiClient(localnet.network, signer, patience=QUICK) as client:
+    async with SuiClient(localnet.network, signer, retry_policy=QUICK) as client:
         await client.execute(pay(1))
         executes_late("GetEpoch")
         executed = await client.execute(pay(7), budget=5_000_000)
@@ -104,7 +104,7 @@ async def test_payment_executed_before_its_inputs_are_read_is_reported(
 
 
 async def test_payment_executed_after_its_look_up_is_reported(signer, localnet, executes_late):
-    async with SuiClient(localnet.network, signer, patience=QUICK) as client:
+    async with SuiClient(localnet.network, signer, retry_policy=QUICK) as client:
         executes_late("GetTransaction")
         executed = await client.execute(pay(7), budget=5_000_000)
         assert (await client.transaction(executed.digest)).effects == executed.effects
@@ -114,7 +114,7 @@ async def test_payment_executed_after_its_look_up_is_reported(signer, localnet, 
 async def test_refusal_after_a_lost_answer_has_the_number_of_attempts(localnet, signer):
     async with (
         Gateway(localnet.url).running() as gateway,
-        SuiClient(gateway.network, signer, patience=QUICK) as client,
+        SuiClient(gateway.network, signer, retry_policy=QUICK) as client,
     ):
         gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE, count=1)
         with pytest.raises(UnreachableError) as caught:
@@ -157,7 +157,7 @@ async def lying(localnet, signer):
             gateway = LyingGateway(localnet.url, **failures)
             lying.gateway = await stack.enter_async_context(gateway.running())
             return await stack.enter_async_context(
-                SuiClient(gateway.network, signer, patience=QUICK)
+                SuiClient(gateway.network, signer, retry_policy=QUICK)
             )
 
         yield lying
@@ -303,7 +303,7 @@ async def test_node_cannot_forge_a_transaction_that_excludes_another(signer, loc
     sent = SentTransaction(first.digest, frozenset({before.reference}))
     forger = Forger(localnet.url)
     forger.shown = str(first.digest)  # it names the coin, and replaces the second one
-    async with forger.running(), SuiClient(forger.network, signer, patience=QUICK) as client:
+    async with forger.running(), SuiClient(forger.network, signer, retry_policy=QUICK) as client:
         with pytest.raises(UnreachableError, match="did not prove"):
             await require_excluded(client.connection, sent, [after.reference])
         assert forger.requests["GetTransaction"] == 1

@@ -12,7 +12,7 @@ from nexus_tools.registry import Invocations, LeaderRegistry, Registration, Tool
 from nexus_tools.sui.client import (
     Balance,
     GasSource,
-    Patience,
+    RetryPolicy,
     SuiClient,
     explain_refusals,
     failure_gas_mist,
@@ -27,7 +27,7 @@ from nexus_tools.sui.types.transaction import TRANSACTION_DATA
 from nexus_tools.sui.types.type_tag import SUI
 from nexus_tools.tool import Answer
 
-QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+QUICK = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
 MIST = 1_000_000_000
 CAROL = Address.of(0xCA401)
 # 1 000 units of 1 000 MIST; a coin of 130 bytes at 7 600 MIST, of which 99 % come back
@@ -66,7 +66,7 @@ def withdraw(amount, recipient=CAROL):
 @pytest.fixture
 async def client(localnet):
     """Open a client of a new key without funds."""
-    async with SuiClient(localnet.network, KeyPair.new(), patience=QUICK) as client:
+    async with SuiClient(localnet.network, KeyPair.new(), retry_policy=QUICK) as client:
         yield client
 
 
@@ -201,7 +201,7 @@ async def test_failed_transaction_costs_only_gas(client, give):
 async def test_balance_spent_by_another_program_is_read_again(client, give):
     give(client.address, balance=MIST)
     await client.execute(pay(1))
-    async with SuiClient(client.network, client._signer, patience=QUICK) as other:
+    async with SuiClient(client.network, client._signer, retry_policy=QUICK) as other:
         await other.execute(pay(MIST // 2))
     await client.execute(pay(MIST // 4))
     await client.execute(pay(1), budget=MIST // 100)
@@ -374,7 +374,7 @@ async def test_decreased_balance_is_reported(client, give):
     give(client.address, balance=2 * BUDGET)
     source = GasSource.ADDRESS_BALANCE
     await client.execute(read_clock(), budget=BUDGET, gas=source)
-    async with SuiClient(client.network, client._signer, patience=QUICK) as other:
+    async with SuiClient(client.network, client._signer, retry_policy=QUICK) as other:
         await other.execute(withdraw(BUDGET), gas=source)
     # Until its epochs end, the first transaction can be executed if the balance grows again.
     with pytest.raises(UnreachableError, match="the wallet's address balance has") as caught:
@@ -409,7 +409,7 @@ async def test_same_bytes_are_executed_once(client, signed):
 async def test_same_bytes_can_be_resent_after_a_lost_answer(client, signed, gateway):
     data, signature = signed
     gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE, late=True)
-    async with SuiClient(gateway.network, patience=QUICK) as distant:
+    async with SuiClient(gateway.network, retry_policy=QUICK) as distant:
         with pytest.raises(UnreachableError):
             await distant.execute_transaction(data, [signature])
         gateway.mend("ExecuteTransaction")
@@ -433,7 +433,7 @@ async def test_executed_transaction_is_found_after_it_expired(client, signed, lo
 async def test_client_assumes_the_worst_after_an_unknown_outcome(client, give, gateway):
     give(client.address, balance=2 * BUDGET)
     source = GasSource.ADDRESS_BALANCE
-    async with SuiClient(gateway.network, client._signer, patience=QUICK) as distant:
+    async with SuiClient(gateway.network, client._signer, retry_policy=QUICK) as distant:
         gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE, late=True)
         with pytest.raises(UnreachableError):
             await distant.execute(withdraw(BUDGET), budget=BUDGET, gas=source)

@@ -140,10 +140,12 @@ async def test_right_chain_is_accepted(chain):
 
 
 async def test_missing_node_is_unreachable():
-    from nexus_tools.sui.client import Patience, SuiClient
+    from nexus_tools.sui.client import RetryPolicy, SuiClient
 
-    patience = Patience(attempts=2, first_pause_s=0.001)
-    async with SuiClient(Network("localnet", "http://127.0.0.1:1"), patience=patience) as client:
+    retry_policy = RetryPolicy(attempts=2, first_delay_s=0.001)
+    async with SuiClient(
+        Network("localnet", "http://127.0.0.1:1"), retry_policy=retry_policy
+    ) as client:
         with pytest.raises(UnreachableError) as caught:
             await client.object(CLOCK)
     assert caught.value.code == "node_unreachable"

@@ -13,16 +13,16 @@ def reference(version):
 
 def test_newer_version_replaces_an_older_one_only():
     known = ObjectCache()
-    known.learn(OWNER, reference(5))
-    known.learn(OWNER, reference(4))
+    known.add(OWNER, reference(5))
+    known.add(OWNER, reference(4))
     assert known[ID] == (OWNER, reference(5))
-    known.learn(OWNER, reference(6))
+    known.add(OWNER, reference(6))
     assert known[ID] == (OWNER, reference(6))
 
 
 def test_forgotten_object_is_unknown():
     known = ObjectCache()
-    known.learn(OWNER, reference(5))
+    known.add(OWNER, reference(5))
     known.forget([ID, Address.of(8)])
     assert ID not in known
 
@@ -31,5 +31,5 @@ def test_cache_is_bounded_and_evicts_the_oldest(monkeypatch):
     monkeypatch.setattr("nexus_tools.sui.client.transactions.resolution.MAX_CACHED_OBJECTS", 2)
     known = ObjectCache()
     for number in (1, 2, 3):
-        known.learn(OWNER, ObjectReference(Address.of(number), 1, Digest(bytes(32))))
+        known.add(OWNER, ObjectReference(Address.of(number), 1, Digest(bytes(32))))
     assert [Address.of(number) in known for number in (1, 2, 3)] == [False, True, True]

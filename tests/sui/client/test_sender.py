@@ -8,14 +8,14 @@ from nexus_tools.errors import (
     RefusedOnChainError,
     UnreachableError,
 )
-from nexus_tools.sui.client import Patience, SuiClient, failure_gas_mist
+from nexus_tools.sui.client import RetryPolicy, SuiClient, failure_gas_mist
 from nexus_tools.sui.client.connection.connection import Connection
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
 
-QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+QUICK = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
 SUI_MIST = 1_000_000_000
 CAROL = Address.of(0xCA401)
 
@@ -112,7 +112,7 @@ async def test_object_transferred_by_another_program_is_not_used(alice, chain):
 
 @pytest.fixture
 async def distant_bob(gateway, chain):
-    async with SuiClient(gateway.network, chain.bob, patience=QUICK) as client:
+    async with SuiClient(gateway.network, chain.bob, retry_policy=QUICK) as client:
         yield client
 
 

@@ -167,8 +167,8 @@ async def test_object_sent_to_another_input_is_received():
     references = {
         object_id: ObjectReference(object_id, 3, Digest(bytes(32))) for object_id in (parent, child)
     }
-    known.learn(AddressOwner(sender), references[parent])
-    known.learn(AddressOwner(parent), references[child])
+    known.add(AddressOwner(sender), references[parent])
+    known.add(AddressOwner(parent), references[child])
     builder = TransactionBuilder()
     builder.object(parent)
     builder.object(child)

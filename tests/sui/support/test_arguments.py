@@ -11,10 +11,10 @@ from nexus_tools.contracts import Publisher, UpgradeLocks
 from nexus_tools.errors import UsageError
 from nexus_tools.registry import (
     Administration,
-    Asks,
     Executions,
     Invocations,
     LeaderRegistry,
+    Questions,
     Schedules,
     ToolRegistry,
     Workflows,
@@ -26,7 +26,16 @@ from nexus_tools.sui.support.arguments import validate_arguments
 pytestmark = pytest.mark.anyio
 
 SERVICES = (
-    *(Nexus, ToolRegistry, Invocations, LeaderRegistry, Workflows, Executions, Schedules, Asks),
+    *(
+        Nexus,
+        ToolRegistry,
+        Invocations,
+        LeaderRegistry,
+        Workflows,
+        Executions,
+        Schedules,
+        Questions,
+    ),
     *(Administration, Localnet, ThreadedLocalnet, SuiClient, Publisher, UpgradeLocks),
 )
 NETWORKS = ("at", "connect", "publish")  # of `Nexus`: a network may be a configuration of pysui

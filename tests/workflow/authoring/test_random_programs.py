@@ -13,12 +13,12 @@ from nexus_tools.workflow.document.structure import find_structure
 from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.semantics.plan import create_plan
 from nexus_tools.workflow.semantics.runs import (
-    Begun,
-    Closed,
-    Given,
+    ExecutionStarted,
+    GivenValue,
     Reference,
-    Requested,
-    Settled,
+    RunClosed,
+    RunRequested,
+    RunSettled,
     Status,
 )
 from nexus_tools.workflow.semantics.semantics import Execution
@@ -229,17 +229,17 @@ class Executed:
     def __init__(self, document, deciding):
         self.defaults = {default.target: default.data for default in document.defaults}
         self.execution = execution = Execution(create_plan(document))
-        execution.apply(Begun(document.groups()[0].name))
+        execution.apply(ExecutionStarted(document.groups()[0].name))
         self.taken = {}
         while ready := list(execution.ready()):
             for run in ready:
                 inputs = execution.inputs(run)
                 told = {port: self.value(value) for port, value in inputs.items()}
                 self.taken[run.vertex, run.path] = told
-                execution.apply(Requested(run))
+                execution.apply(RunRequested(run))
                 goes_on = run.vertex in deciding and run.path[-1] + 1 < TIMES
-                outcome = Settled("more" if goes_on else "ok", {"value": None, "items": TIMES})
-                execution.apply(Closed(run, outcome))
+                outcome = RunSettled("more" if goes_on else "ok", {"value": None, "items": TIMES})
+                execution.apply(RunClosed(run, outcome))
 
         self.results = {}
         for result in execution.results():
@@ -248,7 +248,7 @@ class Executed:
 
     def value(self, value):
         match value:
-            case Given(target):
+            case GivenValue(target):
                 return self.defaults.get(target, "given")
             case Reference(run, port, element):
                 item = "" if element is None else f"[{element}]"
@@ -266,7 +266,7 @@ def test_whatever_is_written_is_a_workflow_with_the_blocks_of_its_program(seed):
     assert structure.problems == ()
     blocks = {
         name: tuple(structure.blocks[number].kind.value for number in numbers)
-        for name, numbers in structure.around.items()
+        for name, numbers in structure.enclosing.items()
     }
     assert blocks == program.around
 

@@ -72,7 +72,7 @@ def test_what_matters_most_of_a_vertex_is_a_failure():
 
 def test_the_sentences_say_what_is_drawn():
     states = {"ask": VertexState(settled=1)}
-    said = list(create_picture(read("approval"), states).sentences())
+    said = list(create_picture(read("approval"), states).descriptions())
     assert said[0] == "A workflow of 7 vertices"
     assert "ask xyz.example.chain.ask@1, on chain, 1 settled" in said
     assert "order to refund: _err_eval" in said

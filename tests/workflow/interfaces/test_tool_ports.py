@@ -26,7 +26,7 @@ def tool_ports(input_schema, variants=None):
 
 def test_ports_have_shapes_and_may_be_required():
     inputs = tool_ports({"properties": PORTS, "required": ["text"]}).inputs
-    assert {name: str(port.shape) for name, port in inputs.named.items()} == {
+    assert {name: str(port.types) for name, port in inputs.named.items()} == {
         "text": "string",
         "words": "integer",
         "lines": "array",

@@ -8,21 +8,21 @@ import pytest
 
 from nexus_tools.workflow import (
     DEFAULT_GROUP,
-    Begun,
-    Closed,
     EdgeKind,
     Execution,
-    Failed,
+    ExecutionStarted,
     OutputPort,
-    Requested,
-    Settled,
+    RunClosed,
+    RunFailed,
+    RunRequested,
+    RunSettled,
     Status,
     create_plan,
     find_structure,
 )
 from nexus_tools.workflow.document.document import ERR_EVAL
 from nexus_tools.workflow.linter.graph import Graph
-from nexus_tools.workflow.linter.walks import walks
+from nexus_tools.workflow.linter.token_flow import token_flow
 from tests.workflow.random_documents import Grown
 
 MOST = 128
@@ -63,25 +63,27 @@ class Executed:
 
     def _execute(self, taken):
         execution = Execution(self._plan)
-        execution.apply(Begun(DEFAULT_GROUP))
+        execution.apply(ExecutionStarted(DEFAULT_GROUP))
         while execution.status is Status.RUNNING:
             for run in list(execution.ready()):
-                execution.apply(Requested(run))
+                execution.apply(RunRequested(run))
             for run in list(islice(execution.under_way(), 1)):
                 self.ran.add(run.vertex)
                 variant = taken[run.vertex]
                 if (run.vertex, variant) in self._again and run.path[-1]:
                     variant = "done"
-                execution.apply(Closed(run, self._outcome(run.vertex, variant)))
+                execution.apply(RunClosed(run, self._outcome(run.vertex, variant)))
         self.raced |= {
             failure.run.vertex for failure in execution.failures if failure.reason == "raced"
         }
 
     def _outcome(self, vertex, variant):
         if variant == ERR_EVAL:
-            return Failed("any")
+            return RunFailed("any")
         ports = (OutputPort(vertex, variant, port) for port in "pq")
-        return Settled(variant, {each.port: 1 if each in self._lists else None for each in ports})
+        return RunSettled(
+            variant, {each.port: 1 if each in self._lists else None for each in ports}
+        )
 
 
 @pytest.mark.parametrize("start", range(0, 120, 30))
@@ -92,7 +94,7 @@ def test_vertices_that_never_run_do_not_and_ports_that_race_do(start):
         if structure.problems:
             continue
         executed = Executed(document).all()
-        for violation in walks(document, Graph(document), structure):
+        for violation in token_flow(document, Graph(document), structure):
             place = violation.pointer.split("/")
             if violation.rule == "never_runs":
                 assert document.vertices[int(place[2])].name not in executed.ran, seed

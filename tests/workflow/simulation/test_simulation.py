@@ -55,8 +55,8 @@ def edge(source, target, kind=EdgeKind.NORMAL):
     return Edge(OutputPort(*source.split(".")), InputPort(*target.split(".")), kind)
 
 
-def gives(variant, takes_ms=1_000, **ports):
-    return Stub((StubbedOutcome(Answer(variant, ports), takes_ms),))
+def gives(variant, duration_ms=1_000, **ports):
+    return Stub((StubbedOutcome(Answer(variant, ports), duration_ms),))
 
 
 FAILS = Stub((StubbedOutcome(Failure(FailureReason.UNREACHABLE, "no route to host")),))
@@ -79,7 +79,7 @@ async def test_words_are_counted_line_by_line_and_added_up():
     assert (str(result.source), result.value) == ("sum.ok.sum", 10)
     assert found.status is Status.COMPLETED_WITH_FAILURES
     assert list(found.reasons()) == ["count[1] failed, input_invalid: an empty line"]
-    times = {str(call.run): (call.began_ms, call.ended_ms) for call in found.calls}
+    times = {str(call.run): (call.started_ms, call.ended_ms) for call in found.calls}
     assert times == {
         "split": (0, 1_000),
         "count[0]": (1_000, 1_900),
@@ -126,7 +126,7 @@ async def test_without_stubs_each_variant_is_made_up_in_turn(name):
     inputs = {"text": "…"} if name == "count" else {"topic": "tides"}
     found = await simulate(document, inputs)
     assert found.status is Status.COMPLETED
-    assert sorted(found.made_up) == sorted(each.name for each in document.vertices)
+    assert sorted(found.generated) == sorted(each.name for each in document.vertices)
     assert [each.value for each in found.results] == [
         "<sum.ok.sum>" if name == "count" else "<publish.ok.url>"
     ]
@@ -154,7 +154,7 @@ async def test_what_is_waited_for_alone_is_not_given_to_the_tool():
         dialect="nexus_tools/1",
     )
     found = await simulate(document, {"x": 1, "z": 2}, {"a": ECHO, "b": ECHO})
-    assert [(call.began_ms, dict(call.inputs)) for call in found.calls] == [
+    assert [(call.started_ms, dict(call.inputs)) for call in found.calls] == [
         (0, {"x": 1}),
         (1_000, {"z": 2}),
     ]
@@ -206,7 +206,7 @@ async def test_iterations_run_beside_each_other():
 async def test_no_more_than_parallel_runs_are_under_way():
     document, inputs = fan(5, parallel=2)
     found = await simulate(document, inputs, {"a": ECHO, "b": ECHO, "c": ECHO})
-    assert [call.began_ms for call in found.calls if call.run.vertex == "b"] == [
+    assert [call.started_ms for call in found.calls if call.run.vertex == "b"] == [
         1_000,
         1_000,
         2_000,
@@ -227,7 +227,7 @@ def narrow():
 async def test_a_vertex_within_a_region_keeps_to_parallel_too():
     tools = {"a": ECHO, "b": ECHO, "c": ECHO}
     found = await simulate(narrow(), {"x": [0, 1, 2]}, tools)
-    assert [call.began_ms for call in found.calls if call.run.vertex == "c"] == [
+    assert [call.started_ms for call in found.calls if call.run.vertex == "c"] == [
         2_000,
         3_000,
         4_000,
@@ -353,7 +353,7 @@ async def test_a_deadline_after_the_end_changes_nothing():
     tools = {"a": FAILS, "b": gives("ok", 5_000)}
     found = await simulate(document, {"x": 1, "y": 2}, tools, deadline_ms=3_000)
     assert found.status is Status.TERMINATED
-    assert (found.stopped, found.time_ms) == ("", 5_000)
+    assert (found.stop_reason, found.time_ms) == ("", 5_000)
 
 
 @pytest.mark.parametrize(
@@ -547,7 +547,7 @@ def chance_of(*parts):
     return random.Random(json.dumps(parts, sort_keys=True))
 
 
-def random_stubs(document, seed, takes_ms):
+def random_stubs(document, seed, duration_ms):
     """Stubs whose outcomes follow from their inputs, which are others in each round."""
     lists = {edge.source for edge in document.edges if edge.kind is EdgeKind.FOR_EACH}
     ends = {edge.source.vertex for edge in document.edges if edge.kind is EdgeKind.BREAK}
@@ -567,7 +567,7 @@ def random_stubs(document, seed, takes_ms):
             }
             return Answer(variant, values)
 
-        return StubFunction(outcome, takes_ms(name))
+        return StubFunction(outcome, duration_ms(name))
 
     return {each.name: stub(each.name) for each in document.vertices}
 
@@ -578,15 +578,15 @@ async def test_what_runs_and_what_it_takes_does_not_depend_on_how_long_it_takes(
     document = Grown(seed).document()
     inputs = {f"{each.name}.e": 1 for each in document.vertices if each.entry_ports}
     found = []
-    for takes_ms in (
+    for duration_ms in (
         lambda _: 1_000,
         lambda name: chance_of(name).randint(0, 5_000),
         lambda name: chance_of(name, "again").choice((0, 1, 60_000)),
     ):
-        stubs = random_stubs(document, seed, takes_ms)
+        stubs = random_stubs(document, seed, duration_ms)
         done = await simulate(document, inputs, stubs, max_steps=3_000)
         raced = any(failure.reason == "raced" for failure in done.failures)
-        found.append((raced or done.stopped, sorted(map(called, done.calls))))
+        found.append((raced or done.stop_reason, sorted(map(called, done.calls))))
     if not any(unclear for unclear, _ in found):
         assert found[0] == found[1] == found[2]
 

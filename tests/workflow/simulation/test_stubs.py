@@ -59,8 +59,8 @@ def test_a_stub_that_cycles_begins_anew():
 
 
 def test_a_stub_says_how_long_it_takes():
-    found = stub([{"give": {"ok": {}}, "takes_ms": 30}, {"ok": {}}])
-    assert [each.takes_ms for each in found.outcomes] == [30, 1_000]
+    found = stub([{"give": {"ok": {}}, "duration_ms": 30}, {"ok": {}}])
+    assert [each.duration_ms for each in found.outcomes] == [30, 1_000]
 
 
 def test_a_variant_may_be_named_like_a_field():
@@ -81,9 +81,9 @@ def test_a_variant_may_be_named_like_a_field():
         ({"fail": ["x"]}, "/a/fail", "no reason"),
         ({"fail": "refused", "detail": 1}, "/a/detail", "not text"),
         ({"fail": "refused", "give": {"ok": {}}}, "/a", "both"),
-        ({"give": {"ok": {}}, "take_ms": 1}, "/a/take_ms", "Did you mean takes_ms?"),
-        ({"give": {"ok": {}}, "takes_ms": -1}, "/a/takes_ms", "whole number"),
-        ({"give": {"ok": {}}, "takes_ms": 1e30}, "/a/takes_ms", "whole number"),
+        ({"give": {"ok": {}}, "duration": 1}, "/a/duration", "Did you mean duration_ms?"),
+        ({"give": {"ok": {}}, "duration_ms": -1}, "/a/duration_ms", "whole number"),
+        ({"give": {"ok": {}}, "duration_ms": 1e30}, "/a/duration_ms", "whole number"),
         ({"give": {"ok": {}}, "times": True}, "/a/times", "whole number"),
         ({"give": {"ok": {}}, "times": 0}, "/a/times", "whole number from 1"),
         ({"give": {"ok": {}}, "when": []}, "/a/when", "no object"),
@@ -165,7 +165,9 @@ def test_stubs_are_an_object(text):
         lambda inner: (
             st.lists(inner, max_size=3)
             | st.dictionaries(
-                st.sampled_from(["ok", "give", "fail", "when", "times", "takes_ms", "detail", ""]),
+                st.sampled_from(
+                    ["ok", "give", "fail", "when", "times", "duration_ms", "detail", ""]
+                ),
                 inner,
                 max_size=4,
             )
@@ -182,4 +184,4 @@ def test_whatever_is_written_is_stubs_or_is_refused_in_words(document):
         return
     for found in stubs.values():
         taken = StubCalls(found).take({})
-        assert taken is None or taken.takes_ms >= 0
+        assert taken is None or taken.duration_ms >= 0

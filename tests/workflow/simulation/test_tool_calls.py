@@ -12,8 +12,8 @@ from nexus_tools.workflow.simulation.tool_calls import ToolCalls
 OK = Answer("ok", {"n": 1})
 
 
-def stub(takes_ms):
-    return Stub((StubbedOutcome(OK, takes_ms),))
+def stub(duration_ms):
+    return Stub((StubbedOutcome(OK, duration_ms),))
 
 
 async def ended(calls):
@@ -27,8 +27,8 @@ async def ended(calls):
 @pytest.mark.anyio
 async def test_stubs_end_in_the_order_of_their_times_and_nobody_waits_for_them():
     calls = ToolCalls(1_000)
-    for key, takes_ms in (("slow", 86_400_000), ("quick", 5), ("as quick", 5), ("at once", 0)):
-        calls.call(key, stub(takes_ms), {})
+    for key, duration_ms in (("slow", 86_400_000), ("quick", 5), ("as quick", 5), ("at once", 0)):
+        calls.call(key, stub(duration_ms), {})
     assert await ended(calls) == [
         ("at once", 0),
         ("quick", 5),

@@ -80,7 +80,7 @@ class DeviceFlowProvider:
             self._sign_ins.clear()
             self._locks.clear()
 
-    async def authorise(self, request: AuthRequest) -> Credential | AuthRequired:
+    async def authorize(self, request: AuthRequest) -> Credential | AuthRequired:
         """Return the stored token, refreshed if necessary, or sign-in instructions."""
         keys = request.keys(self.provider)
         if len(self._locks) > MAX_SIGN_INS:

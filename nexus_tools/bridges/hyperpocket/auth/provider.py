@@ -55,7 +55,7 @@ class AuthProvider(Protocol):
         """The environment variables in which tools receive this provider's credentials."""
         ...
 
-    async def authorise(self, request: AuthRequest) -> Credential | AuthRequired:
+    async def authorize(self, request: AuthRequest) -> Credential | AuthRequired:
         """Return the credential for a call, or the reason why it is missing."""
         ...
 
@@ -76,7 +76,7 @@ class TokenProvider:
     names: tuple[str, ...] = ()
     clock: Clock = field(default_factory=Clock)
 
-    async def authorise(self, request: AuthRequest) -> Credential | AuthRequired:
+    async def authorize(self, request: AuthRequest) -> Credential | AuthRequired:
         """Return the stored token, or the reason why it cannot be used."""
         credential = await find(self.store, request.keys(*self.providers))
         if credential is None:
@@ -103,7 +103,7 @@ class ApiKeyProvider:
     providers: tuple[str, ...]
     names: tuple[str, ...] = ()
 
-    async def authorise(self, request: AuthRequest) -> Credential | AuthRequired:
+    async def authorize(self, request: AuthRequest) -> Credential | AuthRequired:
         """Return the stored key; credentials of other kinds are ignored."""
         credential = await find(self.store, request.keys(*self.providers))
         if credential is None or credential.kind is not CredentialKind.API_KEY:

@@ -12,9 +12,9 @@ from nexus_tools.bridges.sandbox.watch import (
 _NO_NEW_PRIVILEGES = 38
 
 
-def is_there() -> bool:
+def is_supported() -> bool:
     """Return whether the kernel has the minimum: Landlock, and system calls that we can filter."""
-    return landlock.version() > 0 and seccomp.is_there()
+    return landlock.version() > 0 and seccomp.is_supported()
 
 
 def view(writes: "list[str]", scratch: str) -> bool:

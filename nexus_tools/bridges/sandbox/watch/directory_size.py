@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 
 
-def is_over(folder: str, *, disk_bytes: int, files: int) -> bool:
+def exceeds_limits(folder: str, *, disk_bytes: int, files: int) -> bool:
     """Return whether `folder` contains more bytes or more files (including folders) than allowed.
 
     The walk stops as soon as the answer is known, so it visits at most `files` entries. A tree

@@ -136,7 +136,7 @@ class Watch:
         """Return whether the directory is too large; checks take at most a tenth of the time."""
         started = time.monotonic()
         order = self.order
-        is_over = directory_size.is_over(
+        is_over = directory_size.exceeds_limits(
             order.scratch, disk_bytes=order.disk_bytes, files=order.files
         )
         ended = time.monotonic()

@@ -113,7 +113,7 @@ _ARCHITECTURES = {"x86_64": (0xC000003E, 1), "aarch64": (0xC00000B7, 2)}
 _OTHER_NUMBERS = 0x40000000
 
 
-def is_there() -> bool:
+def is_supported() -> bool:
     """Return whether the system call numbers of this machine's processor are known."""
     return os.uname().machine in _ARCHITECTURES
 

@@ -25,7 +25,7 @@ _FRESH_S = 60
 _FIRST_TIME_S = 0.7
 
 
-def complete_fqns(context: click.Context, _: click.Parameter, begun: str) -> list[str]:
+def complete_fqns(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Complete the FQNs of tools on the network of the command."""
     settings = _settings()
     if settings is None:
@@ -37,7 +37,7 @@ def complete_fqns(context: click.Context, _: click.Parameter, begun: str) -> lis
         kept.keep(now, kept.names)  # so that no other process asks at the same time
         _ask(network, wait_s=0 if kept.names else _FIRST_TIME_S)
         kept = _Kept(settings, _fqns_of(network))
-    return _begun(kept.names, begun)
+    return _begun(kept.names, incomplete)
 
 
 def cache_fqns(settings: "Settings", network: str, names: Names) -> None:
@@ -45,35 +45,39 @@ def cache_fqns(settings: "Settings", network: str, names: Names) -> None:
     _Kept(settings, _fqns_of(network)).keep(int(time.time()), names)
 
 
-def complete_networks(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+def complete_networks(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Complete the names of networks."""
-    return _begun(_of_files("networks", _networks), begun)
+    return _begun(_of_files("networks", _networks), incomplete)
 
 
-def complete_keys(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+def complete_keys(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Complete the aliases of keys."""
-    return _begun(_of_files("keys", _keys), begun)
+    return _begun(_of_files("keys", _keys), incomplete)
 
 
-def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+def complete_files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Let the shell complete files, for parameters that also accept other values."""
-    return [CompletionItem(begun, type="file")]
+    return [CompletionItem(incomplete, type="file")]
 
 
-def complete_folders(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+def complete_folders(
+    _: click.Context, __: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
     """Let the shell complete folders, for parameters that also accept other values."""
-    return [CompletionItem(begun, type="dir")]
+    return [CompletionItem(incomplete, type="dir")]
 
 
-def complete_settings(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
+def complete_settings(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[str]:
     """Complete the value of the setting that precedes it: a network or a key."""
     complete = {"network": complete_networks, "wallet": complete_keys}
     found = complete.get(context.params.get("key", ""))
-    return [] if found is None else found(context, parameter, begun)
+    return [] if found is None else found(context, parameter, incomplete)
 
 
-def _begun(names: Names, begun: str) -> list[str]:
-    return [name for name in names if name.startswith(begun)]
+def _begun(names: Names, incomplete: str) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
 
 
 def _given(context: click.Context | None, option: str) -> str | None:
@@ -123,14 +127,14 @@ def _stamp(settings: "Settings") -> list[Any]:
 
 
 def _networks(settings: "Settings") -> Names:
-    return [network.what.name for network in settings.all_networks(lambda _: None)]
+    return [network.value.name for network in settings.all_networks(lambda _: None)]
 
 
 def _keys(settings: "Settings") -> Names:
     from nexus_tools.errors import NexusError
 
     try:
-        return [account.what.alias for account in settings.all_accounts(lambda _: None)]
+        return [account.value.alias for account in settings.all_accounts(lambda _: None)]
     except NexusError:  # our own keystore is invalid
         return []
 

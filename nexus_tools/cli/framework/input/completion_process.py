@@ -12,7 +12,7 @@ from nexus_tools.cli.framework.input.completion import cache_fqns
 from nexus_tools.errors import NexusError
 from nexus_tools.registry import ToolRegistry
 from nexus_tools.settings.settings import Settings
-from nexus_tools.sui.client import Patience, SuiClient
+from nexus_tools.sui.client import RetryPolicy, SuiClient
 
 _TIMEOUT_S = 10
 
@@ -21,7 +21,7 @@ async def _read(settings: Settings, network: str) -> list[str]:
     """Return the FQNs in the registry. Raises `TimeoutError`, or the errors of the client."""
     async with (
         asyncio.timeout(_TIMEOUT_S),
-        SuiClient(settings.find_network(network), patience=Patience(attempts=1)) as client,
+        SuiClient(settings.find_network(network), retry_policy=RetryPolicy(attempts=1)) as client,
     ):
         tools = ToolRegistry(client, settings.find_deployment(network, await client.chain_id()))
         state = await tools.state()

@@ -28,7 +28,7 @@ _OPTIONS = (
 )
 
 
-def reaches(command: Callable[..., Any]) -> Callable[..., Any]:
+def network_policy_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a command that calls tools: it gets the options that `network_policy` reads."""
     for option in reversed(_OPTIONS):
         command = option(command)

@@ -71,10 +71,10 @@ class ToolSelection:
 
     def __bool__(self) -> bool:
         """Return whether any of the options is set."""
-        return self.asks_the_registry or bool(self.patterns)
+        return self.needs_registry or bool(self.patterns)
 
     @property
-    def asks_the_registry(self) -> bool:
+    def needs_registry(self) -> bool:
         """Whether an option other than the name patterns is set."""
         return bool(self.domains) or self.owner is not None or self.search is not None
 

@@ -10,7 +10,7 @@ _COMMAND = re.compile(rf"`({_OURS}[^`]+)`")
 _KEPT = {"wallet_name": ("-w", "--wallet"), "network_name": ("-n", "--network")}
 
 
-def with_typed_options(text: str) -> str:
+def with_current_options(text: str) -> str:
     """Return the text with `--wallet` and `--network` of this command added to its commands.
 
     Commands are recognized in backticks, or if the text itself is a command. A command that does

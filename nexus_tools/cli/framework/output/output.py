@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework.output.hints import with_typed_options
+from nexus_tools.cli.framework.output.hints import with_current_options
 from nexus_tools.cli.framework.output.interrupts import interruptible
 from nexus_tools.cli.framework.output.spinner import spinning
 from nexus_tools.cli.framework.output.tables import table_for
@@ -111,7 +111,7 @@ class Output:
         """Print a warning on stderr."""
         click.secho(f"! {_shown(text)}", fg="yellow", err=True)
 
-    def overlooked(self, error: NexusError) -> None:
+    def warn_ignored(self, error: NexusError) -> None:
         """Warn that an item is skipped because of an error."""
         self.warn(plain(str(error)))
 
@@ -176,7 +176,7 @@ def _table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], width:
 
 def _shown(text: str) -> str:
     """Return a message for the terminal. Messages may quote untrusted text."""
-    return with_typed_options(plain(text, lines=True))
+    return with_current_options(plain(text, lines=True))
 
 
 def _cell(value: Any) -> str:

@@ -7,11 +7,11 @@ import click
 
 from nexus_tools.cli.framework import (
     Session,
-    asked,
-    carry_out,
+    confirm_and_execute,
+    confirmation_prompt,
     report,
+    transaction_command,
     transaction_document,
-    writes,
 )
 from nexus_tools.cli.package.compiler import Compilation, compilation_options
 from nexus_tools.cli.package.lock import PACKAGE, locked_package, part_of
@@ -35,7 +35,7 @@ _MIGRATED = "migrated the registries: they now refuse commands of older versions
 @PACKAGE
 @SOURCES
 @compilation_options
-@writes
+@transaction_command
 async def command(
     session: Session, package: str | None, *, folder: Path | None, compilation: Compilation
 ) -> None:
@@ -62,11 +62,11 @@ async def _execute_other(session: Session, package: str, compiled: "CompiledPack
     async with session.client(signing=True) as client:
         locks, package_id = await locked_package(session, client, package)
         done = f"upgraded {package_id}"
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             locks,
             lambda service: service.execute(package_id, compiled),
-            question=lambda rehearsed: asked(done, rehearsed),
+            question=lambda simulated: confirmation_prompt(done, simulated),
         )
         versions = await client.package_versions(package_id)
     record = {"package_id": str(versions[-1]), "package_version": len(versions)}
@@ -80,11 +80,11 @@ async def _execute_ours(session: Session, compiled: "CompiledPackage", part: "Pa
         known, network = await session.deployment(client), client.network.name
         locks = session.settings.find_locks(network, known.chain_id)
         publisher = Publisher(client, dry_run=session.dry_run)
-        upgraded = await carry_out(
+        upgraded = await confirm_and_execute(
             session,
             publisher,
             lambda service: service.upgrade(compiled, known, locks, part=part),
-            question=lambda rehearsed: _question(rehearsed, network),
+            question=lambda simulated: _question(simulated, network),
         )
         if not session.dry_run:  # stored now, in case the migration fails
             session.settings.remember(upgraded.deployment, network)
@@ -97,12 +97,12 @@ async def _migrate(
 ) -> "Sent | None":
     """Migrate the registries, unless the signer is not the admin, who has to do it then."""
     try:
-        return await carry_out(
+        return await confirm_and_execute(
             session,
             publisher,
             lambda service: service.migrate(upgraded.deployment),
-            question=lambda rehearsed: (
-                asked(_MIGRATED, rehearsed) if rehearsed and not upgraded.sent else ""
+            question=lambda simulated: (
+                confirmation_prompt(_MIGRATED, simulated) if simulated and not upgraded.sent else ""
             ),
         )
     except NexusError as error:
@@ -112,13 +112,13 @@ async def _migrate(
         return None
 
 
-def _question(rehearsed: "UpgradeResult", network: str) -> str:
+def _question(simulated: "UpgradeResult", network: str) -> str:
     """Return the confirmation prompt, or an empty string if there is nothing to do."""
-    if rehearsed.sent is None:
+    if simulated.sent is None:
         return ""
     return (
-        f"Upgrade the package on {network} to version {rehearsed.version} for"
-        f" {units.sui(rehearsed.sent.cost.net)}, and migrate the registries? They then refuse"
+        f"Upgrade the package on {network} to version {simulated.version} for"
+        f" {units.sui(simulated.sent.cost.net)}, and migrate the registries? They then refuse"
         " commands of older versions."
     )
 

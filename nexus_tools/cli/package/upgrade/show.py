@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Output, Session, reads
+from nexus_tools.cli.framework import Output, Session, network_command
 from nexus_tools.cli.package.compiler import Compilation, compilation_options
 from nexus_tools.cli.package.lock import (
     PACKAGE,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @PACKAGE
 @SOURCES
 @compilation_options
-@reads
+@network_command
 async def command(
     session: Session, package: str | None, *, folder: Path | None, compilation: Compilation
 ) -> None:
@@ -44,7 +44,7 @@ async def command(
     async with session.client() as client:
         locks, package_id = await locked_package(session, client, package)
         with output.progress("reading the lock"):
-            found = await locks.upgrades(package_id)
+            found = await locks.upgrade_state(package_id)
             said = await in_words(session, client, upgrades_document(found))
         record: dict[str, Any] = {
             "package": str(found.package),

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import ACCOUNT, Session, asked, carry_out, report, writes
+from nexus_tools.cli.framework import (
+    ACCOUNT,
+    Session,
+    confirm_and_execute,
+    confirmation_prompt,
+    report,
+    transaction_command,
+)
 from nexus_tools.cli.package.compiler import Compilation, compilation_options
 from nexus_tools.cli.package.lock import PACKAGE, in_words, locked_package, upgrades_record
 from nexus_tools.cli.package.upgrade.subject import SOURCES, compiled_upgrade
@@ -22,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--sources", metavar="URL", required=True, help="Public URL of the sources.")
 @SOURCES
 @compilation_options
-@writes
+@transaction_command
 async def propose(
     session: Session,
     package: str | None,
@@ -46,7 +53,7 @@ async def propose(
 
 @click.command()
 @PACKAGE
-@writes
+@transaction_command
 async def cancel(session: Session, package: str | None) -> None:
     """Cancel the proposed upgrade of PACKAGE. Default: our package.
 
@@ -63,7 +70,7 @@ async def cancel(session: Session, package: str | None) -> None:
 @click.command()
 @click.argument("to", type=ACCOUNT)
 @PACKAGE
-@writes
+@transaction_command
 async def offer(session: Session, to: str, package: str | None) -> None:
     """Offer the lock of PACKAGE to the account TO, which has to accept it. Default: our package.
 
@@ -79,7 +86,7 @@ async def offer(session: Session, to: str, package: str | None) -> None:
 
 @click.command()
 @PACKAGE
-@writes
+@transaction_command
 async def accept(session: Session, package: str | None) -> None:
     """Accept the lock of PACKAGE that was offered to your key. Default: our package."""
 
@@ -102,11 +109,11 @@ async def _carry_out(
         if proposed:  # the chain only verifies the modules at execution, so verify them now
             await verify(client, proposed.modules, proposed.dependencies)
         done = told.format(package_id)
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
             locks,
             lambda service: verb(service, package_id),
-            question=lambda rehearsed: asked(done, rehearsed),
+            question=lambda simulated: confirmation_prompt(done, simulated),
         )
         record: dict[str, Any] = {"package": str(package_id)}
         record |= await upgrades_record(session, client, package_id)

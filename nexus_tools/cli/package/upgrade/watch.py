@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, event_document, event_line, reads, watch
+from nexus_tools.cli.framework import Session, event_document, event_line, network_command, watch
 from nexus_tools.cli.package.lock import require_lock_package
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("package", nargs=-1)
-@reads
+@network_command
 async def command(session: Session, package: tuple[str, ...]) -> None:
     """Follow the events of the locks of PACKAGE... until Ctrl-C. Default: all packages.
 
@@ -28,7 +28,7 @@ async def command(session: Session, package: tuple[str, ...]) -> None:
     """
     from nexus_tools.sui.types.address import Address
 
-    async with session.client(endures=True) as client:
+    async with session.client(keeps_running=True) as client:
         locks = await require_lock_package(session, client)
         wanted = {
             str((await client.package_versions(Address.parse(package_id)))[0])

@@ -161,7 +161,7 @@ class ModuleContents(Struct, frozen=True):
         ]
         return definition if takes == list(named.takes) else None
 
-    def held(self) -> Iterator[NamedType]:
+    def held_types(self) -> Iterator[NamedType]:
         """Yield the structs and enums in fields."""
         for datatype in self.datatypes:
             for move_type in datatype.types:

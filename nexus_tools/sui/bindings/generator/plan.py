@@ -97,10 +97,12 @@ def make_plan(
         raise UsageError(
             "package_twice",
             "two of the packages have the same address in their bytecode",
-            hint="pass a dependency of the package by name only: --with NAME; publish other"
+            hint="pass a dependency of the package by name only: --include NAME; publish other"
             " packages, and pass their IDs",
         )
-    used_types = [named for place in places for module in place.modules for named in module.held()]
+    used_types = [
+        named for place in places for module in place.modules for named in module.held_types()
+    ]
     used_folders |= {place.folder for place in places}
     places += [
         _framework_place(address, modules, used_folders)
@@ -121,7 +123,7 @@ def _place(folder: str, package: PackageSource) -> Place:
         raise UsageError(
             "package_ambiguous",
             f"{package.origin} has modules of {len(contents)} packages, expected one",
-            hint="pass the modules of one package, and other packages by --with",
+            hint="pass the modules of one package, and other packages by --include",
         )
     ((address, modules),) = contents.items()
     _check_names(package.origin, modules)
@@ -145,7 +147,7 @@ def _check_folders(places: Sequence[Place], taken: Collection[str]) -> None:
                 "bindings_name_taken",
                 f"bindings cannot be in a folder {place.folder!r}: the name is taken by a module"
                 " or cannot be imported",
-                hint="use another name for the package: --with NAME=...",
+                hint="use another name for the package: --include NAME=...",
             )
 
 
@@ -171,9 +173,11 @@ def _not_generated(
         if dependency.modules
     }
     known_names = sorted({names[named.address] for named in missing if named.address in names})
-    options = [f"--with {name if is_importable(name) else f'NAME={name}'}" for name in known_names]
+    options = [
+        f"--include {name if is_importable(name) else f'NAME={name}'}" for name in known_names
+    ]
     if any(named.address not in names for named in missing):
-        options.append("--with NAME=FOLDER, or --with NAME=ID of a network")
+        options.append("--include NAME=FOLDER, or --include NAME=ID of a network")
     types = sorted({_text(named, names) for named in missing})
     return ValidationError(
         "types_not_generated",

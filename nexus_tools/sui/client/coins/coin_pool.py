@@ -53,12 +53,12 @@ class Payment(Struct, frozen=True):
         return self.in_coins + self.reserved
 
     @property
-    def held(self) -> int:
+    def reserved_balance(self) -> int:
         """The part of the address balance that other transactions cannot use meanwhile, in MIST."""
         return self.reserved + self.withdrawals
 
 
-class Purse:
+class CoinPool:
     """The pool of an address's SUI: the free part, and the part that is paying for transactions.
 
     Coins are read when they are needed. The address balance is read when coins do not suffice.
@@ -81,7 +81,7 @@ class Purse:
         self._was_read = False
         self._changed = asyncio.Condition()
 
-    async def take(
+    async def reserve(
         self,
         required: int,
         wanted: int = 0,
@@ -119,7 +119,7 @@ class Purse:
                 else:
                     raise InsufficientFundsError(required, payment.total, source=source)
 
-    async def narrow(self, taken: Payment, required: int) -> Payment:
+    async def reduce(self, taken: Payment, required: int) -> Payment:
         """Release the reserved address balance beyond `required` MIST less the coins' total."""
         reserved = min(taken.reserved, max(0, required - taken.in_coins))
         if reserved == taken.reserved:
@@ -130,14 +130,14 @@ class Purse:
             self._changed.notify_all()
         return replace(taken, reserved=reserved)
 
-    async def give_back(self, taken: Payment, left: Payment) -> None:
+    async def release(self, taken: Payment, left: Payment) -> None:
         """End the use of a payment; `left` is the known remainder."""
         async with self._changed:
             self._used.difference_update(coin.reference.object_id for coin in taken.coins)
             self._free.update((coin.reference.object_id, coin) for coin in left.coins)
             self._knows_coins &= bool(left.coins) or not taken.coins
-            self._held -= taken.held
-            self._free_balance += left.held
+            self._held -= taken.reserved_balance
+            self._free_balance += left.reserved_balance
             self._changed.notify_all()
 
     async def read_balance_again(self) -> bool:
@@ -196,8 +196,8 @@ class Purse:
         for coin in payment.coins:
             del self._free[coin.reference.object_id]
             self._used.add(coin.reference.object_id)
-        self._held += payment.held
-        self._free_balance -= payment.held
+        self._held += payment.reserved_balance
+        self._free_balance -= payment.reserved_balance
         return payment
 
     async def _refresh_coins(self) -> None:

@@ -126,7 +126,7 @@ def remaining_payment(
     """
     change = effects.address_balance_change(owner, SUI)
     coin = _gas_coin_left(effects, paid, taken, owner)
-    return Payment(() if coin is None else (coin,), paid.held + min(0, change))
+    return Payment(() if coin is None else (coin,), paid.reserved_balance + min(0, change))
 
 
 def _gas_coin_left(

@@ -35,7 +35,7 @@ for: gRPC does not expose the future of the message, and calls end in any order.
 """
 
 
-class Patience(Struct, frozen=True):
+class RetryPolicy(Struct, frozen=True):
     """The retry policy of calls: attempts, pauses and time limits.
 
     All attempts of one call share `call_timeout_s`. One attempt to connect takes at most
@@ -47,37 +47,37 @@ class Patience(Struct, frozen=True):
     """
 
     attempts: int = 4
-    first_pause_s: float = 0.1
-    longest_pause_s: float = 2.0
+    first_delay_s: float = 0.1
+    max_delay_s: float = 2.0
     call_timeout_s: float = 30.0
     connect_s: float = 4.0
-    absence_s: float = inf
-    silence_s: float = 90.0
+    unreachable_after_s: float = inf
+    stream_timeout_s: float = 90.0
     keepalive_s: float = 10.0
-    mark_s: float = 1.0
+    mark_interval_s: float = 1.0
 
     @classmethod
-    def of_a_person(cls, timeout_s: float) -> "Patience":
+    def interactive(cls, timeout_s: float) -> "RetryPolicy":
         """Return the policy for interactive commands: report a silent node within `timeout_s`.
 
         The first call ends before the first attempt to connect does, so its error can say how long
         it waited.
         """
-        return cls(call_timeout_s=timeout_s, connect_s=2 * timeout_s, absence_s=timeout_s)
+        return cls(call_timeout_s=timeout_s, connect_s=2 * timeout_s, unreachable_after_s=timeout_s)
 
-    def pauses(self) -> Iterator[float]:
+    def delays(self) -> Iterator[float]:
         """Yield the pauses in seconds after failed attempts, without end.
 
         They are 0.1, 0.2, 0.4, ... up to 2 s, each multiplied by a random factor between 0.5 and 1.
         The factor spreads out the retries of clients that lost the same node at the same moment.
         """
-        pause = self.first_pause_s
+        pause = self.first_delay_s
         while True:
             yield pause * random.uniform(0.5, 1.0)  # noqa: S311 - jitter needs no secure randomness
-            pause = min(2 * pause, self.longest_pause_s)
+            pause = min(2 * pause, self.max_delay_s)
 
 
-class Line:
+class Channel:
     """A gRPC channel, its procedures as functions, and the number of its pending calls."""
 
     def __init__(self, channel: Any) -> None:
@@ -108,13 +108,13 @@ class Connection:
     replaced at any time.
     """
 
-    def __init__(self, network: Network, patience: Patience | None = None) -> None:
+    def __init__(self, network: Network, retry_policy: RetryPolicy | None = None) -> None:
         self.network = network
-        self.patience = patience or Patience()
+        self.retry_policy = retry_policy or RetryPolicy()
         self.chain_id = network.chain_id
-        self.silence = StallTimeout(self.patience.absence_s)
-        self._line: Line | None = None
-        self._retired: set[Line] = set()
+        self.stall_timeout = StallTimeout(self.retry_policy.unreachable_after_s)
+        self._line: Channel | None = None
+        self._retired: set[Channel] = set()
         self._ending: set[asyncio.Task[None]] = set()
         self._cancelled_at = 0.0
 
@@ -122,7 +122,7 @@ class Connection:
         """Create the channel; the first call establishes the connection."""
         from grpc import aio  # noqa: PLC0415 - not needed to start the command line
 
-        self._line = Line(self._open_channel(aio))
+        self._line = Channel(self._open_channel(aio))
 
     async def close(self) -> None:
         """Close the connection and end every call and stream on it."""
@@ -156,20 +156,20 @@ class Connection:
         request = procedure.request(**fields)
         time = asyncio.get_running_loop().time
         asked_at = time()
-        ends_at = self.silence.bound(asked_at + self.patience.call_timeout_s)
-        for attempt, pause in enumerate(self.patience.pauses(), 1):
+        ends_at = self.stall_timeout.bound(asked_at + self.retry_policy.call_timeout_s)
+        for attempt, pause in enumerate(self.retry_policy.delays(), 1):
             try:
                 response = await self._ask(procedure, request, max(0.0, ends_at - time()))
             except RpcError as error:
                 self._fail(asked_at, error)
-                is_last = attempt == self.patience.attempts or time() + pause >= ends_at
+                is_last = attempt == self.retry_policy.attempts or time() + pause >= ends_at
                 if is_last or not is_transient(error):
                     explained = self._explain(error)
                     if attempt > 1 and not is_transient(error):
                         explained.details["attempts"] = attempt  # an earlier one may have succeeded
                     raise explained from error
             else:
-                self.silence.hear()
+                self.stall_timeout.record_response()
                 return response
             await asyncio.sleep(pause)
         raise AssertionError("pauses have no end")
@@ -225,16 +225,18 @@ class Connection:
 
         time = asyncio.get_running_loop().time
         asked_at = time()
-        ends_at = asked_at + self.patience.silence_s
+        ends_at = asked_at + self.retry_policy.stream_timeout_s
         if is_asked:
-            ends_at = self.silence.bound(min(ends_at, asked_at + self.patience.absence_s))
+            ends_at = self.stall_timeout.bound(
+                min(ends_at, asked_at + self.retry_policy.unreachable_after_s)
+            )
         try:
             async with asyncio.timeout_at(ends_at):
                 frame = await call.read()
         except (RpcError, TimeoutError) as error:
             self._fail(asked_at if is_asked else time(), error)
             raise
-        self.silence.hear()
+        self.stall_timeout.record_response()
         return frame
 
     async def _ask(self, procedure: "Procedure", request: "Message", timeout_s: float) -> "Message":
@@ -259,16 +261,16 @@ class Connection:
 
     def _check_hope(self) -> None:
         """Raise `node_unreachable` if the node has been silent too long already."""
-        if self.silence.is_over_long:
+        if self.stall_timeout.is_exceeded:
             raise self._explain(TimeoutError())
 
     def _fail(self, asked_at: float, error: "RpcError | TimeoutError") -> None:
         """Record a failure; end all retired channels if the node has been silent too long."""
         if isinstance(error, TimeoutError):
-            self.silence.fail(asked_at)
+            self.stall_timeout.record_failure(asked_at)
         else:
-            self.silence.fail(asked_at, error.code().name)
-        if self.silence.is_over_long:
+            self.stall_timeout.record_failure(asked_at, error.code().name)
+        if self.stall_timeout.is_exceeded:
             for line in tuple(self._retired):
                 self._end(line)
 
@@ -282,13 +284,13 @@ class Connection:
                 self._check_chain(error.trailing_metadata() or ())
             except UnreachableError as foreign:
                 return foreign
-        patience = self.patience
-        limit_s = min(patience.silence_s, patience.absence_s)
+        retry_policy = self.retry_policy
+        limit_s = min(retry_policy.stream_timeout_s, retry_policy.unreachable_after_s)
         if not isinstance(error, TimeoutError):
-            limit_s = patience.call_timeout_s
+            limit_s = retry_policy.call_timeout_s
         explained = explain(error, self.network.url, limit_s)
-        if self.silence.is_over_long:
-            explained.details["timeout_s"] = patience.absence_s
+        if self.stall_timeout.is_exceeded:
+            explained.details["timeout_s"] = retry_policy.unreachable_after_s
         return explained
 
     def _check_chain(self, metadata: Iterable[tuple[str, Any]]) -> None:
@@ -302,7 +304,7 @@ class Connection:
     # --- The channel and its replacements
 
     @contextmanager
-    def _calling(self) -> Iterator[Line]:
+    def _calling(self) -> Iterator[Channel]:
         """Provide the channel for one call and count the call as pending.
 
         gRPC cancels pending calls when their channel is closed, as if their task had been
@@ -328,7 +330,7 @@ class Connection:
             if line in self._retired and not line.under_way:
                 self._end(line)
 
-    def _retire(self, line: Line) -> None:
+    def _retire(self, line: Channel) -> None:
         """Open a new channel for later calls, because a call on this one timed out.
 
         The node may be behind a proxy that accepts calls and loses them. Other pending calls may
@@ -338,7 +340,7 @@ class Connection:
             self._retired.add(line)
             self.open()
 
-    def _end(self, line: Line) -> None:
+    def _end(self, line: Channel) -> None:
         """Close a channel and its pending calls."""
         self._retired.discard(line)
         ending = asyncio.get_running_loop().create_task(line.channel.close())
@@ -349,10 +351,10 @@ class Connection:
         return open_channel(
             kind,
             self.network.endpoint(),
-            first_pause_s=self.patience.first_pause_s,
-            longest_pause_s=self.patience.longest_pause_s,
-            keepalive_s=self.patience.keepalive_s,
-            connect_s=self.patience.connect_s,
+            first_pause_s=self.retry_policy.first_delay_s,
+            longest_pause_s=self.retry_policy.max_delay_s,
+            keepalive_s=self.retry_policy.keepalive_s,
+            connect_s=self.retry_policy.connect_s,
         )
 
 

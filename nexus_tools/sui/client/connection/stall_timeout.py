@@ -17,27 +17,27 @@ class StallTimeout(Struct):
     ends at once.
     """
 
-    bearable_s: float
+    limit_s: float
     _began_at: float | None = None
     _heard_at: float = -inf
 
-    def hear(self) -> None:
+    def record_response(self) -> None:
         """Record that the node responded: later calls get the full time limit."""
         self._heard_at = get_running_loop().time()
         self._began_at = None
 
-    def fail(self, asked_at: float, status: str = "DEADLINE_EXCEEDED") -> None:
+    def record_failure(self, asked_at: float, status: str = "DEADLINE_EXCEEDED") -> None:
         """Record a call that ended with a gRPC status; one from the node is a response."""
         if status not in _UNHEARD:
-            self.hear()
+            self.record_response()
         elif self._began_at is None and self._heard_at < asked_at:
             self._began_at = asked_at
 
     def bound(self, ends_at: float) -> float:
         """Return the time at which a call gives up that would otherwise do so at `ends_at`."""
-        return ends_at if self._began_at is None else min(ends_at, self._began_at + self.bearable_s)
+        return ends_at if self._began_at is None else min(ends_at, self._began_at + self.limit_s)
 
     @property
-    def is_over_long(self) -> bool:
+    def is_exceeded(self) -> bool:
         """Whether the node has been silent too long to wait for it."""
         return self.bound(inf) <= get_running_loop().time()

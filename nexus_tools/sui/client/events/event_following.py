@@ -82,13 +82,13 @@ async def past_events(
 
 
 async def _time_of(client: SuiClient, checkpoint: int) -> int | None:
-    for pause in client.connection.patience.pauses():
+    for pause in client.connection.retry_policy.delays():
         try:
             return await client.checkpoint_time_ms(checkpoint)
         except NotFoundError:
             return None
         except UnreachableError:
-            if client.connection.silence.is_over_long:
+            if client.connection.stall_timeout.is_exceeded:
                 raise
             await asyncio.sleep(pause)
     raise AssertionError("there is always another pause")
@@ -111,12 +111,12 @@ class _Follower:
         self._is_broken = False
 
     async def run(self) -> AsyncGenerator[Item, None]:
-        pauses = self._connection.patience.pauses()
+        pauses = self._connection.retry_policy.delays()
         while True:
             try:
                 async with aclosing(self._follow()) as items:
                     async for item in items:
-                        pauses = self._connection.patience.pauses()
+                        pauses = self._connection.retry_policy.delays()
                         yield item
             except UnsupportedByNodeError:
                 if isinstance(self._source, CheckpointEventSource):
@@ -129,7 +129,7 @@ class _Follower:
                 self._cursor = self._cursor.without_token()  # the token was another node's
                 continue
             except UnreachableError as error:
-                if self._connection.silence.is_over_long:
+                if self._connection.stall_timeout.is_exceeded:
                     raise
                 self._interrupted(error)
             self._is_broken = True
@@ -167,13 +167,13 @@ class _Follower:
         Without `until`, read once to the end of the list. If the stream broke, the last delivered
         events are read again and have to be the same.
         """
-        pauses = self._connection.patience.pauses()
+        pauses = self._connection.retry_policy.delays()
         reached = self._cursor
         is_same = not self._is_broken
         while True:
             assert self._cursor is not None
             assert reached is not None
-            start = self._cursor if is_same else self._lineage.begin_again(reached)
+            start = self._cursor if is_same else self._lineage.rewind(reached)
             async with aclosing(self._source.past(start)) as items:
                 async for item in items:
                     is_same = is_same or await self._lineage.compare(item, reached)

@@ -84,7 +84,7 @@ class RollbackDetector:
         The node may be rolled back between the frame and this request. The mark therefore counts
         only after the same stream has continued, because a stream of a rolled-back node ends.
         """
-        if _now() - self._marked_at < self._connection.patience.mark_s:
+        if _now() - self._marked_at < self._connection.retry_policy.mark_interval_s:
             return
         self._marked_at = _now()
         if self._candidate is not None:
@@ -126,7 +126,7 @@ class RollbackDetector:
     async def _wait_for(self, reached: Cursor, height: int) -> NoReturn:
         """Raise `node_behind`, or after `call_timeout_s` the error of a rolled-back chain."""
         self._behind_since = self._behind_since or _now()
-        if _now() - self._behind_since > self._connection.patience.call_timeout_s:
+        if _now() - self._behind_since > self._connection.retry_policy.call_timeout_s:
             raise await self._went_back(reached)
         raise UnreachableError(
             "node_behind",
@@ -155,7 +155,7 @@ class RollbackDetector:
             return None
         return response.checkpoint
 
-    def begin_again(self, reached: Cursor) -> Cursor:
+    def rewind(self, reached: Cursor) -> Cursor:
         """Return the position from which to read again, to `compare` with the delivered events."""
         self._missing = dict(self._events)
         return self._place or reached

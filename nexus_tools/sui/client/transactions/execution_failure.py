@@ -113,17 +113,17 @@ def name_uncertain_transaction(digest: Digest) -> Iterator[None]:
         add_uncertain_transactions(error, [digest])
         raise
     except CancelledError as cancelled:
-        cancelled.add_note(doubt([digest]))
+        cancelled.add_note(is_uncertain([digest]))
         raise
 
 
 def add_uncertain_transactions(error: NexusError, digests: Sequence[Digest]) -> None:
     """Name transactions in an error, one of which the network may have executed."""
     error.details["digest"] = str(digests[-1])
-    error.hint = doubt(digests)
+    error.hint = is_uncertain(digests)
 
 
-def doubt(digests: Sequence[Digest]) -> str:
+def is_uncertain(digests: Sequence[Digest]) -> str:
     """Return a hint for transactions, one of which the network may have executed."""
     names = " or ".join(map(str, digests))
     commands = " and ".join(f"`nexus-tools network transaction {digest}`" for digest in digests)

@@ -51,7 +51,7 @@ class ObjectCache:
         is_newer = cached is not None and cached[1].version > reference.version
         return cached if cached is not None and is_newer else (owner, reference)
 
-    def learn(self, owner: Owner, reference: ObjectReference) -> None:
+    def add(self, owner: Owner, reference: ObjectReference) -> None:
         """Cache a version, unless a newer one is known."""
         object_id = reference.object_id
         cached = self._known.get(object_id)
@@ -61,27 +61,27 @@ class ObjectCache:
             self._known.pop(next(iter(self._known)))
         self._known[object_id] = (owner, reference)
 
-    def learn_object(self, value: Object) -> None:
+    def add_object(self, value: Object) -> None:
         """Cache an object that was read."""
-        self.learn(value.owner, value.reference())
+        self.add(value.owner, value.reference())
 
-    def learn_shared(self, values: Iterable[Object | None]) -> None:
+    def add_shared(self, values: Iterable[Object | None]) -> None:
         """Cache the shared objects among objects that were read for their contents.
 
         The others may have another owner when they are used.
         """
         for value in values:
             if value is not None and isinstance(value.owner, Shared):
-                self.learn_object(value)
+                self.add_object(value)
 
-    def learn_effects(self, effects: TransactionEffects) -> None:
+    def apply_effects(self, effects: TransactionEffects) -> None:
         """Cache the state in which a transaction left the objects that it changed."""
         for object_id, change in effects.changed_objects:
             if isinstance(change.output, ObjectWrite):
                 reference = ObjectReference(
                     object_id, effects.lamport_version, change.output.digest
                 )
-                self.learn(change.output.owner, reference)
+                self.add(change.output.owner, reference)
             else:
                 self._known.pop(object_id, None)
 
@@ -122,7 +122,7 @@ async def resolve(
                 f"the object {object_id} does not exist on {connection.network.name}",
                 hint="check the ID and the network; the object may have been deleted",
             )
-        known.learn_object(value)
+        known.add_object(value)
         states[object_id] = value.owner, value.reference()
     # Other transactions may have changed some of them meanwhile.
     latest = {object_id: known.latest(*state) for object_id, state in states.items()}

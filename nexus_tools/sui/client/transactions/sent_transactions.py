@@ -16,7 +16,10 @@ from msgspec import Struct
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.client.connection.connection import Connection, mask
 from nexus_tools.sui.client.reads import read_object, read_objects
-from nexus_tools.sui.client.transactions.execution_failure import add_uncertain_transactions, doubt
+from nexus_tools.sui.client.transactions.execution_failure import (
+    add_uncertain_transactions,
+    is_uncertain,
+)
 from nexus_tools.sui.client.transactions.transactions import Executed, read_transaction
 from nexus_tools.sui.errors import NexusError, NotFoundError, UnreachableError
 from nexus_tools.sui.types.address_balance import is_coin_reservation
@@ -62,8 +65,8 @@ async def find_executed(connection: Connection, sent: SentTransaction) -> Execut
 
     A node may list a transaction later than the objects that it wrote.
     """
-    patience = connection.patience
-    for pause in islice(patience.pauses(), patience.attempts):
+    retry_policy = connection.retry_policy
+    for pause in islice(retry_policy.delays(), retry_policy.attempts):
         transaction = await read_transaction(connection, sent.digest)
         if transaction is not None:
             return transaction
@@ -124,7 +127,7 @@ async def name_uncertain_transactions(
         raise uncertain from error
     except asyncio.CancelledError as cancelled:
         if sent and not hasattr(cancelled, "__notes__"):
-            cancelled.add_note(doubt([transaction.digest for transaction in sent]))
+            cancelled.add_note(is_uncertain([transaction.digest for transaction in sent]))
         raise
 
 

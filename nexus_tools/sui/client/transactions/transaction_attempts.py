@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 
 from nexus_tools.sui.client.coins.coin_pool import (
     EVERYTHING,
+    CoinPool,
     GasSource,
     Payment,
-    Purse,
 )
 from nexus_tools.sui.client.coins.gas import (
     MAX_BUDGET_MIST,
@@ -85,7 +85,7 @@ class Attempts:
         self._known = known
         self._signer = signer
         self._roomy = roomy
-        self.purse = Purse(
+        self.purse = CoinPool(
             lambda: read_coins(connection, signer.address, limit=MAX_COINS_READ),
             lambda: read_balance(connection, signer.address, SUI),
         )
@@ -104,10 +104,10 @@ class Attempts:
         try:
             return await self._rehearse(draft, payment)
         except OutdatedError:
-            remainder = Payment(reserved=payment.held)
+            remainder = Payment(reserved=payment.reserved_balance)
             raise
         finally:
-            await self.purse.give_back(payment, remainder)
+            await self.purse.release(payment, remainder)
 
     async def simulate_unpaid(
         self, builder: TransactionBuilder, source: GasSource
@@ -134,7 +134,7 @@ class Attempts:
             return await self._data(draft, payment, budget)
         finally:
             # The signer may spend the coins at any time.
-            await self.purse.give_back(payment, Payment(reserved=payment.held))
+            await self.purse.release(payment, Payment(reserved=payment.reserved_balance))
 
     async def execute(
         self,
@@ -169,7 +169,7 @@ class Attempts:
                 self._known.forget(arguments)  # the transaction may have been executed
                 raise
             finally:
-                await self.purse.give_back(payment, remainder)
+                await self.purse.release(payment, remainder)
             await self.purse.forget(arguments)
         result.raise_for_status()
         return result
@@ -210,7 +210,7 @@ class Attempts:
         # A coin that is an input of this or another pending transaction cannot pay for this one:
         # its current version ends there.
         references = (reference.object_id for reference in draft.references)
-        return await self.purse.take(
+        return await self.purse.reserve(
             max_withdrawal + (budget or MIN_BUDGET_UNITS * draft.epoch.gas_price),
             target,
             exclude={*inputs, *references, *self._busy},
@@ -227,7 +227,7 @@ class Attempts:
             simulated.raise_for_status()
             budget = budget_for(simulated.cost, draft.epoch.gas_price)
         if draft.withdrawn is not None:
-            payment = await self.purse.narrow(payment, draft.withdrawn + budget)
+            payment = await self.purse.reduce(payment, draft.withdrawn + budget)
         return payment, budget
 
     async def _data(self, draft: Draft, payment: Payment, budget: int) -> TransactionData:
@@ -278,7 +278,7 @@ class Attempts:
             except (RefusedOnChainError, NotFoundError) as error:
                 reason = await self._reason(draft, payment, error)
                 result = await self._executed_before(sent[-1], reason, error)
-        self._known.learn_effects(result.effects)
+        self._known.apply_effects(result.effects)
         return result
 
     def _is_consumed(self, reference: ObjectReference, payment: Payment) -> bool:
@@ -345,7 +345,7 @@ class Attempts:
         stale = False
         for reference, value in zip(references, objects, strict=True):
             if value is not None:
-                self._known.learn_object(value)
+                self._known.add_object(value)
             stale = stale or value is None or value.reference() != reference
         return stale
 

@@ -42,8 +42,8 @@ from nexus_tools.sui.localnet.execution.outcome import (
     CommandsRun,
     ExecutionResult,
     build_effects,
+    charge_gas,
     encoded_objects,
-    pay,
     settle,
     untouched,
     written_objects,
@@ -99,7 +99,7 @@ class ProgrammableExecution:
         run, bill = settle(run, gas, price, lambda: untouched(inputs, payment, version))
         self._forget(run)
         costs = bill.costs(gas)
-        pay(run, data.gas.owner, gas, costs.net, version)
+        charge_gas(run, data.gas.owner, gas, costs.net, version)
         coin = payment.coin.id if payment and payment.coin else None
         return self._result(run, bill.rebates, costs, inputs, digest=digest, gas_coin=coin)
 

@@ -32,7 +32,12 @@ from nexus_tools.sui.localnet.framework import (
 from nexus_tools.sui.localnet.genesis.genesis_calls import GenesisCalls
 from nexus_tools.sui.localnet.genesis.system_state import STAKE_SUBSIDY_MIST, create_system_state
 from nexus_tools.sui.localnet.genesis.validators import STAKE_MIST, VALIDATORS
-from nexus_tools.sui.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger, Place
+from nexus_tools.sui.localnet.ledger import (
+    Checkpoint,
+    ExecutedTransaction,
+    Ledger,
+    TransactionPlace,
+)
 from nexus_tools.sui.localnet.vm import Machine, MoveFailure
 from nexus_tools.sui.types.address import CLOCK, Address
 from nexus_tools.sui.types.clock import clock_contents
@@ -106,7 +111,7 @@ def create_network(
     environment = Environment(0, timestamp_ms, 1, rules)
     result = executor.execute(data, transaction_digest(data_bytes), ledger, environment)
     executed = ExecutedTransaction.at(
-        Place(0, timestamp_ms), data, data_bytes, (SYSTEM_SIGNATURE,), result
+        TransactionPlace(0, timestamp_ms), data, data_bytes, (SYSTEM_SIGNATURE,), result
     )
     checkpoint = Checkpoint.after(None, (executed,), timestamp_ms)
     ledger.apply(checkpoint)

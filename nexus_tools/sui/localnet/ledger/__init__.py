@@ -23,7 +23,7 @@ from nexus_tools.sui.localnet.ledger.progress_record import delete_state
 from nexus_tools.sui.localnet.ledger.transaction import (
     BalanceChange,
     ExecutedTransaction,
-    Place,
+    TransactionPlace,
     balance_changes,
 )
 
@@ -41,10 +41,10 @@ __all__ = [
     "Ledger",
     "LedgerEvent",
     "PastObjects",
-    "Place",
     "SentBy",
     "Snapshot",
     "State",
+    "TransactionPlace",
     "balance_changes",
     "delete_state",
     "epoch_gas_used",

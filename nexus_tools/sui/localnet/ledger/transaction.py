@@ -110,7 +110,7 @@ class Execution(Protocol):
         """The read or changed objects in their earlier versions."""
 
 
-class Place(Struct, frozen=True):
+class TransactionPlace(Struct, frozen=True):
     """A position in the chain: checkpoint, its time, and the index of the transaction in it."""
 
     checkpoint: int
@@ -144,7 +144,7 @@ class ExecutedTransaction(Struct, frozen=True):
     @classmethod
     def at(
         cls,
-        place: "Place",
+        place: "TransactionPlace",
         data: TransactionData,
         data_bytes: bytes,
         signatures: Iterable[bytes],

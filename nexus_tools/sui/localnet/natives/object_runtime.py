@@ -195,7 +195,7 @@ class ObjectRuntime:
 
     # --- Events
 
-    def weigh_event(self, size: int) -> None:
+    def check_event_size(self, size: int) -> None:
         """Count the size of an event, in value and type bytes. Raises `LimitExceeded`."""
         if size > MAX_EVENT_EMIT_SIZE:
             raise LimitExceeded(f"an event has more than {MAX_EVENT_EMIT_SIZE} bytes")

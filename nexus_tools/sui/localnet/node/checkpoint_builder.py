@@ -16,7 +16,7 @@ from nexus_tools.sui.localnet.ledger import (
     Checkpoint,
     ExecutedTransaction,
     Ledger,
-    Place,
+    TransactionPlace,
     epoch_gas_used,
 )
 from nexus_tools.sui.localnet.node.epochs import committee_of, read_system_state
@@ -154,7 +154,7 @@ class CheckpointBuilder:
         digest = transaction_digest(data_bytes)
         active_executor = executor or self._executor
         result = active_executor.execute(data, digest, self._objects, self._environment, mode)
-        place = Place(self.number, self.timestamp_ms, len(self._executed))
+        place = TransactionPlace(self.number, self.timestamp_ms, len(self._executed))
         executed = ExecutedTransaction.at(place, data, data_bytes, signatures, result)
         self._executed.append(executed)
         self._objects.take_in(result)

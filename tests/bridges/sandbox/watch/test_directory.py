@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.bridges.sandbox.watch.directory_size import is_over
+from nexus_tools.bridges.sandbox.watch.directory_size import exceeds_limits
 
 MUCH = 2**40
 
@@ -19,8 +19,8 @@ def folder(tmp_path):
 
 
 def test_files_and_folders_are_counted(folder):
-    assert not is_over(folder, disk_bytes=MUCH, files=5)
-    assert is_over(folder, disk_bytes=MUCH, files=4)
+    assert not exceeds_limits(folder, disk_bytes=MUCH, files=5)
+    assert exceeds_limits(folder, disk_bytes=MUCH, files=4)
 
 
 def test_file_counts_with_its_nominal_size(tmp_path):
@@ -28,13 +28,13 @@ def test_file_counts_with_its_nominal_size(tmp_path):
     with (tmp_path / "hole").open("wb") as file:
         file.truncate(2**20)
 
-    assert is_over(str(tmp_path), disk_bytes=2**20 - 1, files=9)
-    assert not is_over(str(tmp_path), disk_bytes=2**20, files=9)
+    assert exceeds_limits(str(tmp_path), disk_bytes=2**20 - 1, files=9)
+    assert not exceeds_limits(str(tmp_path), disk_bytes=2**20, files=9)
 
 
 def test_bytes_are_counted_over_all_folders(folder):
-    assert is_over(folder, disk_bytes=14_999, files=9)
-    assert not is_over(folder, disk_bytes=3 * 8192, files=9)
+    assert exceeds_limits(folder, disk_bytes=14_999, files=9)
+    assert not exceeds_limits(folder, disk_bytes=3 * 8192, files=9)
 
 
 def test_links_are_not_followed(tmp_path, folder):
@@ -43,15 +43,15 @@ def test_links_are_not_followed(tmp_path, folder):
     (here / "around").symlink_to(here)
     (here / "out").symlink_to(folder)
 
-    assert not is_over(str(here), disk_bytes=2 * 4096, files=2)
+    assert not exceeds_limits(str(here), disk_bytes=2 * 4096, files=2)
 
 
 def test_missing_directory_is_empty(tmp_path):
-    assert not is_over(str(tmp_path / "gone"), disk_bytes=0, files=0)
+    assert not exceeds_limits(str(tmp_path / "gone"), disk_bytes=0, files=0)
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o400, 0o100])
 def test_inaccessible_folder_is_counted(folder, mode):
     Path(folder, "a").chmod(mode)
 
-    assert is_over(folder, disk_bytes=MUCH, files=4)
+    assert exceeds_limits(folder, disk_bytes=MUCH, files=4)

@@ -1,6 +1,6 @@
 """The outcome of a transaction: its collected changes, their cost, and its effects."""
 
-from nexus_tools.sui.localnet.execution.outcome.bill import Bill, pay, settle
+from nexus_tools.sui.localnet.execution.outcome.bill import Bill, charge_gas, settle
 from nexus_tools.sui.localnet.execution.outcome.changes import (
     ChangeCollector,
     Changes,
@@ -23,8 +23,8 @@ __all__ = [
     "ExecutionResult",
     "Write",
     "build_effects",
+    "charge_gas",
     "encoded_objects",
-    "pay",
     "settle",
     "untouched",
     "written_objects",

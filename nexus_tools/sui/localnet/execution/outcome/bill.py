@@ -96,7 +96,9 @@ def _whole_budget(changes: Changes, gas: GasStatus) -> Bill:
     return Bill(gas.budget, StorageCharge(0, lost), rebates)
 
 
-def pay(run: CommandsRun, payer: Address, gas: GasStatus, net_cost: int, version: int) -> None:
+def charge_gas(
+    run: CommandsRun, payer: Address, gas: GasStatus, net_cost: int, version: int
+) -> None:
     """Take the cost (MIST) from the gas coin, whoever owns it now, or from an address balance."""
     coin_id = run.changes.gas_coin
     if coin_id is None:

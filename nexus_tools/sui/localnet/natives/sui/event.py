@@ -38,7 +38,7 @@ def _emit(context: Context, tag: TypeTag, event: Value) -> int:
     value_size, tag_bytes = context.types.size(tag, event), struct_tag_size(tag)
     charge(context, _COST_BASE + _COST_VALUE * value_size + _COST_TAG * tag_bytes)
     runtime = runtime_of(context)
-    runtime.weigh_event(value_size + tag_bytes)
+    runtime.check_event_size(value_size + tag_bytes)
     charge(context, 0, _COST_OUTPUT, value_size + tag_bytes)
     return runtime.emit(tag, context.types.encode(tag, event))
 

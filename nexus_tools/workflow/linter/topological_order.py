@@ -26,7 +26,7 @@ class TopologicalOrder:
         self.has_several_heads = any(
             block.kind is BlockKind.LOOP and len(block.heads) > 1 for block in structure.blocks
         )
-        self.around = structure.around
+        self.around = structure.enclosing
         self.declared = {each.name: f"/vertices/{at}" for at, each in enumerate(document.vertices)}
         self.entries = {
             each.name: [InputPort(each.name, port) for port in each.entry_ports]
@@ -35,9 +35,9 @@ class TopologicalOrder:
         self.constants: dict[str, list[InputPort]] = {name: [] for name in self.declared}
         for default in document.defaults:
             self.constants[default.target.vertex].append(default.target)
-        self.into: dict[str, dict[InputPort, list[Link]]] = {name: {} for name in self.declared}
-        self.needs: list[dict[InputPort, list[Link]]] = [{} for _ in structure.blocks]
-        self.again: dict[InputPort, list[Link]] = {}
+        self.incoming: dict[str, dict[InputPort, list[Link]]] = {name: {} for name in self.declared}
+        self.required_ports: list[dict[InputPort, list[Link]]] = [{} for _ in structure.blocks]
+        self.repeated_ports: dict[InputPort, list[Link]] = {}
         self.collects: dict[int, int] = {}
         self.scopes: dict[int, int] = {}
         self.ends: dict[str, int] = {}
@@ -55,19 +55,22 @@ class TopologicalOrder:
 
     def ports(self, vertex: str) -> list[InputPort]:
         """Return all input ports that the document names."""
-        return [*self.into[vertex], *self.entries[vertex], *self.constants[vertex]]
+        return [*self.incoming[vertex], *self.entries[vertex], *self.constants[vertex]]
 
     def needed_by(self, vertex: str) -> list[InputPort]:
         """Return the ports that need a value before the vertex runs, also those of others."""
         if vertex not in self._needed:
-            needs = (port for block in self.around[vertex] for port in self.needs[block])
+            needs = (port for block in self.around[vertex] for port in self.required_ports[block])
             self._needed[vertex] = [*self.ports(vertex), *needs]
         return self._needed[vertex]
 
     def links(self, vertex: str) -> list[Link]:
         """Return the edges on which the vertex and the blocks around it depend."""
         if vertex not in self._led:
-            ports = [self.into[vertex], *(self.needs[block] for block in self.around[vertex])]
+            ports = [
+                self.incoming[vertex],
+                *(self.required_ports[block] for block in self.around[vertex]),
+            ]
             self._led[vertex] = [
                 link for each in ports for links in each.values() for link in links
             ]
@@ -81,7 +84,7 @@ class TopologicalOrder:
         """
         return self._rounds.get(link.variant, []) if link.index in self._leaves_loop else []
 
-    def leads(self, vertex: str, other: str) -> bool:
+    def has_path(self, vertex: str, other: str) -> bool:
         """Return whether there is a path from one vertex to another."""
         numbers = self._graph.vertices
         before = self._graph.behind[numbers[other]] if other in numbers else 0
@@ -89,14 +92,16 @@ class TopologicalOrder:
 
     def pointer(self, port: InputPort) -> str:
         """Return the pointer of a port: of its first edge, or else of its vertex."""
-        links = self.into[port.vertex].get(port) or self.again.get(port)
+        links = self.incoming[port.vertex].get(port) or self.repeated_ports.get(port)
         return links[0].pointer("/to") if links else self.declared[port.vertex]
 
-    def never(self, ever: Mapping[str | InputPort, int]) -> Iterator[tuple[str, str]]:
+    def unreachable_vertices(
+        self, ever: Mapping[str | InputPort, int]
+    ) -> Iterator[tuple[str, str]]:
         """Yield vertices that never run, with a reason, unless they wait for one of them."""
         for vertex in self.declared:
             is_stuck = vertex not in self.order
-            own = [link for links in self.into[vertex].values() for link in links]
+            own = [link for links in self.incoming[vertex].values() for link in links]
             links = own if is_stuck else self.links(vertex)
             if ever.get(vertex) or any(not ever.get(link.edge.source.vertex) for link in links):
                 continue
@@ -121,7 +126,7 @@ class TopologicalOrder:
         return [
             port
             for block in self.around[vertex]
-            for port, links in self.needs[block].items()
+            for port, links in self.required_ports[block].items()
             if any(link.edge.source.vertex not in self.order for link in links)
         ]
 
@@ -131,15 +136,15 @@ class TopologicalOrder:
         for block in self.around[vertex]:
             for port in ports:
                 by = edge_pulling_into(edges, self.around, port.vertex, block)
-                if port in self.needs[block] and by:
+                if port in self.required_ports[block] and by:
                     return f"; '{by.source}' draws '{port.vertex}' into it"
         return ""
 
     def _add(self, link: Link, structure: Structure, waits: TopologicalSorter[str | int]) -> None:
         source, target = link.edge.source.vertex, link.edge.target.vertex
-        links = self.into[target].setdefault(link.edge.target, [])
+        links = self.incoming[target].setdefault(link.edge.target, [])
         if link.kind is EdgeKind.DO_WHILE:
-            self.again.setdefault(link.edge.target, []).append(link)
+            self.repeated_ports.setdefault(link.edge.target, []).append(link)
             return
         links.append(link)
         waits.add(target, source)
@@ -150,8 +155,8 @@ class TopologicalOrder:
         if link.kind is EdgeKind.COLLECT:
             origin = self.collects[link.index] = left[0]
             waits.add(target, origin)
-        for block in structure.awaiting(link.edge):
-            self.needs[block].setdefault(link.port, []).append(link)
+        for block in structure.waiting_blocks(link.edge):
+            self.required_ports[block].setdefault(link.port, []).append(link)
             self.scopes.setdefault(link.index, block)
             waits.add(block, origin)
 

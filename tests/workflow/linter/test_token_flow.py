@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nexus_tools.workflow import lint, read_document
 from nexus_tools.workflow.document.structure import find_structure
 from nexus_tools.workflow.linter.graph import Graph
-from nexus_tools.workflow.linter.walks import walks
+from nexus_tools.workflow.linter.token_flow import token_flow
 from tests.workflow.notation import errors, flow, warnings
 
 DIALECT = {"dialect": "nexus_tools/1"}
@@ -305,7 +305,7 @@ def graphs(draw):
 @given(graphs(), st.randoms(use_true_random=False))
 def test_what_is_found_is_what_happens_in_some_execution(value, random):
     document = read_document(json.dumps(value))[0]
-    violations = list(walks(document, Graph(document), find_structure(document)))
+    violations = list(token_flow(document, Graph(document), find_structure(document)))
     races, starved, ran = executed(document, random)
     place = {f"/vertices/{at}": each.name for at, each in enumerate(document.vertices)}
     found = {"races": set(), "starves": set(), "never_runs": set()}

@@ -16,15 +16,15 @@ from operator import and_, or_
 from nexus_tools.workflow.document.document import Document, EdgeKind, InputPort
 from nexus_tools.workflow.document.structure import Structure
 from nexus_tools.workflow.document.violation import Severity, Violation
-from nexus_tools.workflow.linter.course import TopologicalOrder
 from nexus_tools.workflow.linter.graph import Graph, Link, input_text, vertex_text
 from nexus_tools.workflow.linter.scenarios import Scenarios, scenarios_of
+from nexus_tools.workflow.linter.topological_order import TopologicalOrder
 
 _MAX_NAMED = 4
 _MAX_ROUNDS = 16
 
 
-def walks(document: Document, graph: Graph, structure: Structure) -> Iterator[Violation]:
+def token_flow(document: Document, graph: Graph, structure: Structure) -> Iterator[Violation]:
     """Yield races, starving runs, and vertices that never run, each once, for one entry group.
 
     The document must have no cycle, edges between existing vertices, and nested blocks. All
@@ -56,7 +56,7 @@ def walks(document: Document, graph: Graph, structure: Structure) -> Iterator[Vi
             ever[place] = ever.get(place, 0) | met
     yield from races.values()
     yield from (violation for vertex, violation in starving.items() if ever[vertex])
-    for vertex, why in course.never(ever) if is_settled else ():
+    for vertex, why in course.unreachable_vertices(ever) if is_settled else ():
         message = f"'{vertex_text(vertex)}' never runs: {why}."
         yield Violation("never_runs", message, course.declared[vertex], severity)
 
@@ -113,7 +113,7 @@ class _Passage:
                 self._open(place)
             else:
                 self._run(place)
-        for port, links in course.again.items():
+        for port, links in course.repeated_ports.items():
             self._meet(port, links)
 
     @property
@@ -135,24 +135,24 @@ class _Passage:
         """Return a port without a value, and describe a port with one and the chosen variants."""
         starved, lacks = self.starved[vertex]
         scenario = starved & -starved
-        own = self._course.into[vertex]
+        own = self._course.incoming[vertex]
         has = next(port for port in own if own[port] and self.filled[port] & scenario)
         return lacks, (
-            f"{self._condition(vertex, starved, among=self._scenarios.calm)}: "
+            f"{self._condition(vertex, starved, among=self._scenarios.without_failures)}: "
             f"'{input_text(has)}' gets a value and '{input_text(lacks)}' gets none"
         )
 
     def _run(self, vertex: str) -> None:
         course = self._course
         is_entered = vertex in self._members
-        ready = self._scenarios.everything if is_entered or course.into[vertex] else 0
+        ready = self._scenarios.everything if is_entered or course.incoming[vertex] else 0
         ready &= self._all(self._opened[block] for block in course.around[vertex])
         for port in course.constants[vertex]:
             self.filled[port] = self._scenarios.everything
         for port in course.entries[vertex]:
             self.filled[port] = self._scenarios.everything if is_entered else 0
-        for port, links in course.into[vertex].items():
-            again = (link.edge.source.vertex for link in course.again.get(port, ()))
+        for port, links in course.incoming[vertex].items():
+            again = (link.edge.source.vertex for link in course.repeated_ports.get(port, ()))
             self.filled[port] = (
                 self.filled.get(port, 0)
                 | self._meet(port, links)
@@ -160,13 +160,13 @@ class _Passage:
             )
         runs = ready & self._all(self.filled[port] for port in course.ports(vertex))
         waits = self._any(
-            self._waits(link) for links in course.into[vertex].values() for link in links
+            self._waits(link) for links in course.incoming[vertex].values() for link in links
         )
-        lost = self._any(self._lost_on_the_way(port) for port in course.into[vertex])
+        lost = self._any(self._lost_on_the_way(port) for port in course.incoming[vertex])
         self.runs[vertex] = runs
         self._lost[vertex] = (waits | lost) & ~runs
         self._unsure[vertex] = self._any(self._doubts(link) for link in course.links(vertex))
-        starved = self._scenarios.calm & waits & ~runs & ~self._unsure[vertex]
+        starved = self._scenarios.without_failures & waits & ~runs & ~self._unsure[vertex]
         for port in course.needed_by(vertex):
             lacking = starved & ~self.filled[port] & ~self._lost_on_the_way(port)
             if lacking:
@@ -185,7 +185,7 @@ class _Passage:
 
     def _lost_on_the_way(self, port: InputPort) -> int:
         """Return the scenarios in which a possible source of the port starves."""
-        links = self._course.into[port.vertex].get(port, ())
+        links = self._course.incoming[port.vertex].get(port, ())
         return self._any(self._lost.get(link.edge.source.vertex, 0) for link in links)
 
     def _doubts(self, link: Link) -> int:
@@ -199,7 +199,7 @@ class _Passage:
         return doubts
 
     def _open(self, block: int) -> None:
-        needs = self._course.needs[block]
+        needs = self._course.required_ports[block]
         for port, links in needs.items():
             self.filled[port] = self._any(self._brings(link) for link in links)
         self._opened[block] = self._all(self.filled[port] for port in needs)
@@ -254,7 +254,7 @@ class _Passage:
             (name, text, part)
             for name, options in self._scenarios.choices.items()
             for text, part in options.items()
-            if part & scenario and self._course.leads(name, vertex)
+            if part & scenario and self._course.has_path(name, vertex)
         ]
         others = list(accumulate((part for *_, part in reversed(chosen)), and_, initial=among))
         kept = self._scenarios.everything

@@ -33,7 +33,7 @@ from nexus_tools.workflow.document.document import EdgeKind
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Connection:
     """An edge of a kind from a port, or the binding of an input or a constant.
 
     The edge makes the target run in the first `depth` of the blocks around it.
@@ -49,7 +49,7 @@ class Way:
         return self.kind not in (None, EdgeKind.STATIC)
 
 
-def ways(value: Origin, target: Block) -> list[Way]:
+def connections(value: Origin, target: Block) -> list[Connection]:
     """Return the edges to a step of `target`, one for each port that may provide the value.
 
     Raises `UsageError`: `value_from_other_block`, `value_not_collected`, `value_leaves_loop`,
@@ -63,7 +63,7 @@ def check_edges_to(value: Origin, target: Block) -> None:
     if isinstance(value, State):
         _check_is_in(value, target)
     else:
-        ways(value, target)
+        connections(value, target)
 
 
 def check_loop_start(value: Origin, loop: Block) -> None:
@@ -72,10 +72,10 @@ def check_loop_start(value: Origin, loop: Block) -> None:
         list(_ways(value, loop, begins_loop=True))
 
 
-def _ways(value: Origin, target: Block, *, begins_loop: bool) -> Iterator[Way]:
+def _ways(value: Origin, target: Block, *, begins_loop: bool) -> Iterator[Connection]:
     match value:
         case Constant() | WorkflowInput():
-            yield Way(value)
+            yield Connection(value)
         case PortValue():
             yield _from_port(value, target, begins_loop=begins_loop)
         case Element():
@@ -88,13 +88,13 @@ def _ways(value: Origin, target: Block, *, begins_loop: bool) -> Iterator[Way]:
             yield from _of_alternatives(value, target, begins_loop=begins_loop)
 
 
-def _from_port(value: PortValue, target: Block, *, begins_loop: bool) -> Way:
+def _from_port(value: PortValue, target: Block, *, begins_loop: bool) -> Connection:
     source = value.draft.block
     shared = _shared_depth(source, target)
     if shared == source.depth:
         entered = _entered(target, shared, begins_loop=begins_loop)
         is_static = any(block.kind is BlockKind.LOOP for block in entered)
-        return Way(value, EdgeKind.STATIC if is_static else EdgeKind.NORMAL, shared)
+        return Connection(value, EdgeKind.STATIC if is_static else EdgeKind.NORMAL, shared)
     left = source.chain[shared]
     if left.kind is BlockKind.FOR_EACH:
         raise UsageError(
@@ -106,7 +106,7 @@ def _from_port(value: PortValue, target: Block, *, begins_loop: bool) -> Way:
         _refuse_second_move(value, "leaves two blocks")
     _check_leaves(value, left)
     _check_enters_no_loop(value, target, shared, begins_loop=begins_loop)
-    return Way(value, EdgeKind.BREAK, shared)
+    return Connection(value, EdgeKind.BREAK, shared)
 
 
 def _check_leaves(value: PortValue, loop: Block) -> None:
@@ -114,7 +114,7 @@ def _check_leaves(value: PortValue, loop: Block) -> None:
     again = [later for state in loop.entered_by for later in _later(state)]
     deciding = [later for later in again if later.draft is value.draft]
     if not deciding:
-        names = ", ".join(dict.fromkeys(later.draft.called for later in again))
+        names = ", ".join(dict.fromkeys(later.draft.display_name for later in again))
         raise UsageError(
             "value_leaves_loop",
             f"{value} is there in each round of {loop}, and nothing says which is the last",
@@ -123,7 +123,7 @@ def _check_leaves(value: PortValue, loop: Block) -> None:
     if any(later.variant == value.variant for later in deciding):
         raise UsageError(
             "value_leaves_loop",
-            f"the variant {value.draft.called}.{value.variant} goes round again in {loop}",
+            f"the variant {value.draft.display_name}.{value.variant} goes round again in {loop}",
             hint="Use another variant of that step to leave the loop.",
         )
 
@@ -132,24 +132,24 @@ def _later(state: Origin) -> Sequence[PortValue]:
     return state.later if isinstance(state, State) else ()
 
 
-def _of_elements(value: Element, target: Block, *, begins_loop: bool) -> Iterator[Way]:
+def _of_elements(value: Element, target: Block, *, begins_loop: bool) -> Iterator[Connection]:
     _check_is_in(value, target)
     if _entered(target, value.block.depth, begins_loop=begins_loop):
         _refuse_second_move(value, f"goes on into {target}")
     for port in value.items.leaves():
         assert isinstance(port, PortValue)
-        yield Way(port, EdgeKind.FOR_EACH, value.block.depth)
+        yield Connection(port, EdgeKind.FOR_EACH, value.block.depth)
 
 
-def _of_collected(value: Collected, target: Block, *, begins_loop: bool) -> Iterator[Way]:
+def _of_collected(value: Collected, target: Block, *, begins_loop: bool) -> Iterator[Connection]:
     _check_is_in(value, target)
     _check_enters_no_loop(value, target, value.block.depth, begins_loop=begins_loop)
     for port in value.each.leaves():
         assert isinstance(port, PortValue)
-        yield Way(port, EdgeKind.COLLECT, value.block.depth)
+        yield Connection(port, EdgeKind.COLLECT, value.block.depth)
 
 
-def _of_state(value: State, target: Block, *, begins_loop: bool) -> Iterator[Way]:
+def _of_state(value: State, target: Block, *, begins_loop: bool) -> Iterator[Connection]:
     _check_is_in(value, target)
     if not value.later:
         yield from _ways(value.initial, target, begins_loop=begins_loop)
@@ -158,10 +158,10 @@ def _of_state(value: State, target: Block, *, begins_loop: bool) -> Iterator[Way
         _refuse_second_move(value, f"goes on into {target}")
     yield from _ways(value.initial, target, begins_loop=True)
     for port in value.later:
-        yield Way(port, EdgeKind.DO_WHILE, target.depth)
+        yield Connection(port, EdgeKind.DO_WHILE, target.depth)
 
 
-def _of_alternatives(value: First, target: Block, *, begins_loop: bool) -> Iterator[Way]:
+def _of_alternatives(value: First, target: Block, *, begins_loop: bool) -> Iterator[Connection]:
     found = [way for each in value.values for way in _ways(each, target, begins_loop=begins_loop)]
     if not all(way.is_moving for way in found):
         _refuse_second_move(value, f"stays for all rounds of {target}")

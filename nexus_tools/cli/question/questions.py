@@ -1,4 +1,4 @@
-"""The commands `nexus-tools ask list` and `answer`, for workflows that wait for a user."""
+"""The commands `nexus-tools question list` and `answer`, for workflows that wait for a user."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,11 +7,11 @@ import click
 from nexus_tools.cli.framework import (
     Output,
     Session,
-    asked,
-    carry_out,
-    reads,
+    confirm_and_execute,
+    confirmation_prompt,
+    network_command,
     report,
-    writes,
+    transaction_command,
 )
 from nexus_tools.errors import UsageError
 from nexus_tools.sui.support import units
@@ -31,30 +31,30 @@ _COLUMNS = {
 
 
 @click.command("list")
-@click.option("--all", "everybody", is_flag=True, help="Include questions to other accounts.")
-@reads
-async def list_questions(session: Session, *, everybody: bool) -> None:
+@click.option("--all", "all_accounts", is_flag=True, help="Include questions to other accounts.")
+@network_command
+async def list_questions(session: Session, *, all_accounts: bool) -> None:
     """List the open questions to the wallet, the oldest first.
 
     Questions are found in events, so the list only goes back as far as the node keeps them. With
-    --json: `invocation`, `who`, `question`, `requester`, `execution`, `workflow`, `asked_at_ms` and
-    `until_ms`.
+    --json: `invocation`, `answerer`, `question`, `requester`, `execution`, `workflow`,
+    `asked_at_ms` and `deadline_ms`.
     """
     async with session.nexus(signing=False) as nexus:
-        who = None if everybody else session.own_address()
+        who = None if all_accounts else session.own_address()
         with session.output.progress("reading events"):
-            found = await nexus.asks.open(who)
+            found = await nexus.questions.open(who)
             now_ms = await nexus.client.now_ms()
     rows: list[dict[str, Any]] = [
         {
             "invocation": str(item.invocation),
-            "who": str(item.who),
+            "answerer": str(item.answerer),
             "question": item.question,
             "requester": str(item.requester),
             "execution": None if item.execution is None else str(item.execution),
             "workflow": item.workflow,
             "asked_at_ms": item.asked_at_ms,
-            "until_ms": item.until_ms,
+            "deadline_ms": item.deadline_ms,
         }
         for item in found
     ]
@@ -63,7 +63,7 @@ async def list_questions(session: Session, *, everybody: bool) -> None:
             row
             | {
                 "asked": units.ago(now_ms - row["asked_at_ms"]),
-                "until": units.utc(row["until_ms"]),
+                "until": units.utc(row["deadline_ms"]),
             }
             for row in rows
         ]
@@ -75,11 +75,11 @@ async def list_questions(session: Session, *, everybody: bool) -> None:
 @click.option("--approve", is_flag=True, help="Approve.")
 @click.option("--reject", is_flag=True, help="Reject.")
 @click.option("--note", default="", help="Note that is passed to the workflow.")
-@writes
+@transaction_command
 async def answer(
     session: Session, question: str, *, approve: bool, reject: bool, note: str
 ) -> None:
-    """Answer the QUESTION with this ID (see `nexus-tools ask list`) with --approve or --reject.
+    """Answer the QUESTION with this ID (see `question list`) with --approve or --reject.
 
     You pay the gas, and receive the answer fee that the requester has prepaid.
     """
@@ -90,21 +90,22 @@ async def answer(
     place = Address.parse_whole(question)
     done = f"{'approved' if approve else 'rejected'} {question}"
     async with session.nexus() as nexus:
-        found = await nexus.asks.get(place)
-        if found.ending:
+        found = await nexus.questions.get(place)
+        if found.decided_status:
             session.output.warn(
-                f"the execution {found.execution} was {found.ending}: your answer only closes it"
+                f"the execution {found.execution} was {found.decided_status}, so your answer only"
+                " closes the question"
             )
 
-        def confirmed(rehearsed: "Sent") -> str:
+        def confirmed(simulated: "Sent") -> str:
             _show(session.output, found, approve=approve, note=note)
-            return asked(
-                f"{done}, with a fee of {units.sui(_fee_mist(nexus, rehearsed))} for you", rehearsed
+            return confirmation_prompt(
+                f"{done}, with a fee of {units.sui(_fee_mist(nexus, simulated))} for you", simulated
             )
 
-        sent = await carry_out(
+        sent = await confirm_and_execute(
             session,
-            nexus.asks,
+            nexus.questions,
             lambda service: service.answer(place, approve=approve, note=note),
             question=confirmed,
         )
@@ -124,4 +125,4 @@ def _fee_mist(nexus: "Nexus", sent: "Sent") -> int:
     """Return the fee that the answering account receives."""
     from nexus_tools.contracts.move_bindings.invocation import InvocationSettled
 
-    return nexus.asks.emitted(sent, InvocationSettled).fee_mist
+    return nexus.questions.emitted(sent, InvocationSettled).fee_mist

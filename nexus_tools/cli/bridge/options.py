@@ -41,7 +41,7 @@ _OPTIONS = (
         help="Python interpreter of the tools, for example of their virtual environment.",
     ),
     click.option(
-        "--share-env",
+        "--allow-env",
         multiple=True,
         metavar="NAME",
         help="Environment variable that tools may read. May be repeated.",
@@ -52,19 +52,19 @@ _OPTIONS = (
         help="Persistent working folder that tools may change.",
     ),
     click.option(
-        "--read",
+        "--allow-read",
         multiple=True,
         type=_PLACE,
         help="File or folder that tools may read. May be repeated.",
     ),
     click.option(
-        "--write",
+        "--allow-write",
         multiple=True,
         type=_FOLDER,
         help="Folder that tools may change. May be repeated.",
     ),
     click.option(
-        "--connect",
+        "--allow-port",
         multiple=True,
         type=click.IntRange(1, 65_535),
         metavar="PORT",
@@ -118,11 +118,11 @@ class BridgeOptions:
     domain: str | None
     tool_version: int
     python: Path | None
-    share_env: tuple[str, ...]
+    allow_env: tuple[str, ...]
     workspace: Path | None
-    read: tuple[Path, ...]
-    write: tuple[Path, ...]
-    connect: tuple[int, ...]
+    allow_read: tuple[Path, ...]
+    allow_write: tuple[Path, ...]
+    allow_port: tuple[int, ...]
     no_confinement: bool
     timeout: int
     memory: int
@@ -139,14 +139,14 @@ class BridgeOptions:
         with session.output.progress("discovering tools"):
             naming = Naming(self.domain, self.tool_version)
             found = await discover(self.places, bridges, host, naming)
-        return found.chosen(self.patterns)
+        return found.select(self.patterns)
 
     @contextmanager
     def host(self, session: Session) -> "Iterator[BridgeHost]":
         """Provide this machine with a scratch directory that is removed at the end."""
         from nexus_tools.bridges import BridgeHost
 
-        _check_shared(self.share_env)
+        _check_shared(self.allow_env)
         confinement = self._confinement(session.settings)
         with tempfile.TemporaryDirectory(prefix="nexus-tools-bridge-") as scratch:
             yield BridgeHost(
@@ -155,7 +155,7 @@ class BridgeOptions:
                 scratch=Path(scratch),
                 cache=session.settings.cache_directory / "bridges",
                 environment=dict(os.environ),
-                shared=frozenset(self.share_env),
+                shared=frozenset(self.allow_env),
                 limits=self._limits(),
                 timeout_ms=self.timeout,
                 confinement=confinement,
@@ -166,9 +166,9 @@ class BridgeOptions:
         from nexus_tools.bridges import DNS_PORT, Confinement
 
         confinement = Confinement(
-            reads=tuple(place.resolve() for place in self.read),
-            writes=tuple(place.resolve() for place in self.write),
-            ports=(DNS_PORT, *self.connect) if self.connect else (),
+            reads=tuple(place.resolve() for place in self.allow_read),
+            writes=tuple(place.resolve() for place in self.allow_write),
+            ports=(DNS_PORT, *self.allow_port) if self.allow_port else (),
             workspace=self.workspace.resolve() if self.workspace else None,
             is_on=not self.no_confinement,
         )
@@ -195,7 +195,7 @@ def _check_shared(names: Collection[str]) -> None:
         raise UsageError(
             "keys_exposed",
             f"{name} gives tools access to your keys",
-            hint=f"Remove `--share-env {name}`.",
+            hint=f"Remove `--allow-env {name}`.",
         )
 
 
@@ -232,7 +232,7 @@ def _borrowing(command: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(*args: Any, systems: Systems, **kwargs: Any) -> Any:
         names = BridgeOptions.__dataclass_fields__.keys() - {"systems"}
         mine = {name: kwargs.pop(name) for name in names}
-        return command(*args, borrowing=BridgeOptions(**mine, systems=systems), **kwargs)
+        return command(*args, bridge=BridgeOptions(**mine, systems=systems), **kwargs)
 
     for option in reversed(_OPTIONS):
         wrapped = option(wrapped)

@@ -3,20 +3,20 @@
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.tool import measure
-from nexus_tools.workflow.authoring.lines import Line
+from nexus_tools.workflow.authoring.connections import check_edges_to
 from nexus_tools.workflow.authoring.sketch import Binding, Constant, Draft, Origin, Sketch
+from nexus_tools.workflow.authoring.source_line import Line
 from nexus_tools.workflow.authoring.value import (
     IncompleteValue,
     Value,
     incomplete_value_error,
     origin_of,
 )
-from nexus_tools.workflow.authoring.ways import check_edges_to
 from nexus_tools.workflow.document.document import InputPort
 from nexus_tools.workflow.interfaces import ToolPorts
 
 
-def as_origin(sketch: Sketch, given: object) -> Origin:
+def to_origin(sketch: Sketch, given: object) -> Origin:
     """Return the origin of a workflow value, or a constant for any other value.
 
     Raises `UsageError` (`value_of_another_workflow`, `port_unnamed`, `value_in_constant`), or
@@ -55,15 +55,15 @@ def _value_in(given: object) -> Value | IncompleteValue | None:
     return next((found for each in given if (found := _value_in(each)) is not None), None)
 
 
-def feed(sketch: Sketch, draft: Draft, port: str, given: object, line: Line) -> None:
+def bind_input(sketch: Sketch, draft: Draft, port: str, given: object, line: Line) -> None:
     """Bind a value to a port of a step.
 
     Raises as `as_origin` and `ways`, and `ValidationError`: `port_unknown`, `value_mismatches`.
     """
-    value = as_origin(sketch, given)
+    value = to_origin(sketch, given)
     check_edges_to(value, draft.block)  # a value that is not there has no type that matters
     check_types(draft, port, value)
-    draft.feeds[port] = Binding(value, line)
+    draft.bindings[port] = Binding(value, line)
 
 
 def check_types(draft: Draft, port: str, value: Origin) -> None:
@@ -81,12 +81,12 @@ def check_types(draft: Draft, port: str, value: Origin) -> None:
         if isinstance(leaf, Constant):
             problem = draft.ports.mismatch(port, leaf.data)
         else:
-            problem = "" if leaf.shape.may_be(known.shape) else f"it is {leaf.shape}"
+            problem = "" if leaf.shape.may_be(known.types) else f"it is {leaf.shape}"
         if problem:
             raise ValidationError(
                 "value_mismatches",
-                f"{leaf} does not go into the port {port!r} of {draft.called}: {problem}",
-                hint=f"the tool {draft.fqn} takes {known.shape} there",
+                f"{leaf} does not go into the port {port!r} of {draft.display_name}: {problem}",
+                hint=f"the tool {draft.fqn} takes {known.types} there",
             )
 
 
