@@ -278,7 +278,7 @@ class Nexus:
         storages to a function, or to a URL with `{key}`, that returns off-chain inputs. `config`
         are further fields of `LeaderConfig`.
 
-        Raises `key_missing`, `not_in_force`, `argument_invalid`, `config_invalid`, and as
+        Raises `key_missing`, `collateral_inactive`, `argument_invalid`, `config_invalid`, and as
         `LeaderRegistry.register` and `Leader.run`.
         """
         # Imported late, because the Leader imports an HTTP client and pydantic.

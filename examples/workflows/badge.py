@@ -45,7 +45,7 @@ pupil, answers = flow.inputs(pupil=str, answers=list[int])
 student, examiner = flow.inputs(student=Address, examiner=Address)
 
 marked = flow.add(mark, pupil=pupil, answers=answers)
-asked = flow.add(ask, who=examiner, question=marked.passed.question)
+asked = flow.add(ask, answerer=examiner, question=marked.passed.question)
 minted = flow.add(mint, to=student, title=marked.passed.title).after(asked.approved.note)
 flow.output("badge", minted.ok.badge)
 flow.output("refused", flow.first(marked.too_few.reason, asked.rejected.note))

@@ -44,7 +44,7 @@ flow = Workflow("xyz.example.jobs.result@1", "Starts a job and waits for its res
 
 started = flow.add(start, seconds=seconds)
 with flow.loop(pause=500) as loop:
-    waited = flow.add(wait, for_ms=loop.pause)
+    waited = flow.add(wait, duration_ms=loop.pause)
     looked = flow.add(look, done_at=started.ok.done_at, pause_ms=loop.pause)
     looked.after(waited.over.at_ms)
     loop.again(pause=looked.running.pause_ms)

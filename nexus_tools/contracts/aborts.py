@@ -22,23 +22,30 @@ from nexus_tools.sui.support.units import utc
 KINDS: Mapping[type[NexusError], frozenset[str]] = {
     WrongStateError: frozenset(
         {
-            *("EAlreadyUnregistered", "ENotUnregistered", "EDelayNotOver", "EHeldBack"),
-            *("ESlashPending", "ENoSlashPending", "ENotDue", "ENotAccepting", "EDelayOver"),
-            *("EAlreadyMigrated", "EFqnTaken", "EClaimed", "ENotClaimed", "EDelayTooLong"),
-            *("EAlreadyActive", "ENotActive", "ENotInForce", "ELeaderSuspended"),
+            *("EAlreadyUnregistered", "ENotUnregistered", "EDelayNotOver", "ELockedForSlash"),
+            *("ESlashPending", "ENoSlashPending", "ESlashNotDue", "ENotAccepting", "EDelayOver"),
+            *("EAlreadyMigrated", "EFqnTaken", "EAlreadyClaimed", "ENotClaimed", "EDelayTooLong"),
+            *("EAlreadyActive", "ENotActive", "ECollateralInactive", "ELeaderSuspended"),
             *("EToolNotActive", "EToolChanged", "ESettingsChanged", "ELeaderNotActive"),
-            *("EWrongPayment", "EClosed", "ELeadersChanged"),
+            *("EWrongPayment", "EAlreadyClosed", "ELeadersChanged"),
             *("ETooEarly", "ENotExpired", "ENotClosed", "ENotSettled", "EToolWithoutKey"),
-            *("EAlreadyUpgraded", "EUpgrading", "EProposed", "ENothingProposed", "EVoid"),
-            *("EPaused", "ENotPaused", "ECancelled", "ENotCancelled", "ENotCollected"),
-            *("ENotEnded", "EEnded", "ENotOver", "ENotClean", "ENotChecked", "EImmutable"),
+            *(
+                "EAlreadyUpgraded",
+                "EUpgradeInProgress",
+                "EProposalPending",
+                "ENoProposal",
+                "EProposalExpired",
+            ),
+            *("EAlreadyPaused", "ENotPaused", "EScheduleCancelled", "EScheduleNotCancelled"),
+            *("EExecutionsNotCollected", "EExecutionNotEnded", "EExecutionEnded"),
+            *("EDeadlineNotReached", "EExecutionNotEmpty", "EPagesNotChecked", "EImmutable"),
         }
     ),
     NotAllowedError: frozenset(
         {
             *("ENameTaken", "ENotOwner", "ENotOperator"),
             *("ELeaderNotAccepted", "ENotResponsible", "ENotWorker", "ENotRequester"),
-            *("ENotOffered", "ENotNamed", "ENotAsked", "ENotForAnyone"),
+            *("ENotOffered", "ELeaderNotListed", "ENotAnswerer", "ELeadersOnly"),
         }
     ),
     NotFoundError: frozenset({"ENotListed", "EUnknownKey"}),
@@ -49,7 +56,7 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
 _TIMED = {
     "EAlreadyUnregistered": "claimable at",
     "EDelayNotOver": "claimable at",
-    "ENotDue": "possible from",
+    "ESlashNotDue": "possible from",
     "ETooEarly": "possible from",
     "ENotExpired": "expires at",
 }

@@ -31,7 +31,7 @@ class ToolState(StrEnum):
 
 _DAY_MS = 86_400_000
 _NOTICE_MS = 3 * _DAY_MS  # collateral::NOTICE_MS
-_EXECUTABLE_MS = _DAY_MS  # collateral::EXECUTABLE_MS
+_EXECUTION_WINDOW_MS = _DAY_MS  # collateral::EXECUTION_WINDOW_MS
 
 
 class SlashView:
@@ -41,14 +41,14 @@ class SlashView:
     proposed_at_ms: int
 
     @property
-    def due_at_ms(self) -> int:
+    def executable_at_ms(self) -> int:
         """The time from which the slash can be executed."""
         return self.proposed_at_ms + _NOTICE_MS
 
     @property
-    def void_at_ms(self) -> int:
+    def expires_at_ms(self) -> int:
         """The time from which the slash can no longer be executed."""
-        return self.due_at_ms + _EXECUTABLE_MS
+        return self.executable_at_ms + _EXECUTION_WINDOW_MS
 
 
 class CollateralView:
@@ -83,13 +83,13 @@ class CollateralView:
         return self.required_mist == 0
 
     @property
-    def is_whole(self) -> bool:
+    def is_sufficient(self) -> bool:
         """Whether the balance is the required amount; otherwise the tool or leader is suspended."""
         return not self.is_claimed and self.shortfall_mist == 0
 
     def pending_slash(self, now_ms: int) -> Any:
-        """Return the proposed `Slash` unless it is executed, cancelled or void; else None."""
-        return self.slash if self.slash and now_ms < self.slash.void_at_ms else None
+        """Return the proposed `Slash` unless it is executed, cancelled or expired; else None."""
+        return self.slash if self.slash and now_ms < self.slash.expires_at_ms else None
 
     @property
     def claimable_at_ms(self) -> int | None:
@@ -143,7 +143,7 @@ class ToolView:
     __slots__ = ()
     definition: Any
     collateral: Any
-    open: bool
+    accepts_any_leader: bool
     leaders: Any
     price_mist: int
 
@@ -166,7 +166,7 @@ class ToolView:
             return ToolState.CLAIMED
         if self.collateral.unregistered_at_ms is not None:
             return ToolState.UNREGISTERED
-        return ToolState.ACTIVE if self.collateral.is_whole else ToolState.SUSPENDED
+        return ToolState.ACTIVE if self.collateral.is_sufficient else ToolState.SUSPENDED
 
     @property
     def is_active(self) -> bool:
@@ -181,7 +181,7 @@ class ToolView:
 
     def accepts(self, leader: Address) -> bool:
         """Return whether an invocation of the tool may name this leader."""
-        return self.open or leader in self.leaders.entries
+        return self.accepts_any_leader or leader in self.leaders.entries
 
 
 class LeaderView:
@@ -198,7 +198,7 @@ class LeaderView:
             return LeaderState.CLAIMED
         if self.collateral.unregistered_at_ms is not None:
             return LeaderState.UNREGISTERED
-        if not self.collateral.is_whole:
+        if not self.collateral.is_sufficient:
             return LeaderState.SUSPENDED
         return LeaderState.ACTIVE if self.accepting else LeaderState.INACTIVE
 
@@ -208,26 +208,26 @@ class LeaderView:
         return self.state is LeaderState.ACTIVE
 
 
-class SettlingView:
+class SettlementView:
     """The base of `invocation::InvocationRequested`: how the invocation is settled."""
 
     __slots__ = ()
-    settling: Any
+    settlement: Any
 
     @property
     def signers(self) -> tuple[bytes, ...]:
         """The tool's keys, one of which must sign the answer; empty if no signature is needed."""
-        keys: tuple[bytes, ...] = getattr(self.settling, "keys", ())
+        keys: tuple[bytes, ...] = getattr(self.settlement, "keys", ())
         return keys
 
     @property
-    def is_for_anyone(self) -> bool:
+    def is_closable_by_anyone(self) -> bool:
         """Whether anyone may settle it, by calling the tool's function."""
-        for_anyone: bool = getattr(self.settling, "for_anyone", False)
-        return for_anyone
+        closable_by_anyone: bool = getattr(self.settlement, "closable_by_anyone", False)
+        return closable_by_anyone
 
 
-class InvocationView(SettlingView):
+class InvocationView(SettlementView):
     """The base of `invocation::Invocation`. Times are in ms since 1970."""
 
     __slots__ = ()
@@ -343,7 +343,7 @@ def _function(function: Any) -> dict[str, Any]:
         "type_arguments": list(function.type_arguments),
         "objects": [str(object_id) for object_id in function.objects],
         "gas": function.gas_mist,
-        "closed_by": "anyone" if function.for_anyone else "leaders",
+        "closed_by": "anyone" if function.closable_by_anyone else "leaders",
     }
 
 
@@ -384,7 +384,7 @@ BASES = {
         "tool::Tool": ToolView,
         "leader::Leader": LeaderView,
         "invocation::Invocation": InvocationView,
-        "invocation::InvocationRequested": SettlingView,
+        "invocation::InvocationRequested": SettlementView,
         "workflows::schedule::Schedule": ScheduleView,
         "value::Ports": PortsView,
     }.items()

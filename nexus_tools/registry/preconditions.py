@@ -69,19 +69,19 @@ def check_registration_terms(
 
 
 def check_not_claimed(collateral: Collateral, name: str) -> None:
-    """Raise `claimed` if all of the collateral was claimed."""
+    """Raise `already_claimed` if all of the collateral was claimed."""
     if collateral.is_claimed:
         raise WrongStateError(
-            "claimed",
+            "already_claimed",
             f"the collateral of {name} was claimed",
             hint="Re-register it with new collateral.",
         )
 
 
 def check_shortfall(collateral: Collateral, name: str) -> int:
-    """Return the missing collateral in MIST. Raises `claimed` or `nothing_to_top_up`."""
+    """Return the missing collateral in MIST. Raises `already_claimed` or `nothing_to_top_up`."""
     check_not_claimed(collateral, name)
-    if collateral.is_whole:
+    if collateral.is_sufficient:
         raise WrongStateError(
             "nothing_to_top_up",
             f"the collateral of {name} is complete: {sui(collateral.balance_mist)}",
@@ -90,7 +90,7 @@ def check_shortfall(collateral: Collateral, name: str) -> int:
 
 
 def check_slash(collateral: Collateral, name: str, amount_mist: int) -> None:
-    """Raise `claimed`, or `slash_too_large` if slashes exceed half of the locked collateral."""
+    """Raise `already_claimed`, or `slash_too_large` if slashes exceed half of the collateral."""
     check_not_claimed(collateral, name)
     if collateral.slashable_mist < amount_mist <= collateral.balance_mist:
         raise ValidationError(
@@ -114,6 +114,6 @@ def check_key(key: bytes) -> None:
         )
 
 
-def due_at_ms(collateral: Collateral) -> int | None:
+def slash_executable_at_ms(collateral: Collateral) -> int | None:
     """Return when the last proposed slash can be executed, in ms since 1970, or None."""
-    return collateral.slash.due_at_ms if collateral.slash else None
+    return collateral.slash.executable_at_ms if collateral.slash else None

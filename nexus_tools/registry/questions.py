@@ -81,18 +81,20 @@ class Questions(PackageClient):
     async def answer(self, invocation: Address, *, approve: bool, note: str = "") -> Sent:
         """Answer a question and continue its execution. The sender receives the leader's fee.
 
-        Raises `question_unknown`, `not_asked` for a question to another address, `closed`, or
-        `note_too_long`.
+        Raises `question_unknown`, `not_answerer` for a question to another address,
+        `already_closed`, or `note_too_long`.
         """
         entry = await self._require_open(invocation)
         if entry.question.answerer != self.client.address:
             raise NotAllowedError(
-                "not_asked",
+                "not_answerer",
                 f"the question is for {entry.question.answerer}, not for {self.client.address}",
                 hint="Sign with the wallet that the question is for.",
             )
         if await self.client.now_ms() >= entry.invocation.expires_at_ms:
-            raise WrongStateError("closed", f"the deadline of the question {invocation} has passed")
+            raise WrongStateError(
+                "already_closed", f"the deadline of the question {invocation} has passed"
+            )
         add_answer = waiting.approve if approve else waiting.reject
         _check_note(entry, "approved" if approve else "rejected", note)
         builder = TransactionBuilder()
@@ -149,7 +151,7 @@ class Questions(PackageClient):
             run_attempt = RunAttempt(execution.id, execution.dag, sources)
         question = Question(
             invocation.id,
-            Address.parse(inputs["who"]),
+            Address.parse(inputs["answerer"]),
             str(inputs["question"]),
             invocation.requester,
             attempt.execution if attempt else None,
@@ -162,8 +164,8 @@ class Questions(PackageClient):
 
     async def _decided_status(self, execution: Execution, workflow: PublishedWorkflow) -> str:
         """Return the final status of an execution that is already decided, or an empty string."""
-        if execution.walks.ending is not None:
-            return execution.walks.ending.replace("_", " ")
+        if execution.progress.ending is not None:
+            return execution.progress.ending.replace("_", " ")
         terms = await ExecutionRecords(self, execution, workflow).terms()
         is_over = await self.client.now_ms() >= terms.deadline_ms
         return Status.TIMED_OUT.replace("_", " ") if is_over else ""
@@ -171,7 +173,7 @@ class Questions(PackageClient):
 
 def _check_note(entry: _OpenQuestion, variant: str, note: str) -> None:
     """Raise `note_too_long` if the answer is larger than the outcome size that was paid for."""
-    answer = Answer(variant, {"who": str(entry.question.answerer), "note": note})
+    answer = Answer(variant, {"answerer": str(entry.question.answerer), "note": note})
     excess = outcome_bytes(answer) - entry.invocation.max_outcome_bytes
     if excess > 0:
         raise ValidationError(

@@ -133,7 +133,7 @@ class ToolAccess:
         if tool is None or leader is None or not tool.accepts(leader.id):
             return None
         keys: tuple[bytes, ...] = leader.keys.keys
-        return keys if leader.collateral.is_whole else None
+        return keys if leader.collateral.is_sufficient else None
 
     async def _wait_for_read(self, signer: str) -> None:
         """Wait for the next read, which may find the signer or its key.

@@ -187,7 +187,9 @@ def _description(text: str) -> str:
 def _timeout(value: object, function: MoveFunction | None) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise _invalid("timeout is not an integer number of milliseconds")
-    longest = _MAX_TIMEOUT_FOR_ANYONE_MS if function and function.for_anyone else MAX_TIMEOUT_MS
+    longest = (
+        _MAX_TIMEOUT_FOR_ANYONE_MS if function and function.closable_by_anyone else MAX_TIMEOUT_MS
+    )
     if not MIN_TIMEOUT_MS <= value <= longest:
         raise _invalid(f"expected a timeout of {MIN_TIMEOUT_MS} to {longest} ms, got {value}")
     return value

@@ -41,7 +41,7 @@ class MoveFunction:
     type_arguments: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     gas_mist: int = _DEFAULT_GAS_MIST
-    for_anyone: bool = False
+    closable_by_anyone: bool = False
 
     @classmethod
     def parse(cls, document: object) -> "MoveFunction":
@@ -74,7 +74,7 @@ class MoveFunction:
             "type_arguments": list(self.type_arguments),
             "objects": list(self.objects),
             "gas": self.gas_mist,
-            "closed_by": _CLOSERS[self.for_anyone],
+            "closed_by": _CLOSERS[self.closable_by_anyone],
         }
 
 

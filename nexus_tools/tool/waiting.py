@@ -20,7 +20,7 @@ _TIME = {"type": "integer", "minimum": 0}
 _ADDRESS = {"type": "string", "pattern": "^0x[0-9a-fA-F]{1,64}$"}
 _ADDRESS_PATTERNS = (_ADDRESS["pattern"], "^0x[0-9a-fA-F]{64}$", "^0x[0-9a-f]{64}$")
 _AT = {"at_ms": {**_TIME, "description": "When it was closed, in ms since 1970."}}
-_ANSWER = {"who": {**_ADDRESS}, "note": {"type": "string"}}
+_ANSWER = {"answerer": {**_ADDRESS}, "note": {"type": "string"}}
 
 
 def is_address_port(schema: Mapping[str, Any]) -> bool:
@@ -34,9 +34,9 @@ def ask_definition(package: str) -> ToolDefinition:
     `package` is the ID of the Move package of tools, `0x` and 64 digits.
     """
     inputs = {
-        "who": {**_ADDRESS, "description": "The address whose answer counts."},
+        "answerer": {**_ADDRESS, "description": "The address whose answer counts."},
         "question": {"type": "string", "description": "What is asked."},
-        "within_ms": {
+        "timeout_ms": {
             **_TIME,
             "description": "How long an answer is waited for, in ms: 89 days at most, and if it is"
             " not said.",
@@ -48,7 +48,7 @@ def ask_definition(package: str) -> ToolDefinition:
         f"{package}::waiting::expire",
         f"{package}::waiting::Ask",
         description="Asks an address for its word: approved or rejected.",
-        inputs=_object(inputs, ["who", "question"]),
+        inputs=_object(inputs, ["answerer", "question"]),
         variants=variants,
     )
 
@@ -57,12 +57,12 @@ def wait_definition(package: str) -> ToolDefinition:
     """Return the definition of `wait`, until a time or for a time; `package` is as in `ask`."""
     inputs = {
         "until_ms": {**_TIME, "description": "Until when to wait, in ms since 1970."},
-        "for_ms": {**_TIME, "description": "How long to wait, in ms: 89 days at most."},
+        "duration_ms": {**_TIME, "description": "How long to wait, in ms: 89 days at most."},
     }
-    either = {"oneOf": [{"required": ["until_ms"]}, {"required": ["for_ms"]}]}
+    either = {"oneOf": [{"required": ["until_ms"]}, {"required": ["duration_ms"]}]}
     return _definition(
         WAIT,
-        f"{package}::waiting::go_on",
+        f"{package}::waiting::finish_wait",
         f"{package}::waiting::Wait",
         description="Waits until a time, or for a time.",
         inputs=_object(inputs, []) | either,
@@ -73,13 +73,13 @@ def wait_definition(package: str) -> ToolDefinition:
 def ask_deadline_ms(inputs: Mapping[str, Any], requested_at_ms: int, expires_at_ms: int) -> int:
     """Return the answer deadline of the Move module `waiting`; times are ms since 1970."""
     latest_ms = expires_at_ms - WAITING_MARGIN_MS
-    within_ms = int(inputs.get("within_ms", latest_ms - requested_at_ms))
-    return min(requested_at_ms + within_ms, latest_ms)
+    timeout_ms = int(inputs.get("timeout_ms", latest_ms - requested_at_ms))
+    return min(requested_at_ms + timeout_ms, latest_ms)
 
 
 def wait_deadline_ms(inputs: Mapping[str, Any], requested_at_ms: int, expires_at_ms: int) -> int:
     """Return the time when a `wait` is over; times are as in `ask_deadline_ms`."""
-    until_ms = int(inputs.get("until_ms", requested_at_ms + int(inputs.get("for_ms", 0))))
+    until_ms = int(inputs.get("until_ms", requested_at_ms + int(inputs.get("duration_ms", 0))))
     return min(until_ms, expires_at_ms - WAITING_MARGIN_MS)
 
 

@@ -66,9 +66,9 @@ from .semantics.runs import Change as Change
 from .semantics.runs import CollectedList as CollectedList
 from .semantics.runs import Event as Event
 from .semantics.runs import ExecutionCancelled as ExecutionCancelled
-from .semantics.runs import ExecutionStarted as ExecutionStarted
 from .semantics.runs import ExecutionTimedOut as ExecutionTimedOut
 from .semantics.runs import GivenValue as GivenValue
+from .semantics.runs import GroupStarted as GroupStarted
 from .semantics.runs import Reference as Reference
 from .semantics.runs import Result as Result
 from .semantics.runs import Run as Run

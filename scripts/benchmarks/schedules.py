@@ -16,7 +16,7 @@ from benchmarks.figure import Figure
 from benchmarks.flow_stage import WorkflowSetup, flow_stage, text_of
 from benchmarks.flows import line
 from nexus_tools.contracts import event_filter, parse_event
-from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionBegun
+from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionStarted
 from nexus_tools.contracts.move_bindings.workflows.schedule import ScheduleTriggered
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.registry import Schedules
@@ -55,7 +55,7 @@ async def _late_ms(folder: Path) -> list[int]:
         begun_ms, planned_ms = {}, {}
         async with aclosing(_told(stage)) as events:
             async for event in events:
-                if isinstance(event, ExecutionBegun):
+                if isinstance(event, ExecutionStarted):
                     begun_ms[event.execution] = event.deadline_ms - LASTS_MS
                 elif event.schedule == created.schedule:
                     planned_ms[event.execution] = event.planned_at_ms
@@ -65,11 +65,11 @@ async def _late_ms(folder: Path) -> list[int]:
         return [begun_ms[number] - planned for number, planned in planned_ms.items()]
 
 
-async def _told(stage: WorkflowSetup) -> AsyncGenerator[ExecutionBegun | ScheduleTriggered, None]:
-    kinds = event_filter(stage.deployment, ExecutionBegun, ScheduleTriggered)
+async def _told(stage: WorkflowSetup) -> AsyncGenerator[ExecutionStarted | ScheduleTriggered, None]:
+    kinds = event_filter(stage.deployment, ExecutionStarted, ScheduleTriggered)
     async with aclosing(follow_events(stage.client, kinds, Cursor.beginning())) as items:
         async for item in items:
             if isinstance(item, EventRecord):
                 event = parse_event(stage.deployment, item.event)
-                assert isinstance(event, ExecutionBegun | ScheduleTriggered)
+                assert isinstance(event, ExecutionStarted | ScheduleTriggered)
                 yield event

@@ -35,7 +35,7 @@ def slash(evidence):
 def test_a_tool_is_slashed_and_topped_up(publisher, author, registered, slash):
     document = slash(publisher, "propose", registered, "0.4")
     assert document["amount_mist"] == 400_000_000
-    assert document["void_at_ms"] - document["due_at_ms"] == DAY_MS
+    assert document["expires_at_ms"] - document["executable_at_ms"] == DAY_MS
     # FIPS 180-2, appendix B.1
     digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert document["evidence_sha256"] == digest
@@ -43,8 +43,8 @@ def test_a_tool_is_slashed_and_topped_up(publisher, author, registered, slash):
     assert (shown["state"], shown["pending_slash"]["evidence_sha256"]) == ("active", digest)
     assert "0.4 SUI from" in author.run("tool", "show", registered).stdout
     [row] = author.json("status")["tools"]
-    assert row["pending_slash"]["due_at_ms"] == document["due_at_ms"]
-    assert publisher.fails("admin", "slash", "execute", registered, "--yes") == (4, "not_due")
+    assert row["pending_slash"]["executable_at_ms"] == document["executable_at_ms"]
+    assert publisher.fails("admin", "slash", "execute", registered, "--yes") == (4, "slash_not_due")
     publisher.json("localnet", "advance-clock", "3d")
     document = slash(publisher, "execute", registered)
     assert (document["amount_mist"], document["remaining_mist"]) == (400_000_000, 600_000_000)
@@ -77,7 +77,7 @@ def test_a_leader_is_slashed(publisher, author, leader, slash):
     for noun in (("leader", "status"), ("status",)):
         assert f"! {said}. Run `{remedy}` to restore it\n" in author.run(*noun).stderr
     assert f"{remedy} --wallet author" in author.run("doctor", "-w", "author").stdout
-    assert author.fails("leader", "activate", "--yes") == (4, "not_in_force")
+    assert author.fails("leader", "activate", "--yes") == (4, "collateral_inactive")
     assert author.json("leader", "top-up", "--yes")["amount_mist"] == 3_000_000_000
     [row] = author.json("leader", "status")
     assert (row["state"], row["collateral_mist"]) == ("inactive", 10_000_000_000)
@@ -103,7 +103,7 @@ def test_how_much_can_be_slashed_still_is_said(publisher, author, registered, ev
     assert (result.code, result.error["code"]) == (7, "slash_too_large")
     assert result.error["hint"] == "Slash at most 0.5 SUI."
     assert publisher.fails("admin", "slash", "propose", registered, "2", *why[:-1])[1] == (
-        "wrong_slash"
+        "invalid_slash_amount"
     )
 
 

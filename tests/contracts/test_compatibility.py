@@ -24,7 +24,10 @@ def changed_package(change):
     ("change", "reason"),
     [
         ({("invocation", "max_outcome_bytes"): "most_bytes"}, "invocation: the type Invocation"),
-        ({("collateral", "is_whole"): "whole", ("leader", "is_whole"): "whole"}, "collateral: "),
+        (
+            {("collateral", "is_sufficient"): "whole", ("leader", "is_sufficient"): "whole"},
+            "collateral: ",
+        ),
     ],
 )
 async def test_check_raises_when_a_package_has_another_layout_or_lacks_a_function(

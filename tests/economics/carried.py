@@ -11,8 +11,8 @@ from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
 from nexus_tools.contracts.move_bindings.workflows import execution as calls
 from nexus_tools.contracts.move_bindings.workflows.execution import (
     Execution,
-    ExecutionBegun,
     ExecutionEnded,
+    ExecutionStarted,
     RunRefused,
 )
 from nexus_tools.registry import (
@@ -102,7 +102,7 @@ class ActiveExecution:
         stage = self.stage
         settings = await LeaderRegistry(stage.owner, stage.deployment).settings()
         builder, package = TransactionBuilder(), stage.deployment.workflows
-        execution = calls.begin(
+        execution = calls.start(
             builder,
             package,
             stage.deployment.leader_registry,
@@ -119,7 +119,7 @@ class ActiveExecution:
         )
         for vertex, ports in values.items():
             given = make_ports(builder, stage.deployment.package, ports_of(ports))
-            calls.give(builder, package, execution, self.names.index(vertex), given)
+            calls.add_entry_values(builder, package, execution, self.names.index(vertex), given)
         calls.share(builder, package, execution)
         sent = await PackageClient(stage.owner, stage.deployment).send(builder)
         events = self._events(sent)
@@ -127,7 +127,7 @@ class ActiveExecution:
         return events
 
     def _has_begun(self, events):
-        [begun] = [event for event in events if isinstance(event, ExecutionBegun)]
+        [begun] = [event for event in events if isinstance(event, ExecutionStarted)]
         self.id = begun.execution
         foresight = StepPredictor(self.plan)
         foresight.add_start(DEFAULT_GROUP)

@@ -23,7 +23,7 @@ from nexus_tools.tool import Answer, Failure, FailureReason
 from nexus_tools.workflow import (
     DEFAULT_GROUP,
     ERR_EVAL,
-    ExecutionStarted,
+    GroupStarted,
     Run,
     RunClosed,
     RunFailed,
@@ -113,7 +113,7 @@ class RuledExecution:
         self.duration_ms, self.deadline_ms = duration_ms, self.clock.now_ms + duration_ms
         self.needs = Needs(self.plan, self.kind_of, self.fees, max_outcome_bytes)
         self._shared |= {id(values): values, id(self.needs): self.needs}
-        self.semantics.apply(ExecutionStarted(DEFAULT_GROUP))
+        self.semantics.apply(GroupStarted(DEFAULT_GROUP))
         written, _ = self.semantics.take_counts()
         self._finish()
         foresight = StepPredictor(self.plan)

@@ -1,6 +1,6 @@
 """The funds that the steps of an execution need before they happen.
 
-Source: `terms.move`, `walks.move` and `records.move`.
+Source: `terms.move`, `progress.move` and `records.move`.
 """
 
 from types import SimpleNamespace

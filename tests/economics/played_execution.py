@@ -137,7 +137,7 @@ class PlayedExecution(ActiveExecution):
         try:
             events = await super().send(builder)
         except NexusError as error:
-            if error.code != "funds_short":
+            if error.code != "insufficient_funds":
                 raise
             raise FundsShortError from error
         self._count_refunds(events)

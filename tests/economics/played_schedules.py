@@ -161,7 +161,7 @@ class PlayedKeeping:
         for number, schedule in enumerate(self.rules.schedules):
             found = await client.read(self.ids[number], Schedule)
             assert found.funds == schedule.funds_mist
-            assert (found.begun, found.running) == (schedule.begun, schedule.running)
+            assert (found.started, found.running) == (schedule.begun, schedule.running)
             assert (found.failures, found.is_paused) == (schedule.failures, schedule.is_paused)
             for execution in self.executions[number]:
                 await execution.check_end()

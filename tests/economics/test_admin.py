@@ -24,7 +24,7 @@ async def test_admin_cannot_take_a_collateral(parties, tool, told, refused):
         with refused("slash_too_large"):
             await admins.propose_slash(tool.fqn, 500_000_001, *REASON)
         await admins.propose_slash(tool.fqn, 500_000_000, *REASON)
-        with refused("not_due"):
+        with refused("slash_not_due"):
             await admins.execute_slash(tool.fqn)
         parties.pass_time(3 * DAY_MS)
         await admins.execute_slash(tool.fqn)
@@ -250,7 +250,7 @@ async def test_admin_cannot_slash_a_new_collateral_with_an_old_proposal(
 async def test_admin_cannot_slash_without_a_reason(parties, tool, attack, refused):
     admins = parties.tools("admin")
     async with attack("admin"):
-        with refused("wrong_slash"):
+        with refused("invalid_slash_amount"):
             await admins.propose_slash(tool.fqn, 0, *REASON)
         with refused("invalid_reason"):
             await admins.propose_slash(tool.fqn, 1, "", bytes(32))

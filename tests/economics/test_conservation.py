@@ -336,7 +336,7 @@ class World:
             assert (
                 tool.collateral.is_claimed or 2 * tool.price_mist <= tool.collateral.required_mist
             )
-            assert not (tool.open and tool.price_mist)
+            assert not (tool.accepts_any_leader and tool.price_mist)
         pledges = [item.collateral for item in (*tools, *leaders)]
         for pledge in pledges:
             assert 2 * pledge.slashed_mist <= pledge.required_mist

@@ -359,10 +359,10 @@ async def test_owner_gets_an_immediate_refund_despite_an_open_question(parties, 
     stage.owner = parties.clients["admin"]
     await stage.register_tool(ask_definition(str(stage.deployment.original_id)))
     stage.owner = parties.clients["user"]
-    asking = Vertex("ask", ASK, VertexKind.ON_CHAIN, entry_ports=("who", "question"))
+    asking = Vertex("ask", ASK, VertexKind.ON_CHAIN, entry_ports=("answerer", "question"))
     workflow = await stage.publish(Document((asking,), (), dialect=DIALECT))
     async with attack("stranger") as played:
-        values = {"ask": {"who": str(parties.address("stranger")), "question": "?"}}
+        values = {"ask": {"answerer": str(parties.address("stranger")), "question": "?"}}
         execution = await stage.begin(
             workflow, values, funds_mist=500 * MIST, max_timeout_ms=90 * DAY_MS
         )

@@ -206,7 +206,7 @@ async def test_leader_cannot_invent_an_answer(parties, define, active_leader, at
     )
     invocation = await parties.request(tool)
     async with attack("leader") as played:
-        with refused("not_signed"):
+        with refused("signature_or_call_required"):
             await parties.settle(active_leader, invocation)
     assert played["owner"] == 0
 
@@ -343,7 +343,7 @@ async def test_leader_cannot_settle_with_the_answer_of_another_invocation(
     invocation = await parties.request(tool)
     answer = sign_answer(key, invocation, {"a": 1, "b": 1}, parties.ANSWER)
     async with attack("leader"):
-        with refused("wrong_signature"):
+        with refused("invalid_signature"):
             await parties.invocations("leader").close(active_leader, {invocation: answer})
 
 
@@ -357,7 +357,7 @@ async def test_leader_cannot_settle_twice_with_one_answer(
     invocations = parties.invocations("leader")
     await invocations.close(active_leader, {first: answer})
     async with attack("leader"):
-        with refused("wrong_signature"):
+        with refused("invalid_signature"):
             await invocations.close(active_leader, {second: answer})
 
 
@@ -369,7 +369,7 @@ async def test_leader_cannot_change_an_answer(
     answer = sign_answer(key, invocation, parties.INPUTS, parties.ANSWER)
     changed = Answer("ok", {"result": 43}, answer.signature)
     async with attack("leader"):
-        with refused("wrong_signature"):
+        with refused("invalid_signature"):
             await parties.invocations("leader").close(active_leader, {invocation: changed})
 
 
@@ -446,7 +446,7 @@ async def test_suspended_leader_is_not_immune_after_a_top_up(
             with refused("slash_too_large"):
                 await admins.propose_slash(active_leader, 1, "once more", bytes(32))
             await leaders.top_up(active_leader)
-    assert (await leaders.get(active_leader)).collateral.is_whole
+    assert (await leaders.get(active_leader)).collateral.is_sufficient
 
 
 async def test_seller_cannot_keep_a_worker_of_a_sold_leader(

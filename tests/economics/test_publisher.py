@@ -61,7 +61,7 @@ async def test_publisher_cannot_upgrade_immediately(
     async with attack("admin"):
         with refused("upgrade_cap_unknown"):
             await publisher.upgrade(next_package, parties.chain.deployment)
-        with refused("nothing_proposed"):
+        with refused("no_proposal"):
             await upgrades().execute(next_package)
         await upgrades().propose(next_package)
         parties.pass_time(14 * DAY_MS - 60_000)
@@ -145,7 +145,7 @@ async def test_publisher_cannot_save_an_upgrade_permit_for_later(
     await upgrades().propose(next_package)
     async with attack("admin"):
         parties.pass_time(21 * DAY_MS)
-        with refused("void"):
+        with refused("proposal_expired"):
             await upgrades().execute(next_package)
 
 
@@ -165,7 +165,7 @@ async def test_publisher_cannot_exchange_a_proposal_during_its_delay(
     await upgrades().propose(fixed_package)
     async with attack("admin"):
         parties.pass_time(13 * DAY_MS)
-        with refused("proposed"):
+        with refused("proposal_pending"):
             await upgrades().propose(next_package)
         await upgrades().cancel()
         await upgrades().propose(next_package)

@@ -53,7 +53,7 @@ async def test_requester_cannot_be_refunded_twice(parties, tool, active_leader, 
     async with parties.round() as honest:
         await parties.invocations().delete(other)
     async with attack("user", honest.gained) as played:
-        with refused("closed"):
+        with refused("already_closed"):
             await parties.invocations().call(calls.expire, invocation)
         await parties.invocations().delete(invocation)
     assert played.gained == honest.gained

@@ -124,7 +124,7 @@ async def test_leader_cannot_settle_with_the_answer_to_its_own_question(
         mine = await server.answer(active_leader, invocation, {"a": 1, "b": 1})
         assert mine.ports == {"result": 2}
         assert await server.refusal(active_leader, invocation, parties.INPUTS) == "key_reused"
-        with refused("wrong_signature"):
+        with refused("invalid_signature"):
             await parties.invocations("leader").close(active_leader, {invocation: mine})
     assert played["leader"] == 0
 

@@ -47,7 +47,7 @@ async def test_owner_cannot_leave_before_a_slash(parties, tool, attack, refused)
     parties.pass_time(1 * DAY_MS)
     async with attack("owner", {"owner": 1_000_000_000}) as played:
         await tools.claim(tool.fqn)
-        with refused("held_back"):
+        with refused("locked_for_slash"):
             await tools.claim(tool.fqn)
     assert 590_000_000 < played["owner"] < 600_000_000
     parties.pass_time(2 * DAY_MS)
@@ -147,7 +147,7 @@ async def test_operator_cannot_open_a_priced_tool_to_all_leaders(
     accomplice = await parties.register_leader("stranger", "accomplice")
     async with attack("stranger") as played:
         with refused("not_owner"):
-            await thief.call(calls.open_to_all, *by_owner(parties, tool))
+            await thief.call(calls.accept_any_leader, *by_owner(parties, tool))
         with refused("not_owner"):
             await thief.add_leader(tool.fqn, accomplice)
         await thief.remove_leader(tool.fqn, active_leader)
@@ -273,7 +273,7 @@ async def test_owner_cannot_raise_the_price_of_an_open_tool(parties, define, att
     """An open tool has no price, and its users cannot be asked for one."""
     tool = await parties.register_tool(define(), price_mist=0)
     async with attack("owner"):
-        with refused("open_to_all"):
+        with refused("accepts_any_leader"):
             await parties.tools().update(tool.fqn, price_mist=1)
 
 

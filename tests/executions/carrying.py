@@ -15,8 +15,8 @@ from nexus_tools.contracts.move_bindings.workflows import execution as calls
 from nexus_tools.contracts.move_bindings.workflows.execution import (
     Execution,
     ExecutionAdvanced,
-    ExecutionBegun,
     ExecutionEnded,
+    ExecutionStarted,
     RegionGathered,
     RunRefused,
 )
@@ -30,8 +30,8 @@ from nexus_tools.tool import ToolFqn
 from nexus_tools.workflow import (
     DEFAULT_GROUP,
     ExecutionCancelled,
-    ExecutionStarted,
     ExecutionTimedOut,
+    GroupStarted,
     Run,
     RunClosed,
     RunFailed,
@@ -127,7 +127,7 @@ class Carried:
         max_outcome_bytes=OUTCOME_BYTES,
     ):
         builder, package = TransactionBuilder(), self.carrier.package
-        execution = calls.begin(
+        execution = calls.start(
             builder,
             package,
             self.carrier.deployment.leader_registry,
@@ -146,18 +146,18 @@ class Carried:
             ports = {port: "given" for port in vertex.entries if port not in vertex.constants}
             if ports:
                 port_values = make_ports(builder, self.carrier.deployment.package, ports_of(ports))
-                calls.give(builder, package, execution, self.numbers[name], port_values)
+                calls.add_entry_values(builder, package, execution, self.numbers[name], port_values)
         calls.share(builder, package, execution)
         await self.has_begun(await self.carrier.owner.send(builder))
 
     async def has_begun(self, sent):
         """Record the transaction that started it: the owner's, or a keeper's for a schedule."""
-        begun = self.carrier.owner.emitted(sent, ExecutionBegun)
+        begun = self.carrier.owner.emitted(sent, ExecutionStarted)
         self.id, self.deadline_ms = begun.execution, begun.deadline_ms
         self._look_for_end(sent)
         if self.weighs:
             await self._grown(sent)
-        change = self.semantics.apply(ExecutionStarted(DEFAULT_GROUP))
+        change = self.semantics.apply(GroupStarted(DEFAULT_GROUP))
         self._compare([begun.change], [change])
 
     async def request(self, run, limit=1):
@@ -295,7 +295,7 @@ class Carried:
 
     async def _gathered(self, changes, expected):
         """Gather each emptied region, which the semantics does immediately."""
-        todo = [region for change in changes for region in change.emptied]
+        todo = [region for change in changes for region in change.finished_regions]
         ended = None
         while todo:
             region = todo.pop(0)
@@ -308,7 +308,7 @@ class Carried:
             for event in events:
                 if isinstance(event, RegionGathered):
                     changes.append(event.change)
-                    todo += event.change.emptied
+                    todo += event.change.finished_regions
             ended = sent
         if ended is not None:
             self._look_for_end(ended)

@@ -202,7 +202,7 @@ class Story:
             ports = {port: "given" for port in vertex.entries if port not in vertex.constants}
             if ports:
                 port_values = make_ports(builder, carrier.deployment.package, ports_of(ports))
-                schedules.set_inputs(builder, package, schedule, number, port_values)
+                schedules.set_entry_values(builder, package, schedule, number, port_values)
         schedules.share(builder, package, schedule)
         sent = await carrier.owner.send(builder)
         created = carrier.owner.emitted(sent, ScheduleCreated).schedule

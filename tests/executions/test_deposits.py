@@ -60,7 +60,7 @@ async def test_iteration_mark_is_refunded_exactly(carrier):
     await execution.begin()
     await execution.carry(lambda *_: ("a", {"p": ["x", "y"]}))
     read = await carrier.worker.read(execution.id, Execution)
-    fields = await carrier.worker.client.dynamic_fields(read.walks.records.id)
+    fields = await carrier.worker.client.dynamic_fields(read.progress.records.id)
     mark = carrier.deployment.type_of(moves.Mark)
     assert [field.key_type for field in fields].count(mark) == 2
     assert exact(execution)

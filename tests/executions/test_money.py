@@ -53,7 +53,7 @@ async def test_cleanup_fails_before_the_end_and_by_others_for_seven_days(
     execution, outcome = await begun(carrier)
     with pytest.raises(NexusError) as caught:
         await Executions(user, carrier.deployment).clean(execution.id)
-    assert caught.value.code == "not_ended"
+    assert caught.value.code == "execution_not_ended"
     await execution.carry(outcome)
     ended_at_ms = (await Executions(user, carrier.deployment).get(execution.id)).ended_at_ms
     with pytest.raises(NexusError) as caught:
@@ -109,7 +109,7 @@ async def test_owner_cannot_delete_a_needed_invocation(carrier, user, refused):
     execution, _ = await begun(carrier)
     [run, *_] = execution.semantics.ready()
     [run] = await execution.request(run)
-    await refused(carrier.owner, "of_execution", closing.delete, execution.invocations[run])
+    await refused(carrier.owner, "is_attempt", closing.delete, execution.invocations[run])
 
 
 async def test_insufficient_funds_request_nothing_and_cost_no_one(carrier):

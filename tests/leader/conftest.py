@@ -86,11 +86,11 @@ from nexus_tools.workflow import DEFAULT_GROUP
 TIMEOUT_S = 60
 STEP_EVENTS = (
     InvocationRequested,
-    moves.ExecutionBegun,
+    moves.ExecutionStarted,
     moves.ExecutionAdvanced,
     moves.RunRefused,
     moves.RegionGathered,
-    moves.ExecutionShort,
+    moves.ExecutionUnderfunded,
     moves.ExecutionEnded,
 )
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
@@ -412,7 +412,7 @@ class World:
         named = leaders or [identity.id for identity in self.known[:2]]
         builder, package = TransactionBuilder(), self.deployment.workflows
         prices = [terms.get("max_price_mist", 10**6)] * len(workflow.tools)
-        execution = moves.begin(
+        execution = moves.start(
             *(builder, package, self.deployment.leader_registry, settings.revision),
             *(workflow.id, list(workflow.plan.groups).index(DEFAULT_GROUP), named[0], prices),
             terms.get("max_timeout_ms", 90 * 86_400_000),
@@ -421,14 +421,16 @@ class World:
             builder.split_coins(builder.gas, [funds_mist])[0],
         )
         if len(named) > 1:
-            moves.name_backup(builder, package, execution, named[1])
+            moves.set_backup(builder, package, execution, named[1])
         numbers = list(workflow.plan.vertices)
         for vertex, values in (inputs or {}).items():
             ports = make_ports(builder, self.deployment.package, ports_of(values))
-            moves.give(builder, package, execution, numbers.index(vertex), ports)
+            moves.add_entry_values(builder, package, execution, numbers.index(vertex), ports)
         moves.share(builder, package, execution)
         events = self.parsed(await self.invocations.send(builder))
-        return next(event.execution for event in events if isinstance(event, moves.ExecutionBegun))
+        return next(
+            event.execution for event in events if isinstance(event, moves.ExecutionStarted)
+        )
 
     def parsed(self, sent):
         """Return the events of a transaction."""
@@ -611,7 +613,7 @@ def requested(invocation):
         invocation.price_mist,
         invocation.payment,
         invocation.max_outcome_bytes,
-        invocation.settling,
+        invocation.settlement,
         invocation.tool_revision,
         invocation.attempt,
     )

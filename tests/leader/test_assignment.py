@@ -1,7 +1,7 @@
 from msgspec.structs import replace
 
 from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
-from nexus_tools.contracts.move_bindings.settling import Settling
+from nexus_tools.contracts.move_bindings.settlement import Settlement
 from nexus_tools.leader.chain.assignment import assignment
 from nexus_tools.sui.types.address import Address
 
@@ -22,7 +22,7 @@ def requested(*leaders):
         price_mist=0,
         payment_mist=0,
         max_outcome_bytes=1_000,
-        settling=Settling.Leader(),
+        settlement=Settlement.Leader(),
         tool_revision=0,
         attempt=None,
     )

@@ -33,11 +33,11 @@ def failed(command, kind=ErrorKind.INSUFFICIENT_GAS):
         (failed(PLACE - 1), FailureCause.OTHERS),
         (aborted(PLACE, "badge", 1), FailureCause.TOOL),
         # A function may imitate the abort code of a lost race.
-        (aborted(PLACE, "invocation", invocation.EClosed.code), FailureCause.TOOL),
+        (aborted(PLACE, "invocation", invocation.EAlreadyClosed.code), FailureCause.TOOL),
         (failed(PLACE), FailureCause.TOOL),
         (aborted(PLACE + 1, "on_chain_call", on_chain_call.ENotFinished.code), FailureCause.TOOL),
         (aborted(PLACE + 1, "invocation", invocation.EOutcomeTooLarge.code), FailureCause.TOOL),
-        (aborted(PLACE + 1, "invocation", invocation.EClosed.code), FailureCause.OTHERS),
+        (aborted(PLACE + 1, "invocation", invocation.EAlreadyClosed.code), FailureCause.OTHERS),
         (aborted(PLACE + 1, "invocation", invocation.ENotWorker.code), FailureCause.OTHERS),
         (aborted(PLACE + 2, "execution", 18), FailureCause.OTHERS),
         (aborted(PLACE + 2, "walks", 0), FailureCause.TOOL),

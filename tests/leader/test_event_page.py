@@ -7,7 +7,7 @@ from nexus_tools.contracts.move_bindings.workflows.execution import (
     ExecutionEnded,
     ExecutionLeadersChanged,
 )
-from nexus_tools.contracts.move_bindings.workflows.walks import Change
+from nexus_tools.contracts.move_bindings.workflows.progress import Change
 from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.intake.event_page import EventPage
 from nexus_tools.sui.bcs import boolean, option, record, string, u8, u64, vector

@@ -99,7 +99,7 @@ async def test_execution_without_funds_continues_after_a_refill(world, counting)
     workflow = await world.publish(CHAIN)
     async with world.running(leader) as running:
         execution = await world.begin(workflow, CHAIN_INPUTS, funds_mist=40_000_000)
-        await world.events_of(execution, until=moves.ExecutionShort)
+        await world.events_of(execution, until=moves.ExecutionUnderfunded)
         transactions = running.metrics.registry.get_sample_value
         sent = transactions("nexus_leader_step_transactions_total")
         builder = TransactionBuilder()
@@ -256,7 +256,7 @@ async def test_leader_resumes_from_records_when_it_missed_events(world, counting
     workflow = await world.publish(CHAIN)
     async with world.running(second):
         execution = await world.begin(workflow, CHAIN_INPUTS, leaders=[first.id])
-        await send(world, moves.name_leader, execution, second.id)
+        await send(world, moves.set_leader, execution, second.id)
         assert (await world.ended(execution)).status == "completed"
 
 
@@ -270,7 +270,7 @@ async def test_closing_is_sent_alone_when_the_leader_may_not_request_the_next_ru
     ):
         execution = await world.begin(workflow, CHAIN_INPUTS, leaders=[first.id])
         await counting.wait_for(1)
-        await send(world, moves.name_leader, execution, second.id)
+        await send(world, moves.set_leader, execution, second.id)
         counting.gate.set()
         events = await world.events_of(execution)
         sample = closing.metrics.registry.get_sample_value

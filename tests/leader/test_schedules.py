@@ -97,7 +97,7 @@ async def test_due_execution_is_started_run_and_collected(world, leader, create,
     assert (first.missed, second.missed) == (0, 0)
     (collected,) = await wait_for_events(world, moves.ScheduleCollected, 1)
     assert (collected.execution, collected.status) == (first.execution, "completed")
-    assert (await schedules.get(schedule)).begun == 2
+    assert (await schedules.get(schedule)).started == 2
 
 
 async def test_executions_missed_while_off_start_once(world, leader, create):
@@ -267,7 +267,7 @@ async def test_second_leader_starts_when_the_first_one_does_not(
         told_after_ms = await world.client.now_ms()
         await emit_event(1)
         world.localnet.advance_clock(10_000)
-        (begun,) = await wait_for_events(world, executions.ExecutionBegun, 1)
+        (begun,) = await wait_for_events(world, executions.ExecutionStarted, 1)
     (triggered,) = await wait_for_events(world, moves.ScheduleTriggered, 1)
     assert triggered.keeper == second.key.address
     assert begun.deadline_ms - HOUR_MS >= told_after_ms + 10_000
@@ -622,5 +622,5 @@ async def test_schedule_without_funds_is_not_simulated(
             await looks.at(schedule, count)
         assert not simulated
         await schedules.refill(schedule, 10**9)
-        await wait_for_events(world, executions.ExecutionBegun, 1)
+        await wait_for_events(world, executions.ExecutionStarted, 1)
     assert len(simulated) == 1

@@ -10,7 +10,7 @@ from nexus_tools.contracts.move_bindings.collateral import Collateral
 from nexus_tools.contracts.move_bindings.invocation import Invocation
 from nexus_tools.contracts.move_bindings.keys import Keys
 from nexus_tools.contracts.move_bindings.roster import Roster
-from nexus_tools.contracts.move_bindings.settling import Settling
+from nexus_tools.contracts.move_bindings.settlement import Settlement
 from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.contracts.move_bindings.value import Ports, Value
@@ -61,7 +61,7 @@ def make_tool(add_definition):
 
 def invocation_with(ports, signers=()):
     terms = (1_000, 10_000, 25_000, 0, Address.of(6), 0, 0, 0, 1_000)
-    settling = Settling.Signature(signers) if signers else Settling.Leader()
+    settling = Settlement.Signature(signers) if signers else Settlement.Leader()
     state = (False, settling, 0, 1, 0, State.Requested())
     named = (INVOCATION, TOOL, ASSIGNMENT.fqn, Address.of(5), None, ports, (LEADER,))
     return Invocation(*named, *terms, *state)

@@ -318,7 +318,7 @@ async def test_close_rejects_unsigned_answer_of_signing_tool(
     _, place = await invocations.request(signing_tool, INPUTS)
     with pytest.raises(ValidationError) as caught:
         await closing.close(active_leader, {place: ANSWER})
-    assert caught.value.code == "not_signed"
+    assert caught.value.code == "signature_or_call_required"
     await closing.close(active_leader, {place: Failure(FailureReason.OUTPUT_INVALID, "")})
 
 
@@ -333,7 +333,7 @@ async def test_close_rejects_answer_that_tool_did_not_sign(
     answer = signed_by(tool_key, over, ANSWER, signs=signs, inputs=inputs)
     with pytest.raises(ValidationError) as caught:
         await closing.close(active_leader, {place: answer})
-    assert caught.value.code == "wrong_signature"
+    assert caught.value.code == "invalid_signature"
 
 
 async def test_signature_is_checked_against_keys_at_request(

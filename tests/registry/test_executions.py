@@ -9,7 +9,7 @@ import re
 import pytest
 
 from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
-from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionBegun, ExecutionEnded
+from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionEnded, ExecutionStarted
 from nexus_tools.errors import NotAllowedError, NotFoundError, ValidationError, WrongStateError
 from nexus_tools.registry import (
     Executions,
@@ -166,7 +166,7 @@ async def test_history_reads_events_only_since_the_start(executions, twice, work
     monkeypatch.setattr(history, "past_events", past_events)
     started = await executions.start(twice, {"a": 1, "one.b": 2})
     steps = await executions.history(started.execution)
-    assert [type(step.event) for step in steps] == [ExecutionBegun, InvocationRequested]
+    assert [type(step.event) for step in steps] == [ExecutionStarted, InvocationRequested]
     [after] = cursors
     assert after.checkpoint >= before
 
@@ -201,7 +201,7 @@ async def test_clean_deletes_all_objects_for_their_rebate(executions, twice, wor
     started = await executions.start(twice, {"a": 1, "one.b": 2})
     with pytest.raises(WrongStateError) as refused:
         await executions.clean(started.execution)
-    assert refused.value.code == "not_ended"
+    assert refused.value.code == "execution_not_ended"
     await worker.carry(twice, started.execution, adds({"one": 3, "two": 10}))
     before = await user.balance(user.address)
     rehearsed = await Executions(user, executions.deployment, dry_run=True).clean(started.execution)

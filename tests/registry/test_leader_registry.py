@@ -147,7 +147,7 @@ async def test_re_register_keeps_id_and_locks_new_collateral(
     await claimed(leaders, chain, active_leader)
     with pytest.raises(WrongStateError) as caught:
         await leaders.unregister(active_leader)
-    assert caught.value.code == "claimed"
+    assert caught.value.code == "already_claimed"
     settings = await leaders.settings()
     await leader_admins.configure(replace(settings, collateral_mist=12 * SUI))
     await leaders.re_register(active_leader)
@@ -180,7 +180,7 @@ async def test_second_claim_pays_amount_of_pending_slash(
     assert (await leaders.get(active_leader)).collateral.balance_mist == 4 * SUI
     with pytest.raises(WrongStateError) as caught:
         await leaders.claim(active_leader)
-    assert caught.value.code == "held_back"
+    assert caught.value.code == "locked_for_slash"
     await leader_admins.cancel_slash(active_leader)
     await leaders.claim(active_leader)
     assert (await leaders.get(active_leader)).state is LeaderState.CLAIMED
@@ -204,7 +204,7 @@ async def test_top_up_reactivates_suspended_leader(leaders, leader_admins, activ
     assert (await leaders.get(active_leader)).is_active
     with pytest.raises(WrongStateError, match="possible from") as caught:
         await leader_admins.execute_slash(active_leader)
-    assert caught.value.code == "not_due"
+    assert caught.value.code == "slash_not_due"
     chain.net.advance_clock(3 * DAY)
     await leader_admins.execute_slash(active_leader)
     current = await leaders.get(active_leader)
@@ -239,7 +239,7 @@ async def test_add_worker_fails_for_seventeenth_worker(leaders, leader):
     _, place = await leaders.register("many", workers=sixteen)
     with pytest.raises(ValidationError) as caught:
         await leaders.add_worker(place, leader.address)
-    assert caught.value.code == "roster_full"
+    assert caught.value.code == "too_many_entries"
 
 
 async def test_owner_adds_and_removes_keys(leaders, active_leader):

@@ -22,7 +22,7 @@ KEYS = bytes(range(32)), b"\x02" * 32
 async def test_first_registration_owns_the_name(registry, chain, owner):
     name = await registry.name(NAME)
     assert name.id == name_id(chain.deployment.tool_registry, NAME)
-    assert (name.name, name.owner.owner, name.owner.offered) == (NAME, owner.address, None)
+    assert (name.name, name.owner.owner, name.owner.pending_owner) == (NAME, owner.address, None)
     tool = await registry.get(ADD)
     assert (tool.name, await registry.owner(tool)) == (name.id, owner.address)
 
@@ -107,10 +107,10 @@ async def test_accepted_leader_has_one_worker_and_no_keys(
         await users.accept(active_leader)
     assert caught.value.code == "not_offered"
     await leaders.offer(active_leader, user.address)
-    assert (await leaders.get(active_leader)).owner.offered == user.address
+    assert (await leaders.get(active_leader)).owner.pending_owner == user.address
     await users.accept(active_leader)
     current = await leaders.get(active_leader)
-    assert (current.owner.owner, current.owner.offered) == (user.address, None)
+    assert (current.owner.owner, current.owner.pending_owner) == (user.address, None)
     assert (current.workers.entries, current.keys.keys) == ((user.address,), ())
     with pytest.raises(NotAllowedError) as caught:
         await leaders.deactivate(active_leader)
@@ -126,7 +126,7 @@ async def test_admin_role_passes_by_offer_and_accept(admin, user, admins, chain)
         await theirs.offer(user.address)
     assert caught.value.code == "not_admin"
     await ours.offer(user.address)
-    assert (await ours.state()).owner.offered == user.address
+    assert (await ours.state()).owner.pending_owner == user.address
     settings = await admins.settings()
     with pytest.raises(NotAllowedError) as caught:
         await ToolRegistry(user, chain.deployment).configure(settings)

@@ -186,13 +186,13 @@ async def test_register_fails_for_timeout_out_of_range(registry, admins, define)
 async def test_register_fails_for_price_without_leaders(registry, define):
     with pytest.raises(ValidationError) as caught:
         await registry.register(Registration(define(), price_mist=1))
-    assert caught.value.code == "open_to_all"
+    assert caught.value.code == "accepts_any_leader"
 
 
 async def test_register_fails_for_signed_answers_without_key(registry, define):
     with pytest.raises(ValidationError) as caught:
         await registry.register(Registration(define(), requires_signed_outcome=True))
-    assert caught.value.code == "key_needed"
+    assert caught.value.code == "signing_key_missing"
 
 
 async def test_register_fails_for_longer_delay_than_accepted(registry, admins, define):

@@ -19,7 +19,7 @@ from nexus_tools.workflow import (
     Edge,
     EdgeKind,
     Execution,
-    ExecutionStarted,
+    GroupStarted,
     InputPort,
     OutputPort,
     Run,
@@ -132,7 +132,7 @@ class Foreseen:
         chance = random.Random(seed)
         foresight = StepPredictor(plan)
         foresight.add_start(DEFAULT_GROUP)
-        self._compare(foresight, self.execution.apply(ExecutionStarted(DEFAULT_GROUP)))
+        self._compare(foresight, self.execution.apply(GroupStarted(DEFAULT_GROUP)))
         while self.execution.status is Status.RUNNING:
             ready, under_way = list(self.execution.ready()), list(self.execution.under_way())
             run = chance.choice(ready + under_way)

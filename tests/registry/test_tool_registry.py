@@ -107,7 +107,7 @@ async def test_methods_fail_with_message_for_claimed_tool(registry, chain, verb)
     await registry.claim(ADD)
     with pytest.raises(WrongStateError) as caught:
         await getattr(registry, verb)(ADD)
-    assert caught.value.code == "claimed"
+    assert caught.value.code == "already_claimed"
 
 
 @pytest.mark.usefixtures("added")
@@ -213,13 +213,13 @@ async def test_update_fails_for_invalid_definition(registry, priced_tool):
 async def test_open_to_all_fails_for_tool_with_price(registry, priced_tool):
     with pytest.raises(ValidationError) as caught:
         await registry.accept_any_leader(ADD)
-    assert caught.value.code == "open_to_all"
+    assert caught.value.code == "accepts_any_leader"
     await registry.update(ADD, price_mist=0)
     await registry.accept_any_leader(ADD)
     assert (await registry.get(ADD)).leaders.entries == ()
     with pytest.raises(ValidationError) as caught:
         await registry.update(ADD, price_mist=1)
-    assert caught.value.code == "open_to_all"
+    assert caught.value.code == "accepts_any_leader"
 
 
 async def test_open_tool_accepts_any_leader_until_one_is_listed(registry, added, active_leader):
@@ -233,7 +233,7 @@ async def test_open_tool_accepts_any_leader_until_one_is_listed(registry, added,
 async def test_tool_without_listed_leaders_accepts_none(registry, priced_tool, active_leader):
     await registry.remove_leader(ADD, active_leader)
     tool = await registry.get(ADD)
-    assert (tool.open, tool.accepts(active_leader)) == (False, False)
+    assert (tool.accepts_any_leader, tool.accepts(active_leader)) == (False, False)
 
 
 @pytest.mark.usefixtures("added")
@@ -287,7 +287,7 @@ async def test_add_key_rejects_repeated_and_fifth_key(registry):
     await registry.remove_key(ADD, b"\x01" * 32)
     with pytest.raises(ValidationError) as caught:
         await registry.add_key(ADD, b"\x02" * 32)
-    assert caught.value.code == "key_taken"
+    assert caught.value.code == "duplicate_key"
     with pytest.raises(ValidationError) as caught:
         await registry.add_key(ADD, bytes(31))
     assert caught.value.code == "invalid_key"
@@ -306,7 +306,7 @@ async def test_remove_key_fails_for_unknown_key(registry):
 async def test_update_fails_for_signed_answers_without_key(registry):
     with pytest.raises(ValidationError, match="but has no key") as caught:
         await registry.update(ADD, requires_signed_outcome=True)
-    assert caught.value.code == "key_needed"
+    assert caught.value.code == "signing_key_missing"
 
 
 @pytest.mark.usefixtures("added")
@@ -324,12 +324,19 @@ async def test_changed_lists_keep_the_revision(registry, user, active_leader):
 async def test_execute_slash_burns_amount_after_three_days(registry, admins, admin, chain):
     proposed = await admins.propose_slash(ADD, SUI // 4, "it lies", EVIDENCE)
     slash = (await registry.get(ADD)).collateral.pending_slash(await admin.now_ms())
-    assert (slash.amount_mist, slash.reason, slash.evidence) == (SUI // 4, "it lies", EVIDENCE)
+    assert (slash.amount_mist, slash.reason, slash.evidence_digest) == (
+        SUI // 4,
+        "it lies",
+        EVIDENCE,
+    )
     event = admins.emitted(proposed, SlashProposed)
-    assert (slash.due_at_ms, slash.void_at_ms) == (event.due_at_ms, event.void_at_ms)
+    assert (slash.executable_at_ms, slash.expires_at_ms) == (
+        event.executable_at_ms,
+        event.expires_at_ms,
+    )
     with pytest.raises(WrongStateError, match="possible from") as caught:
         await admins.execute_slash(ADD)
-    assert caught.value.code == "not_due"
+    assert caught.value.code == "slash_not_due"
     chain.net.advance_clock(3 * DAY)
     before = await admin.balance(admin.address)
     sent = await admins.execute_slash(ADD)

@@ -3,7 +3,7 @@
 import pytest
 
 from nexus_tools.contracts.move_bindings.workflows import execution as executions
-from nexus_tools.contracts.move_bindings.workflows.execution import Execution, ExecutionBegun
+from nexus_tools.contracts.move_bindings.workflows.execution import Execution, ExecutionStarted
 from nexus_tools.contracts.move_bindings.workflows.schedule import (
     ScheduleCollected,
     ScheduleTriggered,
@@ -56,14 +56,14 @@ async def test_due_execution_starts_with_its_values_and_funds(
 ):
     before_ms = await user.now_ms()
     sent = await keeper.trigger(due, active_leader)
-    begun = keeper.emitted(sent, ExecutionBegun)
+    begun = keeper.emitted(sent, ExecutionStarted)
     triggered = started_execution(sent, keeper)
     assert (begun.execution, begun.schedule) == (triggered.execution, due)
     assert (begun.dag, begun.owner, begun.funds_mist) == (flow.id, user.address, EACH_MIST)
     assert [run.vertex for run in begun.change.ready] == [0]
     assert before_ms <= begun.deadline_ms - HOUR_MS // 2 <= await user.now_ms()
     now = await schedules.get(due)
-    assert (now.begun, now.running) == (1, 1)
+    assert (now.started, now.running) == (1, 1)
     assert now.next_at_ms == every_hour.plan.first_at_ms + HOUR_MS
     assert [execution.execution for execution in await schedules.executions(due)] == [
         begun.execution
@@ -96,7 +96,7 @@ async def test_keeper_never_loses_by_triggering(
         before_mist = await keeper.client.balance(address)
         sent = await keeper.trigger(schedule, active_leader)
         triggered = started_execution(sent, keeper)
-        paid_mist = triggered.fee_mist + triggered.stored_mist
+        paid_mist = triggered.fee_mist + triggered.storage_mist
         gained_mist = await keeper.client.balance(address) - before_mist
         assert gained_mist == paid_mist - sent.cost.net
         # The largest part of its gas payment that may be left.
@@ -269,7 +269,7 @@ async def test_ended_execution_counts_before_it_is_collected(
     await schedules.call(executions.cancel, first.execution)
     standing = await schedules.overview(schedule)
     assert (standing.running, standing.collectable_mist) == ((), EACH_MIST)
-    assert standing.funds_mist == SUI - first.fee_mist - first.stored_mist
+    assert standing.funds_mist == SUI - first.fee_mist - first.storage_mist
     assert standing.next_at_ms == first.next_at_ms
     chain.net.advance_clock(HOUR_MS)
     started_execution(await keeper.trigger(schedule, active_leader), keeper)
@@ -377,7 +377,7 @@ async def test_extend_adds_times_until_and_executions(
         ({}, "extension_empty"),
         ({"times": [1]}, "no_future_time"),
         ({"until_ms": 1}, "no_future_time"),
-        ({"times": [2**60]}, "not_by_times"),
+        ({"times": [2**60]}, "no_time_list"),
         ({"until_ms": 2**60}, "invalid_end"),
         ({"times": [-1]}, "argument_invalid"),
     ],
@@ -393,7 +393,7 @@ async def test_extend_rejects_a_cancelled_schedule(due, schedules, keeper, activ
     await schedules.cancel(due)
     with pytest.raises(WrongStateError) as caught:
         await schedules.extend(due, max_executions=9)
-    assert caught.value.code == "cancelled"
+    assert caught.value.code == "schedule_cancelled"
 
 
 async def test_reset_cursor_lets_earlier_positions_count(
@@ -417,7 +417,7 @@ async def test_reset_cursor_lets_earlier_positions_count(
 
 
 async def test_reset_cursor_rejects_timed_schedules_and_other_senders(schedule, schedules, keeper):
-    for verbs, code in ((schedules, "not_by_event"), (keeper, "not_owner")):
+    for verbs, code in ((schedules, "not_event_schedule"), (keeper, "not_owner")):
         with pytest.raises(NexusError) as caught:
             await verbs.reset_cursor(schedule)
         assert caught.value.code == code
@@ -458,10 +458,12 @@ async def test_cancelled_schedule_reports_later_refunds(
     first = await schedules.cancel(due)
     with pytest.raises(WrongStateError, match="the end of 1 execution") as caught:
         await schedules.cancel(due)
-    assert caught.value.code == "cancelled"
+    assert caught.value.code == "schedule_cancelled"
     await schedules.call(executions.cancel, triggered.execution)
     rest = schedules.returned_mist(await schedules.cancel(due))
-    assert schedules.returned_mist(first) + rest == SUI - triggered.fee_mist - triggered.stored_mist
+    assert (
+        schedules.returned_mist(first) + rest == SUI - triggered.fee_mist - triggered.storage_mist
+    )
     assert rest == EACH_MIST
 
 
@@ -500,7 +502,7 @@ async def test_running_execution_keeps_a_cancelled_schedule(
     assert (await schedules.get(due)).is_cancelled
     with pytest.raises(WrongStateError) as caught:
         await schedules.delete(due)
-    assert caught.value.code == "not_collected"
+    assert caught.value.code == "executions_not_collected"
     chain.net.advance_clock(HOUR_MS)
     await schedules.delete(due)
     assert await schedules.list() == ()
@@ -513,7 +515,7 @@ async def test_all_deposits_are_paid_out(due, schedules, keeper, active_leader, 
     before_mist = await user.balance(user.address)
     sent = await schedules.cancel(due)
     back_mist = await user.balance(user.address) - before_mist + sent.cost.net
-    assert back_mist == SUI - triggered.fee_mist - triggered.stored_mist
+    assert back_mist == SUI - triggered.fee_mist - triggered.storage_mist
     assert (await schedules.read(execution, Execution)).funds == 0
 
 
@@ -525,7 +527,7 @@ async def test_owner_sees_its_schedules_and_their_terms(
     assert [listed.id for listed in await keeper.list(user.address)] == [schedule]
     order = await schedules.order(schedule)
     assert order.timing == every_hour
-    assert (order.each_mist, order.vertices) == (EACH_MIST, (0,))
+    assert (order.funds_per_execution_mist, order.vertices) == (EACH_MIST, (0,))
     assert [values.as_json() for values in order.values] == [{"a": 1}]
     assert order.terms.leaders == (active_leader,)
     await schedules.set_inputs(schedule, 0, {"a": 2})

@@ -88,5 +88,5 @@ async def test_collecting_ends_a_late_execution_and_takes_its_free_funds(running
     assert (await schedules.get(schedule)).funds > had_mist + free_mist
     # The invocation has expired too, so this ends the execution.
     ended = await schedules.read(execution, Execution)
-    assert (ended.walks.ending, ended.walks.under_way, ended.funds) == ("timed_out", 0, 0)
+    assert (ended.progress.ending, ended.progress.in_flight, ended.funds) == ("timed_out", 0, 0)
     assert ended.is_collected

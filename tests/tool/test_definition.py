@@ -50,7 +50,7 @@ def test_addresses_in_a_function_are_written_with_all_their_digits(document):
     assert parsed.witness == f"0x{two}::badge::Add<0x{two}::face::SUI>"
     assert parsed.type_name == f"{two}::badge::Add<{two}::face::SUI>"
     assert parsed.objects == (f"0x{'0' * 63}6",)
-    assert (parsed.gas_mist, parsed.for_anyone) == (10_000_000, False)
+    assert (parsed.gas_mist, parsed.closable_by_anyone) == (10_000_000, False)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from nexus_tools.workflow import (
     DEFAULT_GROUP,
     CollectedList,
     Execution,
-    ExecutionStarted,
     GivenValue,
+    GroupStarted,
     RunClosed,
     RunFailed,
     RunRequested,
@@ -31,7 +31,7 @@ class Played:
         self._values = {}
         self.runs = {}
         chance = random.Random(order)
-        self.execution.apply(ExecutionStarted(DEFAULT_GROUP))
+        self.execution.apply(GroupStarted(DEFAULT_GROUP))
         while self.execution.status is Status.RUNNING:
             ready, under_way = list(self.execution.ready()), list(self.execution.under_way())
             run = chance.choice(ready + under_way)
@@ -66,7 +66,7 @@ class Played:
 
     @property
     def raced(self):
-        return any(failure.reason == "raced" for failure in self.execution.failures)
+        return any(failure.reason == "input_conflict" for failure in self.execution.failures)
 
     @property
     def failed(self):

@@ -10,9 +10,9 @@ from nexus_tools.workflow import (
     CollectedList,
     Execution,
     ExecutionCancelled,
-    ExecutionStarted,
     ExecutionTimedOut,
     GivenValue,
+    GroupStarted,
     PostFailureAction,
     Run,
     RunClosed,
@@ -39,7 +39,7 @@ class Replay:
         document = read_document(json.dumps(flow(*lines, post_failure_action=action)))[0]
         changed = (replace(each, **vertices.get(each.name, {})) for each in document.vertices)
         self.execution = Execution(create_plan(replace(document, vertices=tuple(changed))))
-        self.begun = self._readied(self.execution.apply(ExecutionStarted(group)))
+        self.begun = self._readied(self.execution.apply(GroupStarted(group)))
 
     def _readied(self, step):
         return " ".join(map(str, step.ready))
@@ -528,7 +528,7 @@ def test_two_sources_of_one_head_in_one_round_race_for_a_port():
     replay.settle("b[0]")
     assert replay.settle("j[0]", "poor") == "b[1]"
     assert replay.settle("k[0]", "ok") == ""
-    assert replay.failures == [("b[1]", "raced")]
+    assert replay.failures == [("b[1]", "input_conflict")]
     assert replay.inputs("b[1]") == {"x": "j[0].t"}
 
 
@@ -601,7 +601,7 @@ def test_a_second_value_is_dropped_and_the_run_that_started_stays():
     replay = Replay("> a.x", "> b.x", "a.ok.t -> c.x", "b.ok.t -> c.x")
     assert replay.settle("b") == "c"
     assert replay.settle("a") == ""
-    assert replay.failures == [("c", "raced")]
+    assert replay.failures == [("c", "input_conflict")]
     assert replay.inputs("c") == {"x": "b.t"}
     replay.settle("c")
     assert replay.status == "completed_with_failures"
@@ -629,14 +629,14 @@ def test_a_race_in_an_iteration_is_that_of_its_run():
     )
     replay.settle("a", l=2)
     assert replay.settle("b[1]") == "c[1]"
-    assert replay.failures == [("c[1]", "raced")]
+    assert replay.failures == [("c[1]", "input_conflict")]
 
 
 def test_two_values_of_one_iteration_for_one_list_race():
     replay = Replay(*MAPPED, "b.ok.u collect c.x")
     replay.settle("a", l=1)
     assert replay.settle("b[0]") == "c"
-    assert replay.failures == [("c", "raced")]
+    assert replay.failures == [("c", "input_conflict")]
     assert replay.inputs("c") == {"x": ["b[0].t"]}
 
 
@@ -648,7 +648,7 @@ def test_an_element_and_an_edge_inside_race_for_a_port():
     assert replay.settle("a", l=2, m=2) == "b[0] b[1] c[0] c[1]"
     replay.settle("b[1]", "other")
     replay.settle("b[0]")
-    assert replay.failures == [("c[0]", "raced")]
+    assert replay.failures == [("c[0]", "input_conflict")]
     assert replay.inputs("c[0]") == {"x": "a.m#0"}
 
 
@@ -656,7 +656,7 @@ def test_a_second_list_for_an_open_region_is_a_race():
     replay = Replay(*MAPPED, "> e.x", "e.ok.l for_each b.x")
     replay.settle("a", l=1)
     assert replay.settle("e", l=5) == ""
-    assert replay.failures == [("b", "raced")]
+    assert replay.failures == [("b", "input_conflict")]
     assert replay.ready == "b[0]"
 
 

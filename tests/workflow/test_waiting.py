@@ -14,7 +14,7 @@ from nexus_tools.workflow import (
 
 ASK, WAIT = "nexus_tools.waiting.ask@1", "nexus_tools.waiting.wait@1"
 DAY_MS = 86_400_000
-WITHIN, FOR = InputPort("asked", "within_ms"), InputPort("later", "for_ms")
+WITHIN, FOR = InputPort("asked", "timeout_ms"), InputPort("later", "duration_ms")
 
 
 def document(*, defaults=(), edges=()):

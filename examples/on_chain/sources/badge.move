@@ -38,7 +38,7 @@ public fun mint(call: &mut Call, collection: &mut Collection) {
     let (number, title) = (collection.minted, call.get_string(b"title"));
     let id = derived_object::claim(&mut collection.id, number);
     let badge = Badge { id, number, title };
-    let ports = value::none()
+    let ports = value::empty_ports()
         .with(b"badge", json::from_address(object::id_address(&badge)))
         .with(b"number", json::from_u64(number));
     transfer::transfer(badge, call.get_address(b"to"));

@@ -75,7 +75,7 @@ public fun swap<X, Y>(call: &mut Call, vault: &mut Vault<X, Y>) {
     let (x, y) = (vault.pool_x.value() as u128, vault.pool_y.value() as u128);
     let got = (y * (amount as u128) / (x + (amount as u128))) as u64;
     if (got < least) {
-        let ports = value::none().with(b"offered", json::from_u64(got));
+        let ports = value::empty_ports().with(b"offered", json::from_u64(got));
         call.finish(Swap<X, Y> {}, b"too_dear", ports);
         return
     };
@@ -84,7 +84,7 @@ public fun swap<X, Y>(call: &mut Call, vault: &mut Vault<X, Y>) {
     vault.allowed = vault.allowed - amount;
     vault.pool_x.join(vault.x.split(amount));
     vault.y.join(vault.pool_y.split(got));
-    call.finish(Swap<X, Y> {}, b"ok", value::none().with(b"got", json::from_u64(got)));
+    call.finish(Swap<X, Y> {}, b"ok", value::empty_ports().with(b"got", json::from_u64(got)));
 }
 
 /// What the owner holds of Y.

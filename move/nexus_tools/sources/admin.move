@@ -1,13 +1,13 @@
-/// The administration: who changes settings and slashes collateral.
+/// The administration, which changes settings and slashes collateral.
 ///
-/// The publisher of the package owns it first.
+/// Its first owner is the publisher of the package.
 module nexus_tools::admin;
 
 use nexus_tools::owner::{Self, Owner};
 
 // === Structs ===
 
-/// The shared administration, of which there is one.
+/// The shared administration. Only one exists.
 public struct Admin has key {
     id: UID,
     owner: Owner,
@@ -16,19 +16,19 @@ public struct Admin has key {
 // === Init ===
 
 fun init(ctx: &mut TxContext) {
-    transfer::share_object(Admin { id: object::new(ctx), owner: owner::sender(ctx) });
+    transfer::share_object(Admin { id: object::new(ctx), owner: owner::new(ctx) });
 }
 
 // === Public functions ===
 
-/// Offers the administration to an address; with none, takes the offer back. Aborts with
+/// Offer the administration to an address, or withdraw the offer with none. Aborts with
 /// `owner::ENotOwner`.
-public fun offer(self: &mut Admin, offered: Option<address>, ctx: &TxContext) {
+public fun offer(self: &mut Admin, pending_owner: Option<address>, ctx: &TxContext) {
     let admin = object::id(self);
-    self.owner.offer(admin, offered, ctx);
+    self.owner.offer(admin, pending_owner, ctx);
 }
 
-/// Makes the sender the admin. Aborts with `owner::ENotOffered`.
+/// Make the sender the admin. Aborts with `owner::ENotOffered`.
 public fun accept(self: &mut Admin, ctx: &TxContext) {
     let admin = object::id(self);
     self.owner.accept(admin, ctx);
@@ -36,10 +36,10 @@ public fun accept(self: &mut Admin, ctx: &TxContext) {
 
 // === Views ===
 
-/// Who the admin is, and to whom the administration is offered.
+/// Return the admin and the address to which the administration is offered.
 public fun owner(self: &Admin): &Owner { &self.owner }
 
-/// Aborts with `owner::ENotOwner` unless the sender is the admin.
+/// Abort with `owner::ENotOwner` unless the sender is the admin.
 public fun check(self: &Admin, ctx: &TxContext) { self.owner.check(ctx) }
 
 // === Test-only functions ===

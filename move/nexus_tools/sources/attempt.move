@@ -1,92 +1,93 @@
-/// An attempt to carry a run of an execution: what an invocation is that belongs to one.
+/// An attempt: an invocation that executes a run of an execution.
 ///
-/// Closing an attempt pays what closing costs, in each attempt, and settling pays more than failing.
-/// What follows, `advance` and the next request, is prepaid, and goes to the sender of `advance`.
+/// Closing an attempt pays the cost of closing, and settling pays more than failing. The steps that
+/// follow, `advance` and the next request, are prepaid. Their fee goes to the sender of `advance`.
 ///
-/// Where the chain has to know the inputs, a leader reads them in the transaction that settles the
-/// attempt. What it reads is counted in bytes, is bounded, and is paid by the byte.
+/// If the chain must know the inputs, a leader reads them in the transaction that settles the
+/// attempt. The chain counts the bytes that it reads, limits them, and pays for each of them.
 module nexus_tools::attempt;
 
 use nexus_tools::leader_registry::LeaderSettings;
 use nexus_tools::run::Run;
-use nexus_tools::settling::Settling;
+use nexus_tools::settlement::Settlement;
 
 // === Constants ===
 
-/// The bytes of execution, run, with up to 32 values, and region that `advance` rewrites.
+/// Bytes that `advance` rewrites: the execution, a run with up to 32 values, and a region.
 const RECORD_BYTES: u64 = 1_500;
-/// The gas units that `advance` and the next request take beside the closing.
+/// Gas units of `advance` and the next request, without the closing.
 const STEP_GAS_UNITS: u64 = 1_050;
-/// A leader reads so many times `max_ports_bytes` at most: where the values are, where they are put
-/// together, and for the work that this is.
+/// Maximum of the bytes that a leader reads, as a multiple of `max_ports_bytes`. It reads each
+/// value where it is stored and where it is put together, and the work counts as a third reading.
 const READ_FACTOR: u64 = 3;
-/// The gas units that reading 1 000 bytes takes.
+/// Gas units for reading 1 000 bytes.
 const READ_GAS_UNITS: u64 = 40;
 
 // === Structs ===
 
-/// An attempt, counted from 1.
+/// An attempt of a run, counted from 1.
 public struct Attempt has copy, drop, store {
     execution: ID,
     run: Run,
     number: u8,
-    /// The most bytes of inputs that its leader reads on chain, and the fee for 1 000 of them: none
-    /// where a leader's word is enough.
+    /// The most bytes of inputs that its leader reads on chain.
     max_read_bytes: u64,
+    /// The fee for 1 000 of these bytes, in MIST. 0 if a leader settles without proof.
     read_fee_mist: u64,
 }
 
 // === Public functions ===
 
-/// An attempt of a run whose tool is settled like this. To request it takes a `Permit`.
+/// Return an attempt of a run whose tool is settled in this way. A request for it needs a `Permit`.
 public fun new(
     execution: ID,
     run: Run,
     number: u8,
-    settling: &Settling,
+    settlement: &Settlement,
     settings: &LeaderSettings,
     ctx: &TxContext,
 ): Attempt {
     let max_read_bytes = READ_FACTOR * settings.max_ports_bytes();
-    let read_fee_mist = if (settling.is_by_leader()) 0
+    let read_fee_mist = if (settlement.is_by_leader()) 0
     else READ_GAS_UNITS * ctx.reference_gas_price();
     Attempt { execution, run, number, max_read_bytes, read_fee_mist }
 }
 
 // === Views ===
 
-/// The execution that it belongs to.
+/// Return the execution of the attempt.
 public fun execution(self: &Attempt): ID { self.execution }
 
-/// The run that is carried.
+/// Return the run that the attempt executes.
 public fun run(self: &Attempt): Run { self.run }
 
-/// Which attempt of the run it is.
+/// Return the number of the attempt within its run, counted from 1.
 public fun number(self: &Attempt): u8 { self.number }
 
-/// The most bytes of inputs that its leader reads on chain.
+/// Return the most bytes of inputs that its leader reads on chain.
 public fun max_read_bytes(self: &Attempt): u64 { self.max_read_bytes }
 
-/// What reading so many bytes pays.
+/// Return the fee for reading `read_bytes`, in MIST.
 public fun read_mist(self: &Attempt, read_bytes: u64): u64 {
     read_bytes * self.read_fee_mist / 1_000
 }
 
-/// What reading pays at most.
+/// Return the maximum fee for reading, in MIST.
 public fun max_read_mist(self: &Attempt): u64 { self.read_mist(self.max_read_bytes) }
 
-/// The bytes that the closing of an attempt rewrites besides its invocation.
+/// Return the bytes that the closing of an attempt rewrites in addition to its invocation.
 public fun record_bytes(): u64 { RECORD_BYTES }
 
-/// What settling an attempt and failing it pays, but for what is read and for the bytes of the
-/// answer. Half of what settling pays beyond failing an invocation goes to the execution.
+/// Return the fees for settling and for failing an attempt, in MIST, without those for reading and
+/// for the bytes of the answer.
+///
+/// Half of the margin that settling an invocation pays goes to the execution.
 public fun fees_mist(settings: &LeaderSettings, ctx: &TxContext): (u64, u64) {
     let fail_fee_mist = settings.fail_fee_mist(0, ctx);
     (fail_fee_mist + settings.settle_margin_mist() / 2, fail_fee_mist)
 }
 
-/// What advancing an execution by a closed attempt pays, but for what its edges and its outcome
-/// take.
+/// Return the fee for advancing an execution, in MIST, without those for edges and for the outcome.
 public fun step_fee_mist(settings: &LeaderSettings, ctx: &TxContext): u64 {
     STEP_GAS_UNITS * ctx.reference_gas_price() + RECORD_BYTES * settings.fee_per_input_byte_mist()
 }

@@ -1,6 +1,6 @@
-/// What the author declares about a tool.
+/// The declaration of a tool by its author.
 ///
-/// Its schemas never change: another interface is another version of the tool.
+/// The schemas of a tool never change. Another interface needs another version of the tool.
 module nexus_tools::definition;
 
 use nexus_tools::fqn;
@@ -10,18 +10,18 @@ use std::string::String;
 
 // === Errors ===
 
-/// The FQN does not follow the grammar `domain.name@version`: see the module `fqn`.
+/// The FQN does not have the form `domain.name@version`: see the module `fqn`.
 const EInvalidFqn: u64 = 0;
-/// The type is none of the types of tools: say `offchain`.
+/// The type of the tool is unknown: use `offchain`.
 const EUnknownToolType: u64 = 1;
-/// An on-chain tool has a function: use `define_on_chain`.
-const EFunctionNeeded: u64 = 2;
+/// An on-chain tool needs a function: use `define_on_chain`.
+const EFunctionMissing: u64 = 2;
 /// The URL is longer than 2 048 bytes: shorten it.
 const EUrlTooLong: u64 = 3;
 /// The description is longer than 4 096 bytes: shorten it.
 const EDescriptionTooLong: u64 = 4;
-/// The function of a tool keeps its witness, and is for leaders or for anyone as it was.
-const EOtherFunction: u64 = 5;
+/// The witness of a tool's function, and whether anyone can close its invocations, cannot change.
+const EIncompatibleFunction: u64 = 5;
 
 // === Constants ===
 
@@ -31,34 +31,34 @@ const OFFCHAIN: vector<u8> = b"offchain";
 const ONCHAIN: vector<u8> = b"onchain";
 
 const MAX_URL_BYTES: u64 = 2_048;
-/// Anyone closes an invocation within so many days at most.
+/// Longest timeout of a tool whose invocations anyone can close.
 const MAX_DAYS_FOR_ANYONE: u64 = 90;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const MAX_DESCRIPTION_BYTES: u64 = 4_096;
 
 // === Structs ===
 
-/// What the author declares about a tool.
+/// The declaration of a tool by its author.
 public struct Definition has copy, drop, store {
     fqn: ascii::String,
     /// `offchain` or `onchain`.
     tool_type: ascii::String,
-    /// The base URL under which the tool is invoked; of an on-chain one `package::module::function`.
+    /// The base URL of the tool. For an on-chain tool: `package::module::function`.
     url: ascii::String,
     description: String,
-    /// JSON Schemas.
+    /// A JSON Schema, as is `output_schema`.
     input_schema: vector<u8>,
     output_schema: vector<u8>,
-    /// How long the tool may take for one invocation.
+    /// The maximum duration of one invocation, in ms.
     timeout_ms: u64,
-    /// Of an on-chain tool.
+    /// The function of an on-chain tool.
     function: Option<Function>,
 }
 
 // === Public functions ===
 
-/// The definition of a tool. Aborts with `EInvalidFqn`, `EUnknownToolType`, `EFunctionNeeded`,
-/// `EUrlTooLong` or `EDescriptionTooLong`.
+/// Define a tool that is invoked over HTTP. Aborts with `EInvalidFqn`, `EUnknownToolType`,
+/// `EFunctionMissing`, `EUrlTooLong` or `EDescriptionTooLong`.
 public fun define(
     fqn: ascii::String,
     tool_type: ascii::String,
@@ -68,7 +68,7 @@ public fun define(
     output_schema: vector<u8>,
     timeout_ms: u64,
 ): Definition {
-    assert!(tool_type.into_bytes() != ONCHAIN, EFunctionNeeded);
+    assert!(tool_type.into_bytes() != ONCHAIN, EFunctionMissing);
     assert!(tool_type.into_bytes() == OFFCHAIN, EUnknownToolType);
     let self = Definition {
         fqn,
@@ -84,9 +84,9 @@ public fun define(
     self
 }
 
-/// The definition of an on-chain tool. `function_url` is `package::module::function`, with the
-/// package that is called, of which the owner follows upgrades. Aborts with `EInvalidFqn`,
-/// `EUrlTooLong` or `EDescriptionTooLong`.
+/// Define an on-chain tool. `function_url` is `package::module::function` with the package ID to
+/// call, which the owner updates after an upgrade. Aborts with `EInvalidFqn`, `EUrlTooLong` or
+/// `EDescriptionTooLong`.
 public fun define_on_chain(
     fqn: ascii::String,
     function: Function,
@@ -112,41 +112,42 @@ public fun define_on_chain(
 
 // === Views ===
 
-/// The FQN.
+/// Return the FQN.
 public fun fqn(self: &Definition): ascii::String { self.fqn }
 
-/// The type.
+/// Return the type, `offchain` or `onchain`.
 public fun tool_type(self: &Definition): ascii::String { self.tool_type }
 
-/// The base URL under which the tool is invoked.
+/// Return the URL of the tool.
 public fun url(self: &Definition): ascii::String { self.url }
 
-/// What the tool does, in words.
+/// Return the description.
 public fun description(self: &Definition): String { self.description }
 
-/// How long the tool may take for one invocation.
+/// Return the maximum duration of one invocation, in ms.
 public fun timeout_ms(self: &Definition): u64 { self.timeout_ms }
 
-/// The function of an on-chain tool.
+/// Return the function of an on-chain tool, or none.
 public fun function(self: &Definition): &Option<Function> { &self.function }
 
-/// The gas that whoever calls the function gets.
+/// Return the gas payment for the caller of the function, in MIST. 0 for other tools.
 public fun gas_mist(self: &Definition): u64 {
     if (self.function.is_some()) self.function.borrow().gas_mist() else 0
 }
 
-/// The longest timeout: of a tool that leaders close, so long.
-public fun max_timeout_ms(self: &Definition, for_leaders_ms: u64): u64 {
-    let is_for_anyone = self.function.is_some_and!(|function| function.is_for_anyone());
-    if (is_for_anyone) MAX_DAYS_FOR_ANYONE * DAY_MS else for_leaders_ms
+/// Return the longest timeout in ms: `leader_max_ms` if leaders close the invocations, otherwise 90
+/// days.
+public fun max_timeout_ms(self: &Definition, leader_max_ms: u64): u64 {
+    let is_for_anyone = self.function.is_some_and!(|function| function.is_closable_by_anyone());
+    if (is_for_anyone) MAX_DAYS_FOR_ANYONE * DAY_MS else leader_max_ms
 }
 
-/// The bytes of the larger schema.
+/// Return the size of the larger schema in bytes.
 public fun max_schema_bytes(self: &Definition): u64 {
     self.input_schema.length().max(self.output_schema.length())
 }
 
-/// The bytes of its texts, which whoever reads the tool reads.
+/// Return the size of the texts in bytes. Each reader of the tool reads them.
 public fun size(self: &Definition): u64 {
     self.fqn.length() + self.url.length() + self.description.length()
         + self.input_schema.length() + self.output_schema.length()
@@ -154,30 +155,30 @@ public fun size(self: &Definition): u64 {
 
 // === Package functions ===
 
-/// Sets the URL. Aborts with `EUrlTooLong`.
+/// Set the URL. Aborts with `EUrlTooLong`.
 public(package) fun set_url(self: &mut Definition, url: ascii::String) {
     assert_url(&url);
     self.url = url;
 }
 
-/// Sets the description. Aborts with `EDescriptionTooLong`.
+/// Set the description. Aborts with `EDescriptionTooLong`.
 public(package) fun set_description(self: &mut Definition, description: String) {
     assert_description(&description);
     self.description = description;
 }
 
-/// Sets the timeout.
+/// Set the timeout.
 public(package) fun set_timeout(self: &mut Definition, timeout_ms: u64) {
     self.timeout_ms = timeout_ms;
 }
 
-/// Sets what the function takes: objects, type arguments and gas. Aborts with `EOtherFunction`.
+/// Set the objects, type arguments and gas of the function. Aborts with `EIncompatibleFunction`.
 public(package) fun set_function(self: &mut Definition, function: Function) {
-    let is_same = self.function.is_some_and!(|former| {
-        former.witness() == function.witness()
-            && former.is_for_anyone() == function.is_for_anyone()
+    let is_compatible = self.function.is_some_and!(|current| {
+        current.witness() == function.witness()
+            && current.is_closable_by_anyone() == function.is_closable_by_anyone()
     });
-    assert!(is_same, EOtherFunction);
+    assert!(is_compatible, EIncompatibleFunction);
     self.function = option::some(function);
 }
 

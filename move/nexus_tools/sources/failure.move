@@ -1,4 +1,4 @@
-/// Why an invocation fails.
+/// The reason why an invocation failed.
 module nexus_tools::failure;
 
 use nexus_tools::json;
@@ -8,15 +8,15 @@ use std::string::String;
 
 // === Errors ===
 
-/// The reason is none of the reasons for which an invocation fails.
+/// The reason is not a known failure reason.
 const EUnknownReason: u64 = 0;
 /// The detail is longer than 200 bytes: shorten it.
 const EDetailTooLong: u64 = 1;
 
 // === Constants ===
 
-/// Because of the tool, or because the leader will not (`refused`) or cannot (`overloaded`) do
-/// it. A Move function has `aborted`.
+/// Known failure reasons. Most of them concern the tool. A leader reports `refused` or `overloaded`
+/// if it does not, or cannot, dispatch the invocation. `aborted` concerns a Move function.
 const REASONS: vector<vector<u8>> = vector[
     b"tool_not_registered",
     b"definition_mismatch",
@@ -36,14 +36,14 @@ const MAX_DETAIL_BYTES: u64 = 200;
 
 // === Package functions ===
 
-/// Aborts with `EUnknownReason` or `EDetailTooLong`.
+/// Abort with `EUnknownReason` or `EDetailTooLong` unless both texts are valid.
 public(package) fun check(reason: &ascii::String, detail: &String) {
     let reasons = REASONS;
     assert!(reasons.contains(reason.as_bytes()), EUnknownReason);
     assert!(detail.length() <= MAX_DETAIL_BYTES, EDetailTooLong);
 }
 
-/// The ports of a failure, `reason` and `detail`, as JSON strings.
+/// Return the port `reason` or `detail` of a failure, as a JSON string.
 public fun port(reason: &ascii::String, detail: &String, name: &ascii::String): Value {
     json::from_string(if (name.as_bytes() == &b"reason") (*reason).to_string() else *detail)
 }

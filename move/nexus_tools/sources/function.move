@@ -1,13 +1,13 @@
-/// The Move function that an on-chain tool is.
+/// The Move function of an on-chain tool.
 ///
-/// It is `public`, takes a `&mut Call` and then the tool's objects, and ends with `Call::finish`:
-/// see `on_chain_call`. That takes a witness, a value of a type of which only the function's own
-/// module makes one. So whoever calls it, the answer is the tool's; and no stranger registers a tool
-/// for a function that is not his, since he has no `Publisher` of its module. A module has a witness
-/// for each of its tools, or one tool's inputs could be given to another.
+/// The function is `public`. Its parameters are a `&mut Call` and then the tool's objects, and it
+/// ends with `Call::finish`: see `on_chain_call`. `finish` takes a witness, which is a value that
+/// only the function's own module can make. So the answer is the tool's, regardless of the caller.
+/// Only the owner of the module's `Publisher` can register a tool for it. A module needs one
+/// witness for each of its tools. Otherwise a caller could pass one tool's inputs to another.
 ///
-/// It takes no `TxContext`: by that it could act in the name of whoever calls it, and so nobody
-/// does. New objects have ids that `sui::derived_object` derives.
+/// The function does not take a `TxContext`. With it, the function could act in the name of its
+/// caller, so no one would call it. IDs of new objects come from `sui::derived_object`.
 module nexus_tools::function;
 
 use std::ascii::String;
@@ -16,11 +16,11 @@ use sui::package::Publisher;
 
 // === Errors ===
 
-/// The witness is no type of the module that the publisher object is for.
+/// The witness is not a type of the publisher's module.
 const EWrongPublisher: u64 = 0;
-/// A call takes 50 000 000 MIST of gas at most.
+/// The gas of a call is more than 50 000 000 MIST.
 const EGasTooHigh: u64 = 1;
-/// There are more than 16 objects, or more than 8 type arguments, or one longer than 512 bytes.
+/// More than 16 objects, more than 8 type arguments, or a type argument of more than 512 bytes.
 const ETooManyArguments: u64 = 2;
 
 // === Constants ===
@@ -32,29 +32,29 @@ const MAX_TYPE_BYTES: u64 = 512;
 
 // === Structs ===
 
-/// A function and how it is called; the URL of the tool says where it is.
+/// A function and its arguments. The URL of the tool is its location.
 public struct Function has copy, drop, store {
-    /// The type of the witness, by original ids: upgrades of its package do not change it.
+    /// The type of the witness by original IDs, which upgrades of its package do not change.
     witness: TypeName,
     type_arguments: vector<String>,
-    /// The shared and immutable objects that it takes after the `Call`, in its order.
+    /// The shared and immutable objects that it takes after the `Call`, in order.
     objects: vector<ID>,
-    /// The gas of one call. Whoever closes an invocation with it gets that.
+    /// The gas of one call, in MIST. The account that closes an invocation by a call receives it.
     gas_mist: u64,
-    /// Whether anyone closes invocations of the tool, within its timeout: leaders alone do, or not.
-    for_anyone: bool,
+    /// Whether anyone, and not only a leader, can close invocations of the tool within its timeout.
+    closable_by_anyone: bool,
 }
 
 // === Public functions ===
 
-/// A function whose witness is `W`, to be declared by the publisher of its module. Aborts with
+/// Return a function with the witness `W`, declared by the publisher of its module. Aborts with
 /// `EWrongPublisher`, `EGasTooHigh` or `ETooManyArguments`.
-public fun of<W: drop>(
+public fun new<W: drop>(
     publisher: &Publisher,
     type_arguments: vector<String>,
     objects: vector<ID>,
     gas_mist: u64,
-    for_anyone: bool,
+    closable_by_anyone: bool,
 ): Function {
     assert!(publisher.from_module<W>(), EWrongPublisher);
     assert!(gas_mist <= MAX_GAS_MIST, EGasTooHigh);
@@ -62,16 +62,16 @@ public fun of<W: drop>(
     assert!(type_arguments.length() <= MAX_TYPE_ARGUMENTS, ETooManyArguments);
     assert!(type_arguments.all!(|each| each.length() <= MAX_TYPE_BYTES), ETooManyArguments);
     let witness = type_name::with_original_ids<W>();
-    Function { witness, type_arguments, objects, gas_mist, for_anyone }
+    Function { witness, type_arguments, objects, gas_mist, closable_by_anyone }
 }
 
 // === Views ===
 
-/// The type of which a value shows that the tool's own module answers.
+/// Return the type that proves that the tool's own module answers.
 public fun witness(self: &Function): TypeName { self.witness }
 
-/// The gas of one call.
+/// Return the gas of one call, in MIST.
 public fun gas_mist(self: &Function): u64 { self.gas_mist }
 
-/// Whether anyone closes invocations of the tool.
-public fun is_for_anyone(self: &Function): bool { self.for_anyone }
+/// Return whether anyone can close invocations of the tool.
+public fun is_closable_by_anyone(self: &Function): bool { self.closable_by_anyone }

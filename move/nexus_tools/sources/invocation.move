@@ -1,20 +1,20 @@
-/// One invocation of one tool, prepaid by its requester, and what it came to.
+/// One invocation of one tool, prepaid by its requester, and its outcome.
 ///
-/// Its requester names a leader for it, or two, of those that the tool accepts. Leader number
-/// i, counted from 0, may close it once i windows have passed since the request: by `settle` with
-/// the tool's answer or, until the next window, by `fail` with the reason why there is none. When all
-/// windows have passed, nobody may, and anyone may close it by `expire`. A closed one never changes.
+/// The requester names one or two leaders that the tool accepts. Leader number i, counted from 0,
+/// may close the invocation after i windows have passed since the request. It uses `settle` with
+/// the tool's answer or, until the next window starts, `fail` with a reason. After all windows no
+/// leader may close it, and anyone may use `expire`. A closed invocation never changes.
 ///
-/// `settle` pays the tool and the leader, `fail` the leader alone, and both refund the rest to
-/// the requester at once: a closed invocation holds no money. A fee goes to the worker that
-/// sent the transaction. Terms are fixed by the request: a tool that is changed, unregistered
-/// or suspended afterwards changes nothing, not even the keys of which one has to sign its
-/// answer. `expire` and `delete` depend on no version of the package and on no setting: what
-/// was prepaid is never locked in.
+/// `settle` pays the tool and the leader, and `fail` pays only the leader. Both refund the rest to
+/// the requester, so a closed invocation holds no money. The worker that sent the transaction
+/// receives the fee. The request fixes all terms, including the keys that may sign the answer.
+/// Later changes of the tool, its unregistration and its suspension do not affect them. `expire`
+/// and `delete` depend on no version of the package and on no setting, so the payment cannot be
+/// locked.
 ///
-/// An invocation can be an attempt of a run of an execution: see `execution`. Its inputs are
-/// then values by reference, it keeps what is left of its payment until the execution takes it,
-/// and the execution alone deletes it.
+/// An invocation can be an attempt of a run of an execution: see `attempt`. Then its inputs are
+/// references to other outcomes. It holds the remaining payment until its execution withdraws it,
+/// and only the execution deletes it.
 module nexus_tools::invocation;
 
 use nexus_tools::attempt::{Self, Attempt};
@@ -23,7 +23,7 @@ use nexus_tools::leader::Leader;
 use nexus_tools::leader_registry::{LeaderRegistry, LeaderSettings};
 use nexus_tools::payment;
 use nexus_tools::permit::Permit;
-use nexus_tools::settling::{Self, Settling};
+use nexus_tools::settlement::{Self, Settlement};
 use nexus_tools::state::{Self, State};
 use nexus_tools::tool::Tool;
 use nexus_tools::value::{Self, Ports};
@@ -39,15 +39,15 @@ use sui::sui::SUI;
 
 // === Errors ===
 
-/// The tool is suspended, unregistered or claimed: it takes no invocation.
+/// The tool is suspended, unregistered or claimed, so it accepts no new invocations.
 const EToolNotActive: u64 = 0;
-/// The tool was changed since: look at it again.
+/// The tool changed after you read it: read it again.
 const EToolChanged: u64 = 1;
-/// The settings were changed since: look at them again.
+/// The settings changed after you read them: read them again.
 const ESettingsChanged: u64 = 2;
 /// The tool does not list this leader: name one that it lists.
 const ELeaderNotAccepted: u64 = 3;
-/// The leader takes no invocations: name another one.
+/// The leader accepts no new invocations: name another one.
 const ELeaderNotActive: u64 = 4;
 /// The same leader is named twice.
 const ESameLeader: u64 = 5;
@@ -57,42 +57,43 @@ const EInputsTooLarge: u64 = 6;
 const EOutcomeLimitTooLarge: u64 = 7;
 /// `max_outcome_bytes` is smaller than the tool's `min_outcome_bytes`.
 const EOutcomeLimitTooSmall: u64 = 8;
-/// The tool's answers have to be signed, and it has no key.
+/// The tool requires signed answers but has no key.
 const EToolWithoutKey: u64 = 9;
-/// The coin is not exactly what the invocation costs: see `quote`.
+/// The coin is not exactly the cost of the invocation: see `quote`.
 const EWrongPayment: u64 = 10;
-/// The invocation is closed already: settled, failed or expired.
-const EClosed: u64 = 11;
+/// The invocation is already closed: settled, failed or expired.
+const EAlreadyClosed: u64 = 11;
 /// The leader is not responsible for this invocation.
 const ENotResponsible: u64 = 12;
-/// The sender is no worker of the leader.
+/// The sender is not a worker of the leader.
 const ENotWorker: u64 = 13;
 /// The leader is suspended: top up its collateral.
 const ELeaderSuspended: u64 = 14;
-/// The leader's window has not begun: a leader before it may still close the invocation.
+/// The leader's window has not started: an earlier leader may still close the invocation.
 const ETooEarly: u64 = 15;
 /// The windows are not over: a leader may still close the invocation.
 const ENotExpired: u64 = 16;
 /// The outcome is larger than `max_outcome_bytes`: fail with the reason `output_too_large`.
 const EOutcomeTooLarge: u64 = 17;
-/// A leader's word is not enough: use `signed_outcome::settle`, or `on_chain_call`.
-const ENotSigned: u64 = 18;
-/// The invocation was requested from a newer version of the package: close it with that one.
+/// The tool's signature, or a call of its function, is required: use `signed_outcome::settle` or
+/// `on_chain_call`.
+const ESignatureOrCallRequired: u64 = 18;
+/// A newer version of the package made the invocation: close it with that version.
 const EWrongVersion: u64 = 19;
-/// Only the requester deletes the invocation.
+/// Only the requester can delete the invocation.
 const ENotRequester: u64 = 20;
-/// The invocation is not closed: it can be deleted once it is settled, failed or expired.
+/// The invocation is not closed: delete it after it is settled, failed or expired.
 const ENotClosed: u64 = 21;
-/// The invocation belongs to an execution: that one deletes it.
-const EOfExecution: u64 = 22;
-/// The invocation is no attempt of this execution.
+/// The invocation belongs to an execution, and only the execution can delete it.
+const EIsAttempt: u64 = 22;
+/// The invocation is not an attempt of this execution.
 const EWrongExecution: u64 = 23;
-/// The tool is for leaders: one of them closes the invocation.
-const ENotForAnyone: u64 = 24;
+/// Only a leader can close invocations of this tool.
+const ELeadersOnly: u64 = 24;
 
 // === Constants ===
 
-/// What Sui counts for an object of this type beyond its fields.
+/// Bytes that Sui counts for an object of this type in addition to its fields.
 const OBJECT_BYTES: u64 = 145;
 
 // === Events ===
@@ -110,7 +111,7 @@ public struct InvocationRequested has copy, drop {
     price_mist: u64,
     payment_mist: u64,
     max_outcome_bytes: u64,
-    settling: Settling,
+    settlement: Settlement,
     tool_revision: u64,
     attempt: Option<Attempt>,
 }
@@ -164,53 +165,54 @@ public struct InvocationDeleted has copy, drop {
 
 // === Structs ===
 
-/// An invocation under the terms of its request, and what became of it. It is shared.
+/// A shared invocation with the terms of its request and its state.
 public struct Invocation has key {
     id: UID,
     tool: ID,
     fqn: ascii::String,
     requester: address,
-    /// The attempt that it is, if it belongs to an execution.
+    /// The attempt, if the invocation belongs to an execution.
     attempt: Option<Attempt>,
     inputs: Ports,
-    /// The leaders responsible, in the order of their windows.
+    /// The responsible leaders, in the order of their windows.
     leaders: vector<ID>,
     requested_at_ms: u64,
-    /// How long the tool may take.
+    /// The maximum duration of the tool call, in ms.
     timeout_ms: u64,
-    /// How long one leader's window is.
+    /// The length of each leader's window, in ms.
     window_ms: u64,
     price_mist: u64,
-    /// Who gets the price.
+    /// The address that receives the price.
     payout: address,
-    /// What the leader gets for settling the invocation.
+    /// The leader's fee for settling the invocation, in MIST.
     settle_fee_mist: u64,
-    /// What the leader gets for failing the invocation.
+    /// The leader's fee for failing the invocation, in MIST.
     fail_fee_mist: u64,
-    /// What the leader gets besides for each byte of the outcome.
+    /// The leader's additional fee for each byte of the outcome, in MIST.
     fee_per_outcome_byte_mist: u64,
     max_outcome_bytes: u64,
-    /// Whether the detail of a failure is kept with its reason.
-    keeps_detail: bool,
-    settling: Settling,
-    /// The revision of the tool that the requester looked at.
+    /// Whether the detail of a failure is stored with its reason.
+    stores_failure_detail: bool,
+    settlement: Settlement,
+    /// The revision of the tool that the requester read.
     tool_revision: u64,
-    /// The version of the package that it was requested from: that one closes it, or a later one.
+    /// The version of the package that made the request. This version or a later one closes it.
     version: u64,
-    /// What is prepaid, until the invocation is closed; of an attempt, until it is taken.
+    /// The payment until the invocation is closed. An attempt holds the rest until its execution
+    /// withdraws it.
     payment: Balance<SUI>,
     state: State,
 }
 
 // === Public functions ===
 
-/// Requests an invocation of `tool` by one leader and returns its id; the invocation is shared.
-/// The revisions are those of settings and tool as the requester looked at them, and the
-/// `payment` is exactly the `quote`: so nothing is paid or kept to which the requester did not
-/// consent. Aborts with `ESettingsChanged`, `EToolNotActive`, `EToolChanged`,
-/// `ELeaderNotAccepted`, `ELeaderNotActive`, `EInputsTooLarge`, `EOutcomeLimitTooLarge`,
-/// `EOutcomeLimitTooSmall`, `EToolWithoutKey`, `EWrongPayment` or
-/// `leader_registry::ENotAccepting`.
+/// Request an invocation of `tool` by one leader, share it, and return its ID.
+///
+/// The revisions are those of the settings and of the tool that the requester read, and `payment`
+/// must be exactly the `quote`. So the requester pays only what it agreed to. Aborts with
+/// `ESettingsChanged`, `EToolNotActive`, `EToolChanged`, `ELeaderNotAccepted`, `ELeaderNotActive`,
+/// `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EOutcomeLimitTooSmall`, `EToolWithoutKey`,
+/// `EWrongPayment` or `leader_registry::ENotAccepting`.
 public fun request(
     registry: &LeaderRegistry,
     settings_revision: u64,
@@ -223,8 +225,8 @@ public fun request(
     clock: &Clock,
     ctx: &mut TxContext,
 ): ID {
-    let leaders = vector[accepted(tool, leader)];
-    share(
+    let leaders = vector[accepted_leader(tool, leader)];
+    request_from(
         registry,
         settings_revision,
         tool,
@@ -238,8 +240,8 @@ public fun request(
     )
 }
 
-/// Requests an invocation by a leader and a second one, which may close it when the first one's
-/// window is over. Aborts with `ESameLeader`, and as `request` does.
+/// Request an invocation by a leader and a backup, which may close it after the first window.
+/// Aborts with `ESameLeader`, and as `request` does.
 public fun request_with_backup(
     registry: &LeaderRegistry,
     settings_revision: u64,
@@ -253,9 +255,9 @@ public fun request_with_backup(
     clock: &Clock,
     ctx: &mut TxContext,
 ): ID {
-    let leaders = vector[accepted(tool, leader), accepted(tool, backup)];
+    let leaders = vector[accepted_leader(tool, leader), accepted_leader(tool, backup)];
     assert!(leaders[0] != leaders[1], ESameLeader);
-    share(
+    request_from(
         registry,
         settings_revision,
         tool,
@@ -269,10 +271,11 @@ public fun request_with_backup(
     )
 }
 
-/// Records the tool's answer, pays the tool and the sender, who is a worker of the leader, and
-/// refunds the rest. Does nothing and returns false if the invocation is closed already or all
-/// windows are over, so that one race that is lost costs a batch nothing else. Aborts with
-/// `ENotSigned`, `ENotResponsible`, `ENotWorker`, `ELeaderSuspended`, `ETooEarly` or
+/// Store the tool's answer, pay the tool and the sender, and refund the rest.
+///
+/// The sender must be a worker of the leader. Returns false and changes nothing if the invocation
+/// is closed or all windows are over, so that one lost race does not abort a batch. Aborts with
+/// `ESignatureOrCallRequired`, `ENotResponsible`, `ENotWorker`, `ELeaderSuspended`, `ETooEarly` or
 /// `EOutcomeTooLarge`.
 public fun settle(
     self: &mut Invocation,
@@ -282,14 +285,16 @@ public fun settle(
     clock: &Clock,
     ctx: &TxContext,
 ): bool {
-    assert!(self.settling.is_by_leader(), ENotSigned);
+    assert!(self.settlement.is_by_leader(), ESignatureOrCallRequired);
     self.settle_answer(leader, variant, ports, 0, clock, ctx)
 }
 
-/// Records why there is no answer, pays the sender, who is a worker of the leader, and refunds the
-/// rest. The `detail` is in the event, and is kept where something may read it. Returns false when
-/// `settle` does, and once the next window has begun: that leader may be about to settle. Aborts with `ENotResponsible`, `ENotWorker`,
-/// `ELeaderSuspended`, `ETooEarly`, and as `failure::check` does.
+/// Store a reason why the invocation has no answer, pay the sender, and refund the rest.
+///
+/// The sender must be a worker of the leader. The event contains `detail`, which is stored only if
+/// another run may read it. Returns false as `settle` does, and also after the next window has
+/// started, because the next leader may be about to settle. Aborts with `ENotResponsible`,
+/// `ENotWorker`, `ELeaderSuspended`, `ETooEarly`, and as `failure::check` does.
 public fun fail(
     self: &mut Invocation,
     leader: &Leader,
@@ -304,7 +309,7 @@ public fun fail(
     let next = self.leaders.find_index!(|each| each == leader).destroy_some() + 1;
     let next_at_ms = self.requested_at_ms + next * self.window_ms;
     if (next < self.leaders.length() && failed_at_ms >= next_at_ms) return false;
-    let is_kept = self.keeps_detail && detail.length() <= self.max_outcome_bytes;
+    let is_kept = self.stores_failure_detail && detail.length() <= self.max_outcome_bytes;
     let kept = if (is_kept) detail else b"".to_string();
     self.state = state::failed(reason, kept, leader, failed_at_ms);
     let fee_mist = self.fail_fee_mist + kept.length() * self.fee_per_outcome_byte_mist;
@@ -325,10 +330,10 @@ public fun fail(
     true
 }
 
-/// Records that no leader closed the invocation in time, and refunds all of it. Aborts with
-/// `EClosed` or `ENotExpired`.
+/// Mark the invocation as expired because no leader closed it in time, and refund the whole
+/// payment. Aborts with `EAlreadyClosed` or `ENotExpired`.
 public fun expire(self: &mut Invocation, clock: &Clock) {
-    assert!(!self.is_closed(), EClosed);
+    assert!(!self.is_closed(), EAlreadyClosed);
     assert!(clock.timestamp_ms() >= self.expires_at_ms(), ENotExpired);
     self.state = state::expired();
     event::emit(InvocationExpired {
@@ -342,10 +347,10 @@ public fun expire(self: &mut Invocation, clock: &Clock) {
     self.refund();
 }
 
-/// Deletes a closed invocation. The storage rebate is the sender's. Aborts with `EOfExecution`,
+/// Delete a closed invocation. The sender receives the storage rebate. Aborts with `EIsAttempt`,
 /// `ENotRequester` or `ENotClosed`.
 public fun delete(self: Invocation, ctx: &TxContext) {
-    assert!(self.attempt.is_none(), EOfExecution);
+    assert!(self.attempt.is_none(), EIsAttempt);
     assert!(self.requester == ctx.sender(), ENotRequester);
     assert!(self.is_closed(), ENotClosed);
     self.destroy();
@@ -353,8 +358,10 @@ public fun delete(self: Invocation, ctx: &TxContext) {
 
 // === Public functions: attempts ===
 
-/// Requests an attempt by leaders that the tool accepts, for a package that may; shares it, and
-/// gives its id and the bytes that it takes.
+/// Request an attempt by leaders that the tool accepts, and share it.
+///
+/// Only a package with a `Permit` can do so. It must check the terms that `request` checks. Returns
+/// the ID and the size of the object in bytes.
 public fun request_attempt(
     _: Permit,
     attempt: Attempt,
@@ -363,7 +370,7 @@ public fun request_attempt(
     leaders: vector<ID>,
     settings: &LeaderSettings,
     max_outcome_bytes: u64,
-    keeps_detail: bool,
+    stores_failure_detail: bool,
     payment: Balance<SUI>,
     clock: &Clock,
     ctx: &mut TxContext,
@@ -376,7 +383,7 @@ public fun request_attempt(
         leaders,
         settings,
         max_outcome_bytes,
-        keeps_detail,
+        stores_failure_detail,
         payment,
         clock,
         ctx,
@@ -386,15 +393,15 @@ public fun request_attempt(
     (id, bytes)
 }
 
-/// Takes what is left of the payment of an attempt, which its execution shows to be its own.
-/// Aborts with `EWrongExecution` or `ENotClosed`.
-public fun take_rest(self: &mut Invocation, execution: &UID): Balance<SUI> {
+/// Withdraw the remaining payment of an attempt. The `UID` proves which execution asks. Aborts with
+/// `EWrongExecution` or `ENotClosed`.
+public fun withdraw_remainder(self: &mut Invocation, execution: &UID): Balance<SUI> {
     self.check_execution(execution);
     assert!(self.is_closed(), ENotClosed);
     self.payment.withdraw_all()
 }
 
-/// Deletes an attempt whose payment was taken, which its execution shows to be its own. Aborts
+/// Delete an attempt whose payment was withdrawn. The `UID` proves which execution asks. Aborts
 /// with `EWrongExecution`.
 public fun delete_attempt(self: Invocation, execution: &UID) {
     self.check_execution(execution);
@@ -403,8 +410,10 @@ public fun delete_attempt(self: Invocation, execution: &UID) {
 
 // === Views ===
 
-/// What an invocation costs at most, at the epoch's gas price: the price and the leader's fees, with
-/// an outcome of `max_outcome_bytes`. `input_bytes` are the `size` of the inputs.
+/// Return the maximum cost of an invocation in MIST, at the gas price of the epoch.
+///
+/// It is the price and the leader's fees for an outcome of `max_outcome_bytes`. `input_bytes` is
+/// the `size` of the inputs.
 public fun quote(
     registry: &LeaderRegistry,
     tool: &Tool,
@@ -418,53 +427,54 @@ public fun quote(
         + settings.fee_per_outcome_byte_mist() * max_outcome_bytes
 }
 
-/// When the last window ends.
+/// Return the end of the last window, in ms.
 public fun expires_at_ms(self: &Invocation): u64 {
     self.requested_at_ms + self.leaders.length() * self.window_ms
 }
 
-/// Whether the invocation is settled, failed or expired.
+/// Return whether the invocation is settled, failed or expired.
 public fun is_closed(self: &Invocation): bool { self.state.is_closed() }
 
-/// The tool that is invoked.
+/// Return the ID of the tool.
 public fun tool(self: &Invocation): ID { self.tool }
 
-/// What the tool is given.
+/// Return the inputs of the tool.
 public fun inputs(self: &Invocation): &Ports { &self.inputs }
 
-/// Whether it is settled only with the tool's signature of the answer.
-public fun requires_signed_outcome(self: &Invocation): bool { !self.signers().is_empty() }
+/// Return whether settling needs the tool's signature of the answer.
+public fun requires_signed_outcome(self: &Invocation): bool { !self.signing_keys().is_empty() }
 
-/// The keys of the tool of which one has to sign the answer.
-public fun signers(self: &Invocation): vector<vector<u8>> { self.settling.keys() }
+/// Return the keys of the tool, one of which must sign the answer.
+public fun signing_keys(self: &Invocation): vector<vector<u8>> { self.settlement.keys() }
 
-/// When it was requested.
+/// Return the time of the request, in ms.
 public fun requested_at_ms(self: &Invocation): u64 { self.requested_at_ms }
 
-/// Who requested the invocation.
+/// Return the account that requested the invocation.
 public fun requester(self: &Invocation): address { self.requester }
 
-/// The leaders responsible, in the order of their windows.
+/// Return the responsible leaders, in the order of their windows.
 public fun leaders(self: &Invocation): vector<ID> { self.leaders }
 
-/// What is prepaid, until the invocation is closed.
+/// Return the payment in MIST, until the invocation is closed.
 public fun payment_mist(self: &Invocation): u64 { self.payment.value() }
 
-/// The attempt that it is, if it belongs to an execution.
+/// Return the attempt, if the invocation belongs to an execution.
 public fun attempt(self: &Invocation): Option<Attempt> { self.attempt }
 
-/// What became of it.
+/// Return the state.
 public fun state(self: &Invocation): &State { &self.state }
 
 // === Package functions ===
 
-/// Aborts with `EWrongExecution` unless it is an attempt of the execution.
+/// Abort with `EWrongExecution` unless it is an attempt of the execution.
 public(package) fun check_execution(self: &Invocation, execution: &UID) {
     let execution = execution.to_inner();
     assert!(self.attempt.is_some_and!(|each| each.execution() == execution), EWrongExecution);
 }
 
-/// Settles with an answer to inputs of which `read_bytes` were read on chain.
+/// Settle with an answer to inputs, of which `read_bytes` were read on chain. Aborts and returns as
+/// `settle` does, without `ESignatureOrCallRequired`.
 public(package) fun settle_answer(
     self: &mut Invocation,
     leader: &Leader,
@@ -475,12 +485,12 @@ public(package) fun settle_answer(
     ctx: &TxContext,
 ): bool {
     if (!self.authorize(leader, clock, ctx)) return false;
-    self.record(object::id(leader), variant, ports, read_bytes, clock, ctx);
+    self.record_answer(object::id(leader), variant, ports, read_bytes, clock, ctx);
     true
 }
 
-/// Settles with what the tool's function came to, as it has done something. Aborts with `EClosed`
-/// where `settle` does nothing, and as `settle` does.
+/// Settle with the answer of the tool's function, which was already called in this transaction.
+/// Aborts with `EAlreadyClosed` if `settle` would return false, and as `settle_answer` does.
 public(package) fun settle_call(
     self: &mut Invocation,
     leader: &Leader,
@@ -490,10 +500,11 @@ public(package) fun settle_call(
     clock: &Clock,
     ctx: &TxContext,
 ) {
-    assert!(self.settle_answer(leader, variant, ports, read_bytes, clock, ctx), EClosed);
+    assert!(self.settle_answer(leader, variant, ports, read_bytes, clock, ctx), EAlreadyClosed);
 }
 
-/// Does the same for anyone. Aborts with `ENotForAnyone`, `EClosed` or `EOutcomeTooLarge`.
+/// Settle as `settle_call` does, for any sender. Aborts with `EWrongVersion`, `ELeadersOnly`,
+/// `EAlreadyClosed` or `EOutcomeTooLarge`.
 public(package) fun settle_call_by_anyone(
     self: &mut Invocation,
     variant: ascii::String,
@@ -503,15 +514,15 @@ public(package) fun settle_call_by_anyone(
     ctx: &TxContext,
 ) {
     assert!(self.version <= version::number(), EWrongVersion);
-    assert!(self.settling.is_for_anyone(), ENotForAnyone);
-    assert!(!self.is_closed(), EClosed);
-    assert!(clock.timestamp_ms() < self.expires_at_ms(), EClosed);
-    self.record(ctx.sender().to_id(), variant, ports, read_bytes, clock, ctx);
+    assert!(self.settlement.is_closable_by_anyone(), ELeadersOnly);
+    assert!(!self.is_closed(), EAlreadyClosed);
+    assert!(clock.timestamp_ms() < self.expires_at_ms(), EAlreadyClosed);
+    self.record_answer(ctx.sender().to_id(), variant, ports, read_bytes, clock, ctx);
 }
 
 // === Private functions ===
 
-/// Deletes a closed invocation of whose payment nothing is left.
+/// Delete a closed invocation that holds no payment.
 fun destroy(self: Invocation) {
     let Invocation { id, tool, fqn, requester, payment, .. } = self;
     payment.destroy_zero();
@@ -519,15 +530,17 @@ fun destroy(self: Invocation) {
     id.delete();
 }
 
-/// The id of a leader that can be named in an invocation of the tool.
-fun accepted(tool: &Tool, leader: &Leader): ID {
+/// Return the ID of a leader that an invocation of the tool may name. Aborts with
+/// `ELeaderNotAccepted` or `ELeaderNotActive`.
+fun accepted_leader(tool: &Tool, leader: &Leader): ID {
     let id = object::id(leader);
     assert!(tool.accepts(id), ELeaderNotAccepted);
     assert!(leader.is_active(), ELeaderNotActive);
     id
 }
 
-fun share(
+/// Check the terms of a request, share the invocation, and return its ID.
+fun request_from(
     registry: &LeaderRegistry,
     settings_revision: u64,
     tool: &Tool,
@@ -570,7 +583,7 @@ fun share(
     id
 }
 
-/// An invocation that nobody may have found wanting.
+/// Return a new invocation. Its terms are already checked.
 fun create(
     tool: &Tool,
     attempt: Option<Attempt>,
@@ -579,7 +592,7 @@ fun create(
     leaders: vector<ID>,
     settings: &LeaderSettings,
     max_outcome_bytes: u64,
-    keeps_detail: bool,
+    stores_failure_detail: bool,
     payment: Balance<SUI>,
     clock: &Clock,
     ctx: &mut TxContext,
@@ -587,9 +600,9 @@ fun create(
     let bytes = inputs.size();
     let (settle_fee_mist, fail_fee_mist) = if (attempt.is_some()) attempt::fees_mist(settings, ctx)
     else (settings.settle_fee_mist(bytes, ctx), settings.fail_fee_mist(bytes, ctx));
-    let settling = settling::of(tool);
-    // The tool's own time is divided among the leaders, as the time of each is where it is theirs.
-    let window_ms = if (settling.is_for_anyone()) tool.timeout_ms() / leaders.length()
+    let settlement = settlement::for_tool(tool);
+    // If anyone may settle, the invocation expires after the tool's timeout, and leaders share it.
+    let window_ms = if (settlement.is_closable_by_anyone()) tool.timeout_ms() / leaders.length()
     else tool.timeout_ms() + settings.grace_ms();
     let invocation = Invocation {
         id: object::new(ctx),
@@ -608,8 +621,8 @@ fun create(
         fail_fee_mist,
         fee_per_outcome_byte_mist: settings.fee_per_outcome_byte_mist(),
         max_outcome_bytes,
-        keeps_detail,
-        settling,
+        stores_failure_detail,
+        settlement,
         tool_revision: tool.revision(),
         version: version::number(),
         payment,
@@ -627,15 +640,17 @@ fun create(
         price_mist: invocation.price_mist,
         payment_mist: invocation.payment.value(),
         max_outcome_bytes,
-        settling,
+        settlement,
         tool_revision: invocation.tool_revision,
         attempt,
     });
     invocation
 }
 
-/// Whether the sender may close the invocation in the leader's name now: false if nobody may
-/// any more. Aborts unless the leader may, and the sender works for it.
+/// Return whether the sender may now close the invocation for the leader. Returns false if no one
+/// may close it any more.
+///
+/// Aborts with `EWrongVersion`, `ENotResponsible`, `ENotWorker`, `ELeaderSuspended` or `ETooEarly`.
 fun authorize(
     self: &Invocation,
     leader: &Leader,
@@ -646,14 +661,14 @@ fun authorize(
     let (responsible, i) = self.leaders.index_of(&object::id(leader));
     assert!(responsible, ENotResponsible);
     assert!(leader.is_worker(ctx.sender()), ENotWorker);
-    assert!(leader.collateral().is_whole(), ELeaderSuspended);
+    assert!(leader.collateral().is_sufficient(), ELeaderSuspended);
     let now_ms = clock.timestamp_ms();
     assert!(now_ms >= self.requested_at_ms + i * self.window_ms, ETooEarly);
     !self.is_closed() && now_ms < self.expires_at_ms()
 }
 
-/// Settles in the name of a leader, or of the sender who is none, and pays.
-fun record(
+/// Settle in the name of a leader, or of the sender's address if anyone may settle, and pay.
+fun record_answer(
     self: &mut Invocation,
     leader: ID,
     variant: ascii::String,
@@ -688,8 +703,7 @@ fun record(
     self.refund();
 }
 
-/// Pays what is left of the payment back to the requester; an attempt keeps it for its
-/// execution.
+/// Pay the rest of the payment to the requester. An attempt holds it for its execution.
 fun refund(self: &mut Invocation) {
     if (self.attempt.is_none()) payment::pay(self.payment.withdraw_all(), self.requester);
 }

@@ -1,11 +1,11 @@
-/// JSON texts (RFC 8259) from Move's values, and back, for the ports of on-chain tools.
+/// Conversions between JSON texts (RFC 8259) and Move values, for the ports of on-chain tools.
 ///
-/// | Move      | JSON                                                                        |
-/// |-----------|-----------------------------------------------------------------------------|
-/// | `u64`     | a number; above 2^53 - 1, which not every reader takes, a string of digits  |
-/// | `bool`    | `true` or `false`                                                           |
-/// | `String`  | a string                                                                    |
-/// | `address` | a string: `0x` and 64 hexadecimal digits; fewer are read, too               |
+/// | Move      | JSON                                                                    |
+/// |-----------|-------------------------------------------------------------------------|
+/// | `u64`     | a number; a string of digits above 2^53 - 1, the limit of some readers  |
+/// | `bool`    | `true` or `false`                                                       |
+/// | `String`  | a string                                                                |
+/// | `address` | a string: `0x` and 64 hexadecimal digits; readers accept fewer digits   |
 module nexus_tools::json;
 
 use nexus_tools::value::{Self, Value};
@@ -14,58 +14,59 @@ use sui::address;
 
 // === Errors ===
 
-/// The text is no number from 0 to 2^64 - 1, nor a string of its digits.
+/// The text is neither a number from 0 to 2^64 - 1 nor a string of the digits of one.
 const ENotU64: u64 = 0;
 /// The text is neither `true` nor `false`.
 const ENotBool: u64 = 1;
-/// The text is no string.
+/// The text is not a JSON string.
 const ENotString: u64 = 2;
-/// The text is no string with an address.
+/// The text is not a JSON string with an address.
 const ENotAddress: u64 = 3;
 
 // === Constants ===
 
-/// The largest number n for which n + 1 is another one in each reader (RFC 8259, section 6).
+/// Largest number that every reader distinguishes from its successor (RFC 8259, section 6).
 const MAX_NUMBER: u64 = 9_007_199_254_740_991;
 const MAX_ADDRESS_DIGITS: u64 = 64;
 
 const QUOTE: u8 = 0x22;
 const BACKSLASH: u8 = 0x5C;
-/// What stands after a backslash, and what it means.
+/// Characters after a backslash. `ESCAPED` has their meanings at the same indexes.
 const ESCAPES: vector<u8> = b"\"\\/bfnrt";
 const ESCAPED: vector<u8> = x"225c2f080c0a0d09";
-/// A code point is escaped in two halves, each of 10 bits, from 0x10000 on.
+/// First code unit of the high surrogates. A code point from 0x10000 is escaped as two surrogates
+/// of 10 bits each.
 const HIGH_HALVES: u32 = 0xD800;
 const LOW_HALVES: u32 = 0xDC00;
 const AFTER_HALVES: u32 = 0xE000;
 
 // === Public functions: writing ===
 
-/// A number.
+/// Return the JSON text of a number.
 public fun from_u64(number: u64): Value {
     let digits = number.to_string().into_bytes();
     value::inline(if (number <= MAX_NUMBER) digits else quoted(digits))
 }
 
-/// True or false.
+/// Return `true` or `false`.
 public fun from_bool(value: bool): Value { value::inline(if (value) b"true" else b"false") }
 
-/// A text.
+/// Return the JSON text of a string.
 public fun from_string(text: String): Value { value::inline(quoted(escaped(text.as_bytes()))) }
 
-/// An address, or the id of an object.
+/// Return the JSON text of an address or object ID.
 public fun from_address(address: address): Value {
     let mut text = b"0x";
     text.append(address.to_string().into_bytes());
     value::inline(quoted(text))
 }
 
-/// A list of such values. Aborts with `value::ERemoteElement`.
+/// Return the list of these values. Aborts with `value::ERemoteValue`.
 public fun from_list(values: vector<Value>): Value { value::list_of(values) }
 
 // === Public functions: reading ===
 
-/// A number. Aborts with `ENotU64`.
+/// Return the number in a JSON text. Aborts with `ENotU64`.
 public fun read_u64(json: &vector<u8>): u64 {
     let text = trimmed(json);
     let digits = if (is_quoted(&text)) inside(&text) else text;
@@ -81,14 +82,14 @@ public fun read_u64(json: &vector<u8>): u64 {
     number
 }
 
-/// True or false. Aborts with `ENotBool`.
+/// Return the boolean in a JSON text. Aborts with `ENotBool`.
 public fun read_bool(json: &vector<u8>): bool {
     let text = trimmed(json);
     assert!(text == b"true" || text == b"false", ENotBool);
     text == b"true"
 }
 
-/// An address of up to 64 hexadecimal digits. Aborts with `ENotAddress`.
+/// Return the address of 1 to 64 hexadecimal digits in a JSON text. Aborts with `ENotAddress`.
 public fun read_address(json: &vector<u8>): address {
     let text = trimmed(json);
     assert!(is_quoted(&text), ENotAddress);
@@ -105,7 +106,7 @@ public fun read_address(json: &vector<u8>): address {
     address::from_u256(number)
 }
 
-/// A text. Aborts with `ENotString`.
+/// Return the string in a JSON text. Aborts with `ENotString`.
 public fun read_string(json: &vector<u8>): String {
     let text = trimmed(json);
     assert!(is_quoted(&text), ENotString);
@@ -146,7 +147,7 @@ public fun read_string(json: &vector<u8>): String {
 
 // === Private functions ===
 
-/// Without the white space around it.
+/// Return the text without surrounding white space.
 fun trimmed(json: &vector<u8>): vector<u8> {
     let (mut begin, mut end) = (0, json.length());
     while (begin < end && is_space(json[begin])) begin = begin + 1;
@@ -162,7 +163,7 @@ fun is_quoted(text: &vector<u8>): bool {
     n >= 2 && text[0] == QUOTE && text[n - 1] == QUOTE
 }
 
-/// What is between the quotes.
+/// Return the text between the quotes.
 fun inside(text: &vector<u8>): vector<u8> {
     vector::tabulate!(text.length() - 2, |i| text[i + 1])
 }
@@ -174,8 +175,8 @@ fun quoted(text: vector<u8>): vector<u8> {
     json
 }
 
-/// With a backslash before what a string has to escape, in the shortest way: a line feed as `\n`,
-/// and control characters that have no letter as `\u00XX` (RFC 8785, section 3.2.2.2).
+/// Escape a string in the shortest way: a line feed becomes `\n`, and a control character without a
+/// letter becomes `\u00XX` (RFC 8785, section 3.2.2.2).
 fun escaped(text: &vector<u8>): vector<u8> {
     let (mut json, escapes, escaped) = (vector[], ESCAPES, ESCAPED);
     text.do_ref!(|byte| {
@@ -197,7 +198,7 @@ fun escaped(text: &vector<u8>): vector<u8> {
     json
 }
 
-/// The four hexadecimal digits there. Aborts with `ENotString`.
+/// Return the code unit of the four hexadecimal digits at an index. Aborts with `ENotString`.
 fun code_unit(text: &vector<u8>, at: u64): u32 {
     assert!(at + 4 <= text.length(), ENotString);
     let mut code = 0u32;
@@ -209,7 +210,7 @@ fun code_unit(text: &vector<u8>, at: u64): u32 {
     code
 }
 
-/// What a hexadecimal digit is worth; 16 for what is none.
+/// Return the value of a hexadecimal digit, or 16 for any other byte.
 fun digit_of(byte: u8): u8 {
     if (byte >= 0x30 && byte <= 0x39) byte - 0x30
     else if (byte >= 0x41 && byte <= 0x46) byte - 0x37
@@ -219,8 +220,8 @@ fun digit_of(byte: u8): u8 {
 
 fun hex_digit(digit: u8): u8 { if (digit < 10) 0x30 + digit else 0x57 + digit }
 
-/// Appends a code point in UTF-8 (RFC 3629): the high bits in the first byte, six in each that
-/// follows. U+00E9 is C3 A9: 110_00011, 10_101001.
+/// Append a code point in UTF-8 (RFC 3629). The first byte has the high bits, and each further byte
+/// has six bits. U+00E9 becomes C3 A9: 110_00011, 10_101001.
 fun append_utf8(bytes: &mut vector<u8>, code: u32) {
     if (code < 0x80) bytes.push_back(code as u8)
     else if (code < 0x800) {

@@ -1,16 +1,16 @@
-/// A leader: who carries invocations to tools and closes them.
+/// A leader, which dispatches invocations to tools and closes them.
 ///
-/// Anyone registers a leader by locking collateral. Its owner decides everything about it; its
-/// workers, addresses whose keys lie on machines, can do one thing alone: close invocations that
-/// name the leader, for its fees. A leader is never deleted, so that what it did is told for ever
-/// under one id.
+/// Anyone can register a leader by locking collateral. The owner decides everything about it.
+/// Workers are addresses whose keys are on servers. They can only close invocations that name the
+/// leader, and they receive the fees. A leader is never deleted, so its track record stays under
+/// one ID.
 ///
-/// Requesters name an active leader: one that accepts invocations, and whose collateral is in
-/// force. A leader that stops stays bound to what names it already. One that was slashed is
-/// suspended: it closes nothing until it tops up.
+/// Requesters name an active leader, which accepts invocations and whose collateral is active. A
+/// leader that stops accepting invocations can still close those that name it. A slashed leader is
+/// suspended. It cannot close invocations until its owner tops up the collateral.
 ///
-/// What leads out (`deactivate`, `unregister`, `claim`) and what takes a right away
-/// (`remove_worker`, `remove_key`) depends on no version of the package and on no setting.
+/// The exit paths (`deactivate`, `unregister`, `claim`) and the functions that remove a right
+/// (`remove_worker`, `remove_key`) depend on no version of the package and on no setting.
 module nexus_tools::leader;
 
 use nexus_tools::admin::Admin;
@@ -30,13 +30,13 @@ use sui::sui::SUI;
 
 /// The name is longer than 200 bytes: shorten it.
 const ENameTooLong: u64 = 0;
-/// The leader is active already.
+/// The leader is already active.
 const EAlreadyActive: u64 = 1;
 /// The leader is not active.
 const ENotActive: u64 = 2;
 /// The leader is suspended, unregistered or claimed: top it up, cancel the unregistration or
 /// re-register it.
-const ENotInForce: u64 = 3;
+const ECollateralInactive: u64 = 3;
 
 // === Constants ===
 
@@ -54,58 +54,60 @@ public struct LeaderRegistered has copy, drop {
     registered_at_ms: u64,
 }
 
-/// A leader can be named in new invocations, or no longer.
+/// A leader started or stopped accepting new invocations.
 public struct LeaderActivityChanged has copy, drop {
     leader: ID,
     active: bool,
 }
 
-/// An address began or ceased to be a worker of a leader.
+/// A worker of a leader was added or removed.
 public struct LeaderWorkerChanged has copy, drop {
     leader: ID,
     worker: address,
-    valid: bool,
+    added: bool,
 }
 
-/// A leader has another owner, workers of its own and no keys.
-public struct LeaderHandedOver has copy, drop {
+/// A leader has a new owner, new workers and no keys.
+public struct LeaderTakenOver has copy, drop {
     leader: ID,
     workers: vector<address>,
 }
 
-/// A key began or ceased to be valid for a leader's signatures.
+/// A signing key of a leader was added or removed.
 public struct LeaderKeyChanged has copy, drop {
     leader: ID,
     key: vector<u8>,
-    valid: bool,
+    added: bool,
 }
 
 // === Structs ===
 
-/// A registered leader, shared. Its id is derived from the registry and its index.
+/// A shared registered leader. Its ID is derived from the registry and its index.
 public struct Leader has key {
     id: UID,
-    /// What it calls itself.
+    /// The name that the owner chose.
     name: String,
     owner: Owner,
-    /// Whether its owner wants new invocations.
+    /// Whether the owner accepts new invocations.
     accepting: bool,
-    /// Who closes invocations in its name.
+    /// The addresses that may close invocations for the leader.
     workers: Roster<address>,
-    /// What signs its requests to tools.
+    /// The keys that sign its requests to tools.
     keys: Keys,
     collateral: Collateral,
-    /// The leader's place in the order of registrations, counted from 0.
+    /// The index in the order of registration, counted from 0.
     index: u64,
     registered_at_ms: u64,
 }
 
 // === Public functions: registration ===
 
-/// Registers a leader, not active yet. The sender owns it. More than the least collateral may be
-/// locked, and the owner consents to an unregister delay of `max_delay_ms` at most. The leader has
-/// to be shared with `share` in the same transaction. Aborts with `ENameTooLong`,
-/// `leader_registry::ENotAccepting`, and as `roster::of` and `collateral::lock` do.
+/// Register a leader that is not active yet and that the sender owns.
+///
+/// The caller must share it with `share` in the same transaction. It may lock more than the minimum
+/// collateral, and accepts an unregister delay of at most `max_delay_ms`. Aborts with
+/// `ENameTooLong`, `leader_registry::ENotAccepting`, and as `roster::from_vector` and
+/// `collateral::lock` do.
 public fun register(
     registry: &mut LeaderRegistry,
     collateral: Coin<SUI>,
@@ -121,11 +123,11 @@ public fun register(
     let mut leader = Leader {
         id: derived_object::claim(registry.uid_mut(), index),
         name,
-        owner: owner::sender(ctx),
+        owner: owner::new(ctx),
         accepting: false,
-        workers: roster::of(workers),
-        keys: keys::none(),
-        collateral: collateral::none(),
+        workers: roster::from_vector(workers),
+        keys: keys::empty(),
+        collateral: collateral::empty(),
         index,
         registered_at_ms: clock.timestamp_ms(),
     };
@@ -141,34 +143,36 @@ public fun register(
     leader
 }
 
-/// Makes a new leader available to everyone.
+/// Share a new leader.
 public fun share(self: Leader) { transfer::share_object(self) }
 
-/// Starts the timer after which the collateral can be claimed. From now on no new invocation can
-/// name the leader. Aborts with `owner::ENotOwner`, and as `collateral::unregister` does.
+/// Start the delay after which the collateral can be claimed. New invocations can no longer name
+/// the leader. Aborts with `owner::ENotOwner`, and as `collateral::unregister` does.
 public fun unregister(self: &mut Leader, clock: &Clock, ctx: &TxContext) {
     self.owner.check(ctx);
     let leader = object::id(self);
     self.collateral.unregister(leader, clock);
 }
 
-/// Stops the timer. Aborts with `owner::ENotOwner` or `collateral::ENotUnregistered`.
+/// Stop the delay. Aborts with `owner::ENotOwner` or `collateral::ENotUnregistered`.
 public fun cancel_unregister(self: &mut Leader, registry: &LeaderRegistry, ctx: &TxContext) {
     self.authorize(registry, ctx);
     let leader = object::id(self);
     self.collateral.cancel_unregister(leader);
 }
 
-/// Returns what is left of the collateral to the owner's address balance. What a pending slash
-/// holds back is claimed by a second call, once that is executed, cancelled or void. Aborts with
-/// `owner::ENotOwner`, and as `collateral::claim` does.
+/// Pay the remaining collateral to the owner's address balance.
+///
+/// If a pending slash locks a part, the owner calls this function again after the slash is
+/// executed, cancelled or has expired. Aborts with `owner::ENotOwner`, and as `collateral::claim`
+/// does.
 public fun claim(self: &mut Leader, clock: &Clock, ctx: &TxContext) {
     self.owner.check(ctx);
     let leader = object::id(self);
     self.collateral.claim(leader, clock, ctx);
 }
 
-/// Brings a claimed leader back under the settings of today. Aborts with `owner::ENotOwner`,
+/// Register a claimed leader again under the current settings. Aborts with `owner::ENotOwner`,
 /// `leader_registry::ENotAccepting`, and as `collateral::lock` does.
 public fun re_register(
     self: &mut Leader,
@@ -183,7 +187,7 @@ public fun re_register(
     self.registered_at_ms = clock.timestamp_ms();
 }
 
-/// Brings back what was slashed. Aborts with `owner::ENotOwner`, and as `collateral::top_up` does.
+/// Restore slashed collateral. Aborts with `owner::ENotOwner`, and as `collateral::top_up` does.
 public fun top_up(
     self: &mut Leader,
     registry: &LeaderRegistry,
@@ -197,17 +201,17 @@ public fun top_up(
 
 // === Public functions: activity ===
 
-/// Lets new invocations name the leader. Aborts with `owner::ENotOwner`, `ENotInForce` or
+/// Accept new invocations. Aborts with `owner::ENotOwner`, `ECollateralInactive` or
 /// `EAlreadyActive`.
 public fun activate(self: &mut Leader, registry: &LeaderRegistry, ctx: &TxContext) {
     self.authorize(registry, ctx);
-    assert!(self.collateral.is_in_force(), ENotInForce);
+    assert!(self.collateral.is_active(), ECollateralInactive);
     assert!(!self.accepting, EAlreadyActive);
     self.accepting = true;
     event::emit(LeaderActivityChanged { leader: object::id(self), active: true });
 }
 
-/// Spares the leader new invocations. It can still close those that name it. Aborts with
+/// Stop accepting new invocations. The leader can still close those that name it. Aborts with
 /// `owner::ENotOwner` or `ENotActive`.
 public fun deactivate(self: &mut Leader, ctx: &TxContext) {
     self.owner.check(ctx);
@@ -218,7 +222,7 @@ public fun deactivate(self: &mut Leader, ctx: &TxContext) {
 
 // === Public functions: workers, keys and ownership ===
 
-/// Lets an address close invocations in the leader's name. Aborts with `owner::ENotOwner`, and as
+/// Allow an address to close invocations for the leader. Aborts with `owner::ENotOwner`, and as
 /// `roster::add` does.
 public fun add_worker(
     self: &mut Leader,
@@ -228,72 +232,70 @@ public fun add_worker(
 ) {
     self.authorize(registry, ctx);
     self.workers.add(worker);
-    event::emit(LeaderWorkerChanged { leader: object::id(self), worker, valid: true });
+    event::emit(LeaderWorkerChanged { leader: object::id(self), worker, added: true });
 }
 
-/// Takes that right from an address. Aborts with `owner::ENotOwner` or `roster::ENotListed`.
+/// Remove a worker. Aborts with `owner::ENotOwner` or `roster::ENotListed`.
 public fun remove_worker(self: &mut Leader, worker: address, ctx: &TxContext) {
     self.owner.check(ctx);
     self.workers.remove(&worker);
-    event::emit(LeaderWorkerChanged { leader: object::id(self), worker, valid: false });
+    event::emit(LeaderWorkerChanged { leader: object::id(self), worker, added: false });
 }
 
-/// Adds a public key of Ed25519 that signs the leader's requests to tools. Aborts with
+/// Add an Ed25519 public key that signs the leader's requests to tools. Aborts with
 /// `owner::ENotOwner`, and as `keys::add` does.
 public fun add_key(self: &mut Leader, registry: &LeaderRegistry, key: vector<u8>, ctx: &TxContext) {
     self.authorize(registry, ctx);
     self.keys.add(key);
-    event::emit(LeaderKeyChanged { leader: object::id(self), key, valid: true });
+    event::emit(LeaderKeyChanged { leader: object::id(self), key, added: true });
 }
 
-/// Removes a public key. Aborts with `owner::ENotOwner` or `keys::EUnknownKey`.
+/// Remove a public key. Aborts with `owner::ENotOwner` or `keys::EUnknownKey`.
 public fun remove_key(self: &mut Leader, key: vector<u8>, ctx: &TxContext) {
     self.owner.check(ctx);
     self.keys.remove(&key);
-    event::emit(LeaderKeyChanged { leader: object::id(self), key, valid: false });
+    event::emit(LeaderKeyChanged { leader: object::id(self), key, added: false });
 }
 
-/// Offers the leader to an address; with none, takes the offer back. Aborts with
-/// `owner::ENotOwner`.
-public fun offer(self: &mut Leader, offered: Option<address>, ctx: &TxContext) {
+/// Offer the leader to an address, or withdraw the offer with none. Aborts with `owner::ENotOwner`.
+public fun offer(self: &mut Leader, pending_owner: Option<address>, ctx: &TxContext) {
     let leader = object::id(self);
-    self.owner.offer(leader, offered, ctx);
+    self.owner.offer(leader, pending_owner, ctx);
 }
 
-/// Makes the sender the owner, with workers of its own and without keys: what the former owner
-/// added is gone, whenever it was added. Aborts with `owner::ENotOffered`, and as `roster::of`
-/// does.
+/// Make the sender the owner, with these workers and without keys. All workers and keys of the
+/// previous owner are removed. Aborts with `owner::ENotOffered`, and as `roster::from_vector` does.
 public fun accept(self: &mut Leader, workers: vector<address>, ctx: &TxContext) {
     let leader = object::id(self);
     self.owner.accept(leader, ctx);
-    self.workers = roster::of(workers);
-    self.keys = keys::none();
-    event::emit(LeaderHandedOver { leader, workers });
+    self.workers = roster::from_vector(workers);
+    self.keys = keys::empty();
+    event::emit(LeaderTakenOver { leader, workers });
 }
 
 // === Views ===
 
-/// Whether new invocations can name the leader.
-public fun is_active(self: &Leader): bool { self.accepting && self.collateral.is_in_force() }
+/// Return whether new invocations can name the leader.
+public fun is_active(self: &Leader): bool { self.accepting && self.collateral.is_active() }
 
-/// Whether the address closes invocations in the leader's name.
+/// Return whether an address may close invocations for the leader.
 public fun is_worker(self: &Leader, worker: address): bool { self.workers.contains(&worker) }
 
-/// What the leader calls itself.
+/// Return the name.
 public fun name(self: &Leader): String { self.name }
 
-/// Who owns it, and to whom it is offered.
+/// Return the owner and the address to which the leader is offered.
 public fun owner(self: &Leader): &Owner { &self.owner }
 
-/// What signs its requests to tools.
+/// Return the keys that sign its requests to tools.
 public fun keys(self: &Leader): &Keys { &self.keys }
 
-/// The collateral and its terms.
+/// Return the collateral and its terms.
 public fun collateral(self: &Leader): &Collateral { &self.collateral }
 
 // === Package functions ===
 
-/// What the admin slashes, with the id of the leader. Aborts with `owner::ENotOwner`.
+/// Return the ID and the collateral of the leader, for the admin. Aborts with `owner::ENotOwner`.
 public(package) fun collateral_mut(
     self: &mut Leader,
     admin: &Admin,
@@ -305,7 +307,7 @@ public(package) fun collateral_mut(
 
 // === Private functions ===
 
-/// Locks the collateral under the settings of today.
+/// Lock the collateral under the current settings.
 fun lock(
     self: &mut Leader,
     registry: &LeaderRegistry,
@@ -315,11 +317,12 @@ fun lock(
 ) {
     registry.check_accepting();
     let (leader, settings) = (object::id(self), registry.settings());
-    let (least_mist, delay_ms) = (settings.collateral_mist(), settings.unregister_delay_ms());
-    self.collateral.lock(leader, coin, least_mist, delay_ms, max_delay_ms, clock);
+    let (min_mist, delay_ms) = (settings.collateral_mist(), settings.unregister_delay_ms());
+    self.collateral.lock(leader, coin, min_mist, delay_ms, max_delay_ms, clock);
 }
 
-/// Of what the owner does under this version of the package.
+/// Abort with `version::EWrongVersion` or `owner::ENotOwner` unless the owner uses this version of
+/// the package.
 fun authorize(self: &Leader, registry: &LeaderRegistry, ctx: &TxContext) {
     registry.check_version();
     self.owner.check(ctx);

@@ -1,8 +1,7 @@
-/// The registry of leaders: the settings under which leaders are registered and invocations are
-/// requested, and how many leaders there are.
+/// The registry of leaders: settings for new leaders and invocations, and the number of leaders.
 ///
-/// A leader is an object of its own: see `leader`. Its id is derived from the registry and the
-/// leader's index, so that whoever knows the registry computes the ids of all leaders.
+/// A leader is an object of its own: see `leader`. Its ID is derived from the registry and the
+/// leader's index, so everyone can compute the IDs of all leaders.
 module nexus_tools::leader_registry;
 
 use nexus_tools::admin::Admin;
@@ -13,74 +12,75 @@ use sui::event;
 
 // === Errors ===
 
-/// The settings leave their bounds.
+/// A setting is out of bounds.
 const EInvalidSettings: u64 = 0;
-/// The registry takes no new leaders and no new invocations at present: try again later.
+/// The registry does not accept new leaders and invocations at present: try again later.
 const ENotAccepting: u64 = 1;
-/// Another leader was registered since: look at the leaders again.
+/// Another leader was registered after you read the leaders: read them again.
 const ELeadersChanged: u64 = 2;
 
 // === Constants ===
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-/// Bounds of what each leader's window has beyond the tool's timeout.
+/// Bounds of the time that each leader's window has in addition to the tool's timeout.
 const MIN_GRACE_MS: u64 = 5_000;
 const MAX_GRACE_MS: u64 = 60_000;
-/// Bounds of the fees. A fee is for the gas that closing takes, whatever gas costs that day.
+/// Bounds of the fees. A fee covers the gas of closing, which depends on the gas price.
 const MAX_FEE_GAS_UNITS: u64 = 5_000;
 const MAX_FEE_STORAGE_MIST: u64 = 10_000_000;
 const MAX_SETTLE_MARGIN_MIST: u64 = 10_000_000;
 const MAX_FEE_PER_BYTE_MIST: u64 = 100_000;
-/// A bound of inputs and outcomes: beyond, a transaction could not carry them.
+/// Bound of inputs and outcomes. Larger ones do not fit into a transaction.
 const MAX_PORTS_BYTES: u64 = 114_688;
 
 // === Events ===
 
-/// The settings for new leaders and new invocations were changed.
+/// The settings for new leaders and invocations were changed.
 public struct LeaderSettingsChanged has copy, drop {
     settings: LeaderSettings,
 }
 
 // === Structs ===
 
-/// What new leaders and new invocations have to keep to.
+/// Settings for new leaders and new invocations.
 ///
-/// What a leader gets for closing an invocation follows the price of gas: failing one pays
-/// `fee_gas_units` at the reference gas price and `fee_storage_mist`, which is what it costs, and
-/// settling one pays `settle_margin_mist` more. So no leader earns by failing.
+/// The fee for closing an invocation follows the gas price. Failing an invocation pays
+/// `fee_gas_units` at the reference gas price and `fee_storage_mist`, which is its cost. Settling
+/// pays `settle_margin_mist` more. So failing never earns a leader a profit.
 public struct LeaderSettings has copy, drop, store {
-    /// Whether leaders can be registered and invocations requested. What is there already is not
-    /// touched by this.
+    /// Whether leaders can be registered and invocations requested. It does not affect existing
+    /// ones.
     accepting: bool,
-    /// The least collateral of a leader.
+    /// The minimum collateral of a leader, in MIST.
     collateral_mist: u64,
-    /// How long the collateral stays locked after a leader is unregistered.
+    /// The time between `unregister` and `claim`, in ms.
     unregister_delay_ms: u64,
-    /// The gas units of computation that closing an invocation alone takes.
+    /// The computation units for closing a single invocation.
     fee_gas_units: u64,
-    /// What it takes of storage that no rebate brings back.
+    /// The storage cost of closing that is not rebated, in MIST.
     fee_storage_mist: u64,
-    /// What settling pays beyond that.
+    /// The additional fee for settling, in MIST.
     settle_margin_mist: u64,
-    /// What a leader gets besides for each byte of the inputs, which it pays for rewriting.
+    /// The additional fee for each byte of the inputs, in MIST. Closing writes the inputs again.
     fee_per_input_byte_mist: u64,
-    /// What it gets besides for each byte of an answer, which it pays for storing.
+    /// The additional fee for each byte of the answer, in MIST. Settling stores the answer.
     fee_per_outcome_byte_mist: u64,
-    /// What each leader's window has beyond the tool's timeout, for the way from and to the chain.
+    /// The time that each leader's window has in addition to the tool's timeout, in ms. It covers
+    /// the communication with the chain.
     grace_ms: u64,
-    /// The most bytes of an invocation's inputs, and the most of its outcome.
+    /// The maximum size of an invocation's inputs, and of its outcome, in bytes.
     max_ports_bytes: u64,
-    /// How often they were set. A requester names the revision that it looked at: the sum that it
-    /// pays would not tell how much of it is refunded.
+    /// The number of changes of the settings. A request names the revision that the requester read,
+    /// because the amount that it pays does not show which part is refunded.
     revision: u64,
 }
 
-/// The shared registry, of which there is one.
+/// The shared registry. Only one exists.
 public struct LeaderRegistry has key {
     id: UID,
     version: Version,
     settings: LeaderSettings,
-    /// How many leaders were ever registered.
+    /// The number of leaders that were ever registered.
     length: u64,
 }
 
@@ -109,8 +109,8 @@ fun init(ctx: &mut TxContext) {
 
 // === Public functions ===
 
-/// Sets everything that new leaders and new invocations have to keep to. Aborts with
-/// `owner::ENotOwner` or `EInvalidSettings`.
+/// Set all settings for new leaders and new invocations. Aborts with `owner::ENotOwner` or
+/// `EInvalidSettings`.
 public fun configure(
     self: &mut LeaderRegistry,
     admin: &Admin,
@@ -128,7 +128,7 @@ public fun configure(
 ) {
     admin.check(ctx);
     self.check_version();
-    assert!(collateral::are_terms(collateral_mist, unregister_delay_ms), EInvalidSettings);
+    assert!(collateral::are_valid_terms(collateral_mist, unregister_delay_ms), EInvalidSettings);
     assert!(fee_gas_units <= MAX_FEE_GAS_UNITS, EInvalidSettings);
     assert!(fee_storage_mist <= MAX_FEE_STORAGE_MIST, EInvalidSettings);
     assert!(settle_margin_mist <= MAX_SETTLE_MARGIN_MIST, EInvalidSettings);
@@ -153,8 +153,8 @@ public fun configure(
     event::emit(LeaderSettingsChanged { settings });
 }
 
-/// After an upgrade of the package: from here on only this version's functions work. Aborts with
-/// `owner::ENotOwner` or `version::EAlreadyMigrated`.
+/// Move the registry to this version of the package, after an upgrade. Older versions then refuse
+/// it. Aborts with `owner::ENotOwner` or `version::EAlreadyMigrated`.
 public fun migrate(self: &mut LeaderRegistry, admin: &Admin, ctx: &TxContext) {
     admin.check(ctx);
     let registry = object::id(self);
@@ -163,77 +163,79 @@ public fun migrate(self: &mut LeaderRegistry, admin: &Admin, ctx: &TxContext) {
 
 // === Views ===
 
-/// The id of the `index`th leader, counted from 0, registered or not.
+/// Return the ID of the leader with this index, counted from 0, even if it is not registered yet.
 public fun leader_id(self: &LeaderRegistry, index: u64): ID {
     derived_object::derive_address(object::id(self), index).to_id()
 }
 
-/// How many leaders were ever registered.
+/// Return the number of leaders that were ever registered.
 public fun length(self: &LeaderRegistry): u64 { self.length }
 
-/// The settings for new leaders and new invocations.
+/// Return the settings for new leaders and new invocations.
 public fun settings(self: &LeaderRegistry): &LeaderSettings { &self.settings }
 
-/// Whether leaders can be registered and invocations requested.
+/// Return whether leaders can be registered and invocations requested.
 public fun is_accepting(self: &LeaderSettings): bool { self.accepting }
 
-/// The least collateral of a leader.
+/// Return the minimum collateral of a leader, in MIST.
 public fun collateral_mist(self: &LeaderSettings): u64 { self.collateral_mist }
 
-/// How long the collateral stays locked after a leader is unregistered.
+/// Return the time between `unregister` and `claim`, in ms.
 public fun unregister_delay_ms(self: &LeaderSettings): u64 { self.unregister_delay_ms }
 
-/// What a leader gets for failing an invocation with so many bytes of inputs.
+/// Return the leader's fee for failing an invocation with `input_bytes`, in MIST.
 public fun fail_fee_mist(self: &LeaderSettings, input_bytes: u64, ctx: &TxContext): u64 {
     self.fee_gas_units * ctx.reference_gas_price()
         + self.fee_storage_mist
         + self.fee_per_input_byte_mist * input_bytes
 }
 
-/// What a leader gets for settling it, but for the bytes of the answer.
+/// Return the leader's fee for settling it, in MIST, without the fee for the bytes of the answer.
 public fun settle_fee_mist(self: &LeaderSettings, input_bytes: u64, ctx: &TxContext): u64 {
     self.fail_fee_mist(input_bytes, ctx) + self.settle_margin_mist
 }
 
-/// What settling an invocation pays beyond failing it.
+/// Return the additional fee for settling, in MIST.
 public fun settle_margin_mist(self: &LeaderSettings): u64 { self.settle_margin_mist }
 
-/// What it gets besides for each byte that it rewrites.
+/// Return the additional fee for each byte of the inputs, in MIST.
 public fun fee_per_input_byte_mist(self: &LeaderSettings): u64 { self.fee_per_input_byte_mist }
 
-/// What it gets besides for each byte of an answer.
+/// Return the additional fee for each byte of the answer, in MIST.
 public fun fee_per_outcome_byte_mist(self: &LeaderSettings): u64 { self.fee_per_outcome_byte_mist }
 
-/// What each leader's window has beyond the tool's timeout.
+/// Return the time that each leader's window has in addition to the tool's timeout, in ms.
 public fun grace_ms(self: &LeaderSettings): u64 { self.grace_ms }
 
-/// The most bytes of an invocation's inputs, and the most of its outcome.
+/// Return the maximum size of an invocation's inputs, and of its outcome, in bytes.
 public fun max_ports_bytes(self: &LeaderSettings): u64 { self.max_ports_bytes }
 
-/// How often the settings were set.
+/// Return the number of changes of the settings.
 public fun revision(self: &LeaderSettings): u64 { self.revision }
 
-/// Aborts with `version::EWrongVersion` if the registry belongs to another version of the package.
+/// Abort with `version::EWrongVersion` if the registry belongs to another version of the package.
 public fun check_version(self: &LeaderRegistry) { self.version.check() }
 
-/// Aborts with `ENotAccepting` if there are to be no new leaders and invocations.
+/// Abort with `ENotAccepting` if new leaders and invocations are not accepted.
 public fun check_accepting(self: &LeaderRegistry) {
     assert!(self.settings.accepting, ENotAccepting);
 }
 
-/// Aborts with `ELeadersChanged` unless exactly `length` leaders were ever registered. An owner that
-/// looked at all of them calls it before `leader::register`, to register none a second time.
+/// Abort with `ELeadersChanged` unless exactly `length` leaders were ever registered.
+///
+/// An owner that read all leaders calls it before `leader::register`, so that it does not register
+/// the same leader twice.
 public fun check_length(self: &LeaderRegistry, length: u64) {
     assert!(self.length == length, ELeadersChanged);
 }
 
 // === Package functions ===
 
-/// The id from which leaders are derived. The Sui verifier demands that an id is claimed in the
-/// function that creates the object, which is in `leader`.
+/// Return the ID from which leaders are derived. The Sui verifier requires that the function which
+/// creates the object also claims its ID.
 public(package) fun uid_mut(self: &mut LeaderRegistry): &mut UID { &mut self.id }
 
-/// Counts one more leader and returns its index.
+/// Count one more leader and return its index.
 public(package) fun append(self: &mut LeaderRegistry): u64 {
     let index = self.length;
     self.length = index + 1;

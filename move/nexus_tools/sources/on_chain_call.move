@@ -1,14 +1,15 @@
-/// A call of an on-chain tool: its inputs on the way in, its answer on the way out.
+/// A call of an on-chain tool: its inputs, and then its answer.
 ///
-/// One transaction opens it, gives it to the tool's function, and closes the invocation with it:
+/// One transaction opens the call, passes it to the tool's function, and closes the invocation with
+/// it:
 ///
 ///     let mut call = on_chain_call::open(invocation, tool);
-///     mint::mint(&mut call, collection);    // reads its ports, and finishes
+///     mint::mint(&mut call, collection);    // reads its ports, and calls `finish`
 ///     call.close(invocation, leader, clock, ctx);
 ///
-/// Nothing but `close` consumes a `Call`, and nothing but the tool's own module finishes it: so if
-/// the function did anything, the invocation is settled with its answer, once; or the whole
-/// transaction has not happened.
+/// Only `close` consumes a `Call`, and only the tool's own module can finish it. So a function that
+/// was executed settles the invocation with its answer exactly once. Otherwise the whole
+/// transaction fails.
 module nexus_tools::on_chain_call;
 
 use nexus_tools::invocation::Invocation;
@@ -23,26 +24,26 @@ use sui::clock::Clock;
 
 // === Errors ===
 
-/// This is another tool than that of the invocation.
+/// The tool is not the tool of the invocation.
 const EWrongTool: u64 = 0;
-/// The tool is no Move function.
+/// The tool is not a Move function.
 const ENotOnChain: u64 = 1;
-/// The invocation is an attempt to carry a run: `nexus_workflows::inputs` opens it.
+/// The invocation is an attempt of a run: open it with `nexus_workflows::inputs`.
 const EIsAttempt: u64 = 2;
-/// The witness is of another type than that of the tool: it is not the tool that answers.
+/// The witness has another type than the witness of the tool.
 const EWrongWitness: u64 = 3;
-/// The call has its answer already.
-const EFinished: u64 = 4;
+/// The call already has its answer.
+const EAlreadyFinished: u64 = 4;
 /// The function has not finished the call.
 const ENotFinished: u64 = 5;
-/// The call is of another invocation.
+/// The call belongs to another invocation.
 const EWrongInvocation: u64 = 6;
-/// The invocation is closed already: settled, failed or expired.
-const EClosed: u64 = 7;
+/// The invocation is already closed: settled, failed or expired.
+const EAlreadyClosed: u64 = 7;
 
 // === Structs ===
 
-/// A call that is under way.
+/// An open call.
 public struct Call {
     invocation: ID,
     requester: address,
@@ -55,7 +56,7 @@ public struct Call {
     answer: Option<Answer>,
 }
 
-/// What the tool came to.
+/// The answer of the tool.
 public struct Answer has drop {
     variant: ascii::String,
     ports: Ports,
@@ -63,15 +64,16 @@ public struct Answer has drop {
 
 // === Public functions: leaders ===
 
-/// Opens an invocation. Aborts with `EIsAttempt`, `EClosed`, `EWrongTool` or `ENotOnChain`.
+/// Open an invocation. Aborts with `EIsAttempt`, `EAlreadyClosed`, `EWrongTool` or `ENotOnChain`.
 public fun open(invocation: &Invocation, tool: &Tool): Call {
     assert!(invocation.attempt().is_none(), EIsAttempt);
     new(invocation, *invocation.inputs(), 0, tool)
 }
 
-/// Opens an attempt, which its execution shows to be its own: it says what its inputs are, and how
-/// many bytes were read for them. Aborts with `invocation::EWrongExecution`, `EClosed`,
-/// `EWrongTool` or `ENotOnChain`.
+/// Open an attempt with inputs for which its execution read `read_bytes`.
+///
+/// The `UID` proves which execution asks. Aborts with `invocation::EWrongExecution`,
+/// `EAlreadyClosed`, `EWrongTool` or `ENotOnChain`.
 public fun open_attempt(
     invocation: &Invocation,
     execution: &UID,
@@ -83,9 +85,10 @@ public fun open_attempt(
     new(invocation, inputs, read_bytes, tool)
 }
 
-/// Settles the invocation with the answer, and pays the tool and the sender, who is a worker of the
-/// leader. Aborts with `EWrongInvocation`, `ENotFinished`, `invocation::EClosed`, and as
-/// `invocation::settle` does.
+/// Settle the invocation with the answer, and pay the tool and the sender.
+///
+/// The sender must be a worker of the leader. Aborts with `EWrongInvocation`, `ENotFinished`,
+/// `invocation::EAlreadyClosed`, and as `invocation::settle` does.
 public fun close(
     self: Call,
     invocation: &mut Invocation,
@@ -98,8 +101,8 @@ public fun close(
     invocation.settle_call(leader, variant, ports, read_bytes, clock, ctx);
 }
 
-/// Settles an invocation that anyone may settle; the sender is paid. Aborts with
-/// `EWrongInvocation`, `ENotFinished`, `invocation::ENotForAnyone`, `invocation::EClosed` or
+/// Settle an invocation that anyone may settle, and pay the tool and the sender. Aborts with
+/// `EWrongInvocation`, `ENotFinished`, `invocation::ELeadersOnly`, `invocation::EAlreadyClosed` or
 /// `invocation::EOutcomeTooLarge`.
 public fun close_by_anyone(
     self: Call,
@@ -114,73 +117,77 @@ public fun close_by_anyone(
 
 // === Public functions: tools ===
 
-/// Finishes the call with the tool's answer. Aborts with `EWrongWitness` or `EFinished`.
+/// Finish the call with the tool's answer. Aborts with `EWrongWitness` or `EAlreadyFinished`.
 public fun finish<W: drop>(self: &mut Call, _: W, variant: vector<u8>, ports: Ports) {
     assert!(type_name::with_original_ids<W>() == self.witness, EWrongWitness);
-    assert!(self.answer.is_none(), EFinished);
+    assert!(self.answer.is_none(), EAlreadyFinished);
     self.answer.fill(Answer { variant: variant.to_ascii_string(), ports });
 }
 
 // === Views ===
 
-/// The invocation.
+/// Return the ID of the invocation.
 public fun invocation(self: &Call): ID { self.invocation }
 
-/// Who requested it; of an execution, who began that.
+/// Return the account that requested the invocation, or that started its execution.
 public fun requester(self: &Call): address { self.requester }
 
-/// When it was requested.
+/// Return the time of the request, in ms.
 public fun requested_at_ms(self: &Call): u64 { self.requested_at_ms }
 
-/// Until when it can be closed.
+/// Return the time until which the invocation can be closed, in ms.
 public fun expires_at_ms(self: &Call): u64 { self.expires_at_ms }
 
-/// Whether there is a port of this name.
+/// Return whether the inputs have a port of this name.
 public fun has(self: &Call, name: vector<u8>): bool { self.inputs.has(&name.to_ascii_string()) }
 
-/// A port as it is. Aborts with `value::EUnknownPort`.
+/// Return the value of a port. Aborts with `value::EUnknownPort`.
 public fun get(self: &Call, name: vector<u8>): Value { self.inputs.port(&name.to_ascii_string()) }
 
-/// How many elements a port has that is a list. Aborts with `value::EUnknownPort` or
+/// Return the number of elements of a list. Aborts with `value::EUnknownPort` or
 /// `value::ENotAList`.
 public fun length(self: &Call, name: vector<u8>): u64 { self.get(name).length() }
 
-/// A number, as `json::read_u64` does.
+/// Return a number. Aborts with `value::EUnknownPort`, and as `json::read_u64` does.
 public fun get_u64(self: &Call, name: vector<u8>): u64 { json::read_u64(&self.get(name).json()) }
 
-/// A text, as `json::read_string` does.
+/// Return a string. Aborts with `value::EUnknownPort`, and as `json::read_string` does.
 public fun get_string(self: &Call, name: vector<u8>): String {
     json::read_string(&self.get(name).json())
 }
 
-/// True or false, as `json::read_bool` does.
+/// Return a boolean. Aborts with `value::EUnknownPort`, and as `json::read_bool` does.
 public fun get_bool(self: &Call, name: vector<u8>): bool { json::read_bool(&self.get(name).json()) }
 
-/// An address, as `json::read_address` does.
+/// Return an address. Aborts with `value::EUnknownPort`, and as `json::read_address` does.
 public fun get_address(self: &Call, name: vector<u8>): address {
     json::read_address(&self.get(name).json())
 }
 
-/// A list of numbers.
+/// Return a list of numbers. Aborts with `value::EUnknownPort` or `value::ENotAList`, and as
+/// `json::read_u64` does.
 public fun get_u64s(self: &Call, name: vector<u8>): vector<u64> {
     self.get(name).elements().map_ref!(|each| json::read_u64(each))
 }
 
-/// A list of texts.
+/// Return a list of strings. Aborts with `value::EUnknownPort` or `value::ENotAList`, and as
+/// `json::read_string` does.
 public fun get_strings(self: &Call, name: vector<u8>): vector<String> {
     self.get(name).elements().map_ref!(|each| json::read_string(each))
 }
 
-/// A list of addresses.
+/// Return a list of addresses. Aborts with `value::EUnknownPort` or `value::ENotAList`, and as
+/// `json::read_address` does.
 public fun get_addresses(self: &Call, name: vector<u8>): vector<address> {
     self.get(name).elements().map_ref!(|each| json::read_address(each))
 }
 
 // === Private functions ===
 
-/// A lost race is known before the function is called: its gas can be a hundred times as much.
+/// Return a call. A closed invocation is detected before the function is called, because the
+/// function may need a hundred times as much gas.
 fun new(invocation: &Invocation, inputs: Ports, read_bytes: u64, tool: &Tool): Call {
-    assert!(!invocation.is_closed(), EClosed);
+    assert!(!invocation.is_closed(), EAlreadyClosed);
     assert!(object::id(tool) == invocation.tool(), EWrongTool);
     let function = tool.definition().function();
     assert!(function.is_some(), ENotOnChain);
@@ -196,6 +203,7 @@ fun new(invocation: &Invocation, inputs: Ports, read_bytes: u64, tool: &Tool): C
     }
 }
 
+/// Return the answer of a finished call. Aborts with `EWrongInvocation` or `ENotFinished`.
 fun into_answer(self: Call, of: &Invocation): Answer {
     let Call { invocation, answer, .. } = self;
     assert!(invocation == object::id(of), EWrongInvocation);

@@ -1,8 +1,9 @@
-/// Who owns a name, a leader or the administration: an address.
+/// The address that owns a name, a leader or the administration.
 ///
-/// There are no caps, which could be frozen, wrapped or lost with an object that holds them. An
-/// owner passes ownership on in two steps: it offers it to an address, which accepts. So nothing
-/// ever belongs to an address that cannot sign, such as a mistyped one.
+/// Ownership is not a capability object, because an object can be frozen, wrapped or lost together
+/// with another one. An owner transfers ownership in two steps. It offers it to an address, and
+/// that address accepts. So an address that cannot sign, for example a mistyped one, never becomes
+/// the owner.
 module nexus_tools::owner;
 
 use sui::event;
@@ -11,77 +12,77 @@ use sui::event;
 
 /// The sender is not the owner: sign with the owner's key.
 const ENotOwner: u64 = 0;
-/// Ownership was not offered to the sender: the owner has to offer it first.
+/// Ownership was not offered to the sender: the owner must offer it first.
 const ENotOffered: u64 = 1;
 
 // === Events ===
 
-/// An owner offered what it owns to an address, or took the offer back.
+/// An owner offered its object to an address, or withdrew the offer.
 public struct OwnershipOffered has copy, drop {
     /// The name, the leader or the administration.
     object: ID,
     owner: address,
-    offered: Option<address>,
+    pending_owner: Option<address>,
 }
 
-/// What was offered has another owner.
+/// The address to which an object was offered became its owner.
 public struct OwnershipAccepted has copy, drop {
     object: ID,
-    former: address,
+    previous_owner: address,
     owner: address,
 }
 
 // === Structs ===
 
-/// The owner of the object that this is part of.
+/// The owner of the object that contains this struct.
 public struct Owner has store {
     owner: address,
-    /// Who may accept the ownership.
-    offered: Option<address>,
+    /// The address that may accept the ownership.
+    pending_owner: Option<address>,
 }
 
 // === Views ===
 
-/// The address that owns.
+/// Return the owner.
 public fun owner(self: &Owner): address { self.owner }
 
-/// The address that may accept, if there is one.
-public fun offered(self: &Owner): Option<address> { self.offered }
+/// Return the address that may accept the ownership, or none.
+public fun pending_owner(self: &Owner): Option<address> { self.pending_owner }
 
 // === Package functions ===
 
-/// The sender owns.
-public(package) fun sender(ctx: &TxContext): Owner {
-    Owner { owner: ctx.sender(), offered: option::none() }
+/// Make the sender the owner of a new object.
+public(package) fun new(ctx: &TxContext): Owner {
+    Owner { owner: ctx.sender(), pending_owner: option::none() }
 }
 
-/// Aborts with `ENotOwner` unless the sender owns.
+/// Abort with `ENotOwner` unless the sender is the owner.
 public fun check(self: &Owner, ctx: &TxContext) {
     assert!(self.is_sender(ctx), ENotOwner);
 }
 
-/// Whether the sender owns.
+/// Return whether the sender is the owner.
 public(package) fun is_sender(self: &Owner, ctx: &TxContext): bool { self.owner == ctx.sender() }
 
-/// Offers the ownership of `object` to an address, instead of any other one; with none, takes the
-/// offer back. Aborts with `ENotOwner`.
+/// Offer the ownership of `object` to an address, which replaces an earlier offer, or withdraw the
+/// offer with none. Aborts with `ENotOwner`.
 public(package) fun offer(
     self: &mut Owner,
     object: ID,
-    offered: Option<address>,
+    pending_owner: Option<address>,
     ctx: &TxContext,
 ) {
     self.check(ctx);
-    self.offered = offered;
-    event::emit(OwnershipOffered { object, owner: self.owner, offered });
+    self.pending_owner = pending_owner;
+    event::emit(OwnershipOffered { object, owner: self.owner, pending_owner });
 }
 
-/// Makes the sender the owner of `object`. Aborts with `ENotOffered`.
+/// Make the sender the owner of `object`. Aborts with `ENotOffered`.
 public(package) fun accept(self: &mut Owner, object: ID, ctx: &TxContext) {
     let owner = ctx.sender();
-    assert!(self.offered.contains(&owner), ENotOffered);
-    let former = self.owner;
+    assert!(self.pending_owner.contains(&owner), ENotOffered);
+    let previous_owner = self.owner;
     self.owner = owner;
-    self.offered = option::none();
-    event::emit(OwnershipAccepted { object, former, owner });
+    self.pending_owner = option::none();
+    event::emit(OwnershipAccepted { object, previous_owner, owner });
 }

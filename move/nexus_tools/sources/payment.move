@@ -1,7 +1,7 @@
-/// How SUI leaves this package: into the address balance of whoever it is for.
+/// Payments of this package, which go into address balances.
 ///
-/// A coin would be an object, whose storage somebody pays, and which its owner has to merge. An
-/// address balance takes any number of payments and holds them under one entry.
+/// A coin would be an object with a storage cost, which its owner has to merge. An address balance
+/// is one entry for any number of payments.
 module nexus_tools::payment;
 
 use sui::balance::Balance;
@@ -9,7 +9,7 @@ use sui::sui::SUI;
 
 // === Package functions ===
 
-/// Pays `balance` to an address; nothing happens if there is nothing to pay.
+/// Pay `balance` to an address. Does nothing if it is 0.
 public fun pay(balance: Balance<SUI>, to: address) {
     if (balance.value() == 0) balance.destroy_zero() else balance.send_funds(to);
 }

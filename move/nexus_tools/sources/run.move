@@ -1,4 +1,4 @@
-/// A run: one use of a vertex of a workflow, which an attempt carries.
+/// A run: one use of a vertex of a workflow, which an attempt executes.
 module nexus_tools::run;
 
 // === Structs ===
@@ -11,13 +11,13 @@ public struct Run has copy, drop, store {
 
 // === Public functions ===
 
-/// A run, whether there is such a one or not.
+/// Return a run. It need not exist in any workflow.
 public fun new(vertex: u16, path: vector<u32>): Run { Run { vertex, path } }
 
 // === Views ===
 
-/// The vertex that is used.
+/// Return the vertex.
 public fun vertex(self: &Run): u16 { self.vertex }
 
-/// The iterations and rounds around it.
+/// Return the numbers of the iterations and rounds around the vertex.
 public fun path(self: &Run): &vector<u32> { &self.path }

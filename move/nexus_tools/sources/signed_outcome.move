@@ -1,7 +1,8 @@
-/// Answers that the tool signs: a leader can invent none, and can ask the tool nothing else.
+/// Answers that the tool signs. A leader cannot invent them, and cannot use the answer to other
+/// inputs.
 ///
-/// What is signed covers the inputs. Those of an attempt are values by reference: its execution puts
-/// them together on chain, in the transaction that settles it.
+/// The signature covers the inputs. An attempt has references instead of inputs. Its execution
+/// reads the values on chain, in the transaction that settles the attempt.
 module nexus_tools::signed_outcome;
 
 use nexus_tools::invocation::Invocation;
@@ -15,23 +16,25 @@ use sui::hash;
 
 // === Errors ===
 
-/// The key is none that the tool had when it was requested.
+/// The tool did not have this key when the invocation was requested.
 const EWrongKey: u64 = 0;
-/// The signature is none by this key of this answer to these inputs of this invocation.
-const EWrongSignature: u64 = 1;
-/// The invocation is an attempt to carry a run: its execution settles it.
+/// The key did not sign this answer to these inputs of this invocation.
+const EInvalidSignature: u64 = 1;
+/// The invocation is an attempt of a run: its execution settles it.
 const EIsAttempt: u64 = 2;
 
 // === Constants ===
 
-/// What a signature of an answer begins with, so that it is none of anything else.
+/// Prefix of every signed answer, which distinguishes it from other signed data.
 const DOMAIN: vector<u8> = b"nexus_tools::outcome";
 
 // === Public functions ===
 
-/// Settles with the tool's Ed25519 signature of the answer, by one of the keys that it had when
-/// the invocation was requested. What is signed is the `message`. Aborts with `EIsAttempt`,
-/// `EWrongKey` or `EWrongSignature`, and as `invocation::settle` does.
+/// Settle with the answer, and with its Ed25519 signature by one of the keys that the tool had when
+/// the invocation was requested.
+///
+/// The signed bytes are the `message`. Aborts with `EIsAttempt`, `EWrongKey` or
+/// `EInvalidSignature`, and as `invocation::settle` does.
 public fun settle(
     invocation: &mut Invocation,
     leader: &Leader,
@@ -48,8 +51,10 @@ public fun settle(
     invocation.settle_answer(leader, variant, ports, 0, clock, ctx)
 }
 
-/// Settles an attempt in the same way, which its execution shows to be its own: it says what its
-/// inputs are, and how many bytes were read for them. Aborts with `invocation::EWrongExecution`, and as `settle` does.
+/// Settle an attempt in the same way, with inputs for which its execution read `read_bytes`.
+///
+/// The `UID` proves which execution asks. Aborts with `invocation::EWrongExecution`, and as
+/// `settle` does.
 public fun settle_attempt(
     invocation: &mut Invocation,
     execution: &UID,
@@ -71,10 +76,11 @@ public fun settle_attempt(
 
 // === Views ===
 
-/// What a tool signs to answer an invocation: `nexus_tools::outcome`, the 32 bytes of its id,
-/// the BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and that digest of the
-/// ports. A leader that asks the tool something else has no signature with which it could
-/// settle.
+/// Return the bytes that a tool signs to answer an invocation.
+///
+/// They are `nexus_tools::outcome`, the 32 bytes of the ID, the BLAKE2b-256 digest of the inputs in
+/// BCS, the variant in BCS, and the same digest of the ports. A leader that sends other inputs to
+/// the tool receives a signature with which it cannot settle.
 public fun message(invocation: &Invocation, variant: &String, ports: &Ports): vector<u8> {
     message_of(invocation, invocation.inputs(), variant, ports)
 }
@@ -101,6 +107,6 @@ fun verify(
     signature: &vector<u8>,
     message: &vector<u8>,
 ) {
-    assert!(invocation.signers().contains(key), EWrongKey);
-    assert!(ed25519::ed25519_verify(signature, key, message), EWrongSignature);
+    assert!(invocation.signing_keys().contains(key), EWrongKey);
+    assert!(ed25519::ed25519_verify(signature, key, message), EInvalidSignature);
 }

@@ -1,5 +1,5 @@
-/// What the admin may do against a tool or a leader that harms others: burn collateral of it, in two
-/// steps, also while it is unregistered. See `collateral`.
+/// Slashing by the admin: burn collateral of a tool or a leader that harms others, in two steps,
+/// even while it is unregistered. See `collateral`.
 module nexus_tools::slashing;
 
 use nexus_tools::admin::Admin;
@@ -12,7 +12,7 @@ use sui::clock::Clock;
 
 // === Public functions: tools ===
 
-/// Proposes to burn `amount_mist` of the collateral of a tool. Aborts with `owner::ENotOwner`, and
+/// Propose to burn `amount_mist` of the collateral of a tool. Aborts with `owner::ENotOwner`, and
 /// as `collateral::propose_slash` does.
 public fun propose_for_tool(
     tool: &mut Tool,
@@ -20,16 +20,16 @@ public fun propose_for_tool(
     registry: &ToolRegistry,
     amount_mist: u64,
     reason: String,
-    evidence: vector<u8>,
+    evidence_digest: vector<u8>,
     clock: &Clock,
     ctx: &TxContext,
 ) {
     registry.check_version();
     let (id, collateral) = tool.collateral_mut(admin, ctx);
-    collateral.propose_slash(id, amount_mist, reason, evidence, clock);
+    collateral.propose_slash(id, amount_mist, reason, evidence_digest, clock);
 }
 
-/// Executes the slash that was proposed. Aborts with `owner::ENotOwner`, and as
+/// Execute the proposed slash of a tool. Aborts with `owner::ENotOwner`, and as
 /// `collateral::execute_slash` does.
 public fun execute_for_tool(
     tool: &mut Tool,
@@ -43,7 +43,7 @@ public fun execute_for_tool(
     collateral.execute_slash(id, clock);
 }
 
-/// Takes the slash that was proposed back. Aborts with `owner::ENotOwner` or
+/// Cancel the proposed slash of a tool. Aborts with `owner::ENotOwner` or
 /// `collateral::ENoSlashPending`.
 public fun cancel_for_tool(tool: &mut Tool, admin: &Admin, clock: &Clock, ctx: &TxContext) {
     let (id, collateral) = tool.collateral_mut(admin, ctx);
@@ -52,7 +52,7 @@ public fun cancel_for_tool(tool: &mut Tool, admin: &Admin, clock: &Clock, ctx: &
 
 // === Public functions: leaders ===
 
-/// Proposes to burn `amount_mist` of the collateral of a leader. Aborts with `owner::ENotOwner`, and
+/// Propose to burn `amount_mist` of the collateral of a leader. Aborts with `owner::ENotOwner`, and
 /// as `collateral::propose_slash` does.
 public fun propose_for_leader(
     leader: &mut Leader,
@@ -60,16 +60,16 @@ public fun propose_for_leader(
     registry: &LeaderRegistry,
     amount_mist: u64,
     reason: String,
-    evidence: vector<u8>,
+    evidence_digest: vector<u8>,
     clock: &Clock,
     ctx: &TxContext,
 ) {
     registry.check_version();
     let (id, collateral) = leader.collateral_mut(admin, ctx);
-    collateral.propose_slash(id, amount_mist, reason, evidence, clock);
+    collateral.propose_slash(id, amount_mist, reason, evidence_digest, clock);
 }
 
-/// Executes the slash that was proposed. Aborts with `owner::ENotOwner`, and as
+/// Execute the proposed slash of a leader. Aborts with `owner::ENotOwner`, and as
 /// `collateral::execute_slash` does.
 public fun execute_for_leader(
     leader: &mut Leader,
@@ -83,7 +83,7 @@ public fun execute_for_leader(
     collateral.execute_slash(id, clock);
 }
 
-/// Takes the slash that was proposed back. Aborts with `owner::ENotOwner` or
+/// Cancel the proposed slash of a leader. Aborts with `owner::ENotOwner` or
 /// `collateral::ENoSlashPending`.
 public fun cancel_for_leader(leader: &mut Leader, admin: &Admin, clock: &Clock, ctx: &TxContext) {
     let (id, collateral) = leader.collateral_mut(admin, ctx);

@@ -1,4 +1,4 @@
-/// What became of an invocation.
+/// The state of an invocation.
 module nexus_tools::state;
 
 use nexus_tools::failure;
@@ -8,9 +8,9 @@ use std::string::String;
 
 // === Errors ===
 
-/// The invocation is not settled: it has no answer.
+/// The invocation is not settled, so it has no answer.
 const ENotSettled: u64 = 0;
-/// The invocation is not failed or expired: there is no reason why it has no answer.
+/// The invocation is neither failed nor expired, so it has no failure reason.
 const ENotFailed: u64 = 1;
 
 // === Constants ===
@@ -19,8 +19,8 @@ const EXPIRED: vector<u8> = b"expired";
 
 // === Structs ===
 
-/// What became of an invocation, and who closed it: a leader, or for a tool that anyone may call an
-/// address.
+/// The state of an invocation. `leader` closed it. If anyone may close invocations of the tool,
+/// `leader` is the address of the sender.
 public enum State has copy, drop, store {
     Requested,
     Settled { variant: ascii::String, ports: Ports, leader: ID, settled_at_ms: u64 },
@@ -30,10 +30,10 @@ public enum State has copy, drop, store {
 
 // === Views ===
 
-/// Whether it is settled, failed or expired.
+/// Return whether it is settled, failed or expired.
 public fun is_closed(self: &State): bool { self != &State::Requested }
 
-/// Whether it is settled.
+/// Return whether it is settled.
 public fun is_settled(self: &State): bool {
     match (self) {
         State::Settled { .. } => true,
@@ -41,7 +41,7 @@ public fun is_settled(self: &State): bool {
     }
 }
 
-/// The variant of the answer. Aborts with `ENotSettled`.
+/// Return the variant of the answer. Aborts with `ENotSettled`.
 public fun variant(self: &State): ascii::String {
     match (self) {
         State::Settled { variant, .. } => *variant,
@@ -49,7 +49,7 @@ public fun variant(self: &State): ascii::String {
     }
 }
 
-/// The ports of the answer. Aborts with `ENotSettled`.
+/// Return the ports of the answer. Aborts with `ENotSettled`.
 public fun ports(self: &State): &Ports {
     match (self) {
         State::Settled { ports, .. } => ports,
@@ -57,7 +57,8 @@ public fun ports(self: &State): &Ports {
     }
 }
 
-/// Why there is no answer: `expired` if no leader closed it in time. Aborts with `ENotFailed`.
+/// Return the reason of the failure: `expired` if no leader closed it in time. Aborts with
+/// `ENotFailed`.
 public fun reason(self: &State): ascii::String {
     match (self) {
         State::Failed { reason, .. } => *reason,
@@ -66,8 +67,8 @@ public fun reason(self: &State): ascii::String {
     }
 }
 
-/// A port of what it came to: of the answer, or the `reason` or `detail` of a failure, as JSON
-/// strings. Aborts with `value::EUnknownPort` or `ENotFailed`.
+/// Return a port of the answer, or `reason` or `detail` of a failure as a JSON string. Aborts with
+/// `value::EUnknownPort` or `ENotFailed`.
 public fun output(self: &State, name: &ascii::String): Value {
     match (self) {
         State::Settled { ports, .. } => ports.port(name),
@@ -76,8 +77,8 @@ public fun output(self: &State, name: &ascii::String): Value {
     }
 }
 
-/// An element of a port that is a list. Aborts with `value::EUnknownPort`, `value::ENotAList`,
-/// `value::ENoElement` or `ENotFailed`.
+/// Return an element of a port that is a list. Aborts with `value::EUnknownPort`,
+/// `value::ENotAList`, `value::EIndexOutOfBounds` or `ENotFailed`.
 public fun element(self: &State, name: &ascii::String, i: u64): Value {
     match (self) {
         State::Settled { ports, .. } => ports.port_element(name, i),
@@ -85,8 +86,8 @@ public fun element(self: &State, name: &ascii::String, i: u64): Value {
     }
 }
 
-/// The bytes of what it came to.
-public fun bytes(self: &State): u64 {
+/// Return the size of the answer or of the failure, in bytes.
+public fun size(self: &State): u64 {
     match (self) {
         State::Settled { variant, ports, .. } => variant.length() + ports.size(),
         State::Failed { reason, detail, .. } => reason.length() + detail.length(),
@@ -96,10 +97,10 @@ public fun bytes(self: &State): u64 {
 
 // === Package functions ===
 
-/// Nothing yet.
+/// Return the state of a new invocation.
 public(package) fun requested(): State { State::Requested }
 
-/// It has the tool's answer.
+/// Return the state of an invocation with an answer.
 public(package) fun settled(
     variant: ascii::String,
     ports: Ports,
@@ -109,7 +110,7 @@ public(package) fun settled(
     State::Settled { variant, ports, leader, settled_at_ms }
 }
 
-/// It has no answer, for a reason.
+/// Return the state of an invocation that failed for a reason.
 public(package) fun failed(
     reason: ascii::String,
     detail: String,
@@ -119,5 +120,5 @@ public(package) fun failed(
     State::Failed { reason, detail, leader, failed_at_ms }
 }
 
-/// No leader closed it in time.
+/// Return the state of an invocation that no leader closed in time.
 public(package) fun expired(): State { State::Expired }

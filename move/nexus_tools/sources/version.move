@@ -1,8 +1,8 @@
-/// Which version of the package works on a registry.
+/// The version of the package that works on a registry.
 ///
-/// An upgrade leaves the older versions of a package in use, for ever. So each registry keeps the
-/// `Version` that it belongs to, and every function that changes something checks it first: once a
-/// registry is migrated, older versions refuse to touch it.
+/// All versions of an upgraded package remain callable. So each registry has a `Version`, and every
+/// function that changes something checks it first. After a registry is migrated, older versions
+/// refuse to change it.
 module nexus_tools::version;
 
 use sui::event;
@@ -16,12 +16,12 @@ const EAlreadyMigrated: u64 = 1;
 
 // === Constants ===
 
-/// Raised by every upgrade of the package whose functions must not be mixed with the older ones.
+/// An upgrade increases this number if its functions must not be mixed with older ones.
 const VERSION: u64 = 1;
 
 // === Events ===
 
-/// A registry went over to a newer version of the package: older versions stopped working on it.
+/// A registry was moved to a newer version of the package. Older versions refuse it.
 public struct RegistryMigrated has copy, drop {
     registry: ID,
     version: u64,
@@ -29,25 +29,25 @@ public struct RegistryMigrated has copy, drop {
 
 // === Structs ===
 
-/// The version of the package that a registry belongs to.
+/// The version of the package to which a registry belongs.
 public struct Version has store {
     number: u64,
 }
 
 // === Package functions ===
 
-/// The version of this package, for a new registry.
+/// Return the version of this package, for a new registry.
 public(package) fun current(): Version { Version { number: VERSION } }
 
-/// The number of this version of the package.
+/// Return the number of this version of the package.
 public(package) fun number(): u64 { VERSION }
 
-/// Aborts with `EWrongVersion` if the registry belongs to another version than this package.
+/// Abort with `EWrongVersion` if the registry belongs to another version than this package.
 public(package) fun check(self: &Version) {
     assert!(self.number == VERSION, EWrongVersion);
 }
 
-/// Takes the registry over to the version of this package. Aborts with `EAlreadyMigrated`.
+/// Move the registry to the version of this package. Aborts with `EAlreadyMigrated`.
 public(package) fun migrate(self: &mut Version, registry: ID) {
     assert!(self.number < VERSION, EAlreadyMigrated);
     self.number = VERSION;

@@ -9,7 +9,7 @@ const ADMIN: address = @0xAD;
 const ALICE: address = @0xA;
 
 #[test]
-fun publisher_is_the_admin() {
+fun init_makes_the_publisher_the_admin() {
     let mut runner = test_runner::start();
     runner.admin_tx!(ADMIN, |admin, _, _, _, ctx| {
         assert_eq!(admin.owner().owner(), ADMIN);
@@ -19,18 +19,18 @@ fun publisher_is_the_admin() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun stranger_is_not_the_admin() {
+fun check_aborts_for_another_sender() {
     let mut runner = test_runner::start();
     runner.admin_tx!(ALICE, |admin, _, _, _, ctx| admin.check(ctx));
     runner.end();
 }
 
 #[test]
-fun administration_is_passed_on() {
+fun accept_makes_the_sender_the_admin() {
     let mut runner = test_runner::start();
     runner.admin_tx!(ADMIN, |admin, _, _, _, ctx| admin.offer(option::some(ALICE), ctx));
     runner.admin_tx!(ALICE, |admin, _, _, _, ctx| {
-        assert_eq!(admin.owner().offered(), option::some(ALICE));
+        assert_eq!(admin.owner().pending_owner(), option::some(ALICE));
         admin.accept(ctx);
         assert_eq!(admin.owner().owner(), ALICE);
         admin.check(ctx);
@@ -39,14 +39,14 @@ fun administration_is_passed_on() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun stranger_does_not_offer_the_administration() {
+fun offer_aborts_for_another_sender() {
     let mut runner = test_runner::start();
     runner.admin_tx!(ALICE, |admin, _, _, _, ctx| admin.offer(option::some(ALICE), ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = owner::ENotOffered)]
-fun stranger_does_not_accept_the_administration() {
+fun accept_aborts_for_another_sender() {
     let mut runner = test_runner::start();
     runner.admin_tx!(ALICE, |admin, _, _, _, ctx| admin.accept(ctx));
     runner.end();

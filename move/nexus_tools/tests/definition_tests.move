@@ -6,7 +6,7 @@ use nexus_tools::test_runner::text;
 use std::unit_test::assert_eq;
 
 #[test]
-fun definition_says_what_the_author_declares() {
+fun definition_returns_the_declared_values() {
     let mut definition = define(b"https://a.example", b"Adds.", b"{\"a\":1}", b"{}");
     assert_eq!(definition.fqn(), b"xyz.example.add@1".to_ascii_string());
     assert_eq!(definition.tool_type(), b"offchain".to_ascii_string());
@@ -22,45 +22,45 @@ fun definition_says_what_the_author_declares() {
 }
 
 #[test]
-fun larger_schema_counts() {
+fun max_schema_bytes_is_the_size_of_the_larger_schema() {
     assert_eq!(define(b"", b"", text(7, 1), text(5, 1)).max_schema_bytes(), 7);
     assert_eq!(define(b"", b"", text(5, 1), text(8, 1)).max_schema_bytes(), 8);
 }
 
-/// 17 bytes of the FQN, and those of the URL, the description and the schemas.
+/// 17 bytes of the FQN, and the bytes of the URL, the description and the schemas.
 #[test]
-fun size_counts_all_texts() {
+fun size_is_the_sum_of_all_texts() {
     assert_eq!(define(b"", b"", b"", b"").size(), 17);
     assert_eq!(define(text(1, 97), text(2, 97), text(4, 1), text(8, 1)).size(), 17 + 15);
 }
 
 #[test, expected_failure(abort_code = definition::EInvalidFqn)]
-fun fqn_follows_the_grammar() { define_as(b"xyz.add@1", b"offchain"); }
+fun define_aborts_for_an_invalid_fqn() { define_as(b"xyz.add@1", b"offchain"); }
 
 #[test, expected_failure(abort_code = definition::EUnknownToolType)]
-fun type_is_one_of_the_types() { define_as(b"xyz.example.add@1", b"offline"); }
+fun define_aborts_for_an_unknown_type() { define_as(b"xyz.example.add@1", b"offline"); }
 
-#[test, expected_failure(abort_code = definition::EFunctionNeeded)]
-fun onchain_tool_is_not_accepted_yet() { define_as(b"xyz.example.add@1", b"onchain"); }
+#[test, expected_failure(abort_code = definition::EFunctionMissing)]
+fun define_aborts_for_an_on_chain_tool_without_function() { define_as(b"xyz.example.add@1", b"onchain"); }
 
 #[test]
-fun url_and_description_may_reach_their_limits() {
+fun define_accepts_a_url_and_description_of_maximum_length() {
     define(text(2_048, 0x61), text(4_096, 0x61), b"", b"");
 }
 
 #[test, expected_failure(abort_code = definition::EUrlTooLong)]
-fun url_is_limited() { define(text(2_049, 0x61), b"", b"", b""); }
+fun define_aborts_when_the_url_is_too_long() { define(text(2_049, 0x61), b"", b"", b""); }
 
 #[test, expected_failure(abort_code = definition::EDescriptionTooLong)]
-fun description_is_limited() { define(b"", text(4_097, 0x61), b"", b""); }
+fun define_aborts_when_the_description_is_too_long() { define(b"", text(4_097, 0x61), b"", b""); }
 
 #[test, expected_failure(abort_code = definition::EUrlTooLong)]
-fun url_that_is_set_is_limited() {
+fun set_url_aborts_when_the_url_is_too_long() {
     define(b"", b"", b"", b"").set_url(text(2_049, 0x61).to_ascii_string());
 }
 
 #[test, expected_failure(abort_code = definition::EDescriptionTooLong)]
-fun description_that_is_set_is_limited() {
+fun set_description_aborts_when_the_description_is_too_long() {
     define(b"", b"", b"", b"").set_description(text(4_097, 0x61).to_string());
 }
 

@@ -1,5 +1,5 @@
-/// Events are compared byte by byte with their fields in order: many of these have equal types, so
-/// that a mix-up would not be noticed otherwise.
+/// Tests compare the bytes of events with their fields in order. Many fields have the same type, so
+/// only this detects exchanged fields.
 #[test_only]
 module nexus_tools::event_tests;
 
@@ -10,7 +10,7 @@ use nexus_tools::leader;
 use nexus_tools::leader_registry;
 use nexus_tools::owner;
 use nexus_tools::slashing;
-use nexus_tools::test_runner::{Self, Runner, field, key, mint, port, told};
+use nexus_tools::test_runner::{Self, Runner, field, key, mint, port, event_bytes};
 use nexus_tools::tool;
 use nexus_tools::tool_registry;
 use nexus_tools::version;
@@ -34,14 +34,14 @@ const DAY_MS: u64 = 86_400_000;
 // === Tools ===
 
 #[test]
-fun registration_of_a_tool() {
+fun register_emits_the_tool_and_its_collateral() {
     let mut runner = test_runner::start();
     let leaders = vector[@0x1EAD.to_id(), @0x2EAD.to_id()];
     runner.register(ALICE, b"xyz.example.mul@1", 0, vector[]);
     runner.register(ALICE, ADD, 5_000_000, leaders);
     let (told_registered, told_locked) = (
-        told<tool::ToolRegistered>(),
-        told<collateral::CollateralLocked>(),
+        event_bytes<tool::ToolRegistered>(),
+        event_bytes<collateral::CollateralLocked>(),
     );
 
     let fields = vector[
@@ -57,7 +57,7 @@ fun registration_of_a_tool() {
         field(leaders),
         field(1u64),
         field(START_MS),
-        // It is not on chain.
+        // The tool has no function.
         x"00",
     ].flatten();
     assert_eq!(told_registered, fields);
@@ -73,56 +73,56 @@ fun registration_of_a_tool() {
 }
 
 #[test]
-fun updates_of_a_tool() {
+fun updates_of_a_tool_emit_all_its_values() {
     let mut runner = alice_with_add();
     let mut told_updates = vector[];
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_payout(name, tools, BOB, ctx);
     });
-    told_updates.push_back(told<tool::ToolUpdated>());
+    told_updates.push_back(event_bytes<tool::ToolUpdated>());
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_min_outcome_bytes(name, tools, 7, ctx);
     });
-    told_updates.push_back(told<tool::ToolUpdated>());
+    told_updates.push_back(event_bytes<tool::ToolUpdated>());
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.add_key(name, tools, key(1), ctx);
         tool.update_requires_signed_outcome(name, tools, true, ctx);
     });
-    told_updates.push_back(told<tool::ToolUpdated>());
+    told_updates.push_back(event_bytes<tool::ToolUpdated>());
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_url(name, tools, b"https://a.example".to_ascii_string(), ctx);
     });
-    told_updates.push_back(told<tool::ToolUpdated>());
+    told_updates.push_back(event_bytes<tool::ToolUpdated>());
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_description(name, tools, b"Adds.".to_string(), ctx);
     });
-    told_updates.push_back(told<tool::ToolUpdated>());
+    told_updates.push_back(event_bytes<tool::ToolUpdated>());
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_timeout(name, tools, 20_000, ctx);
     });
-    told_updates.push_back(told<tool::ToolUpdated>());
+    told_updates.push_back(event_bytes<tool::ToolUpdated>());
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_price(name, tools, 6_000_000, ctx);
     });
-    told_updates.push_back(told<tool::ToolUpdated>());
+    told_updates.push_back(event_bytes<tool::ToolUpdated>());
 
     let (url, text) = (b"https://tools.example.com/add", b"Adds two integers.");
     let (new_url, new_text) = (b"https://a.example", b"Adds.");
     let expected = vector[
-        updated(&runner, url, text, vector[10_000, 5_000_000], 0, false, 1),
-        updated(&runner, url, text, vector[10_000, 5_000_000], 7, false, 2),
-        updated(&runner, url, text, vector[10_000, 5_000_000], 7, true, 3),
-        updated(&runner, new_url, text, vector[10_000, 5_000_000], 7, true, 4),
-        updated(&runner, new_url, new_text, vector[10_000, 5_000_000], 7, true, 5),
-        updated(&runner, new_url, new_text, vector[20_000, 5_000_000], 7, true, 6),
-        updated(&runner, new_url, new_text, vector[20_000, 6_000_000], 7, true, 7),
+        update_event(&runner, url, text, vector[10_000, 5_000_000], 0, false, 1),
+        update_event(&runner, url, text, vector[10_000, 5_000_000], 7, false, 2),
+        update_event(&runner, url, text, vector[10_000, 5_000_000], 7, true, 3),
+        update_event(&runner, new_url, text, vector[10_000, 5_000_000], 7, true, 4),
+        update_event(&runner, new_url, new_text, vector[10_000, 5_000_000], 7, true, 5),
+        update_event(&runner, new_url, new_text, vector[20_000, 5_000_000], 7, true, 6),
+        update_event(&runner, new_url, new_text, vector[20_000, 6_000_000], 7, true, 7),
     ];
     assert_eq!(told_updates, expected);
     runner.end();
 }
 
 #[test]
-fun operators_leaders_and_keys_of_a_tool() {
+fun changes_of_operators_leaders_and_keys_emit_events() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.add_operator(name, tools, BOB, ctx);
@@ -130,9 +130,9 @@ fun operators_leaders_and_keys_of_a_tool() {
         tool.add_key(name, tools, key(1), ctx);
     });
     let told_added = vector[
-        told<tool::ToolOperatorChanged>(),
-        told<tool::ToolLeaderChanged>(),
-        told<tool::ToolKeyChanged>(),
+        event_bytes<tool::ToolOperatorChanged>(),
+        event_bytes<tool::ToolLeaderChanged>(),
+        event_bytes<tool::ToolKeyChanged>(),
     ];
     runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| {
         tool.remove_operator(name, BOB, ctx);
@@ -140,9 +140,9 @@ fun operators_leaders_and_keys_of_a_tool() {
         tool.remove_key(name, key(1), ctx);
     });
     let told_removed = vector[
-        told<tool::ToolOperatorChanged>(),
-        told<tool::ToolLeaderChanged>(),
-        told<tool::ToolKeyChanged>(),
+        event_bytes<tool::ToolOperatorChanged>(),
+        event_bytes<tool::ToolLeaderChanged>(),
+        event_bytes<tool::ToolKeyChanged>(),
     ];
 
     let tool_fields = tool_fields(&runner);
@@ -155,16 +155,16 @@ fun operators_leaders_and_keys_of_a_tool() {
 }
 
 #[test]
-fun tool_opened() {
+fun accept_any_leader_emits_an_event() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[@0x1EAD.to_id()]);
-    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| tool.open_to_all(name, tools, ctx));
-    assert_eq!(told<tool::ToolOpened>(), tool_fields(&runner));
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| tool.accept_any_leader(name, tools, ctx));
+    assert_eq!(event_bytes<tool::ToolAcceptsAnyLeader>(), tool_fields(&runner));
     runner.end();
 }
 
 #[test]
-fun tool_taken_over() {
+fun take_over_emits_an_event() {
     let mut runner = alice_with_add();
     let leaders = vector[@0x3EAD.to_id(), @0x2EAD.to_id()];
     runner.tool_tx!(ALICE, ADD, |_, name, _, _, ctx| name.offer(option::some(BOB), ctx));
@@ -174,36 +174,36 @@ fun tool_taken_over() {
     });
     let (url, text) = (b"https://tools.example.com/add", b"Adds two integers.");
     let fields = vector[tool_fields(&runner), field(BOB), field(leaders)].flatten();
-    assert_eq!(told<tool::ToolTakenOver>(), fields);
-    let fields = updated(&runner, url, text, vector[10_000, 5_000_000], 0, false, 1);
-    assert_eq!(told<tool::ToolUpdated>(), fields);
+    assert_eq!(event_bytes<tool::ToolTakenOver>(), fields);
+    let fields = update_event(&runner, url, text, vector[10_000, 5_000_000], 0, false, 1);
+    assert_eq!(event_bytes<tool::ToolUpdated>(), fields);
     runner.end();
 }
 
 #[test]
-fun tool_settings() {
+fun configure_emits_the_settings_of_tools() {
     let mut runner = test_runner::start();
     runner.admin_tx!(ADMIN, |admin, tools, _, _, ctx| {
         tools.configure(admin, false, 200_000_000, 3_600_000, 1_001, 1_002, 5, ctx);
     });
     let numbers = vector[200_000_000u64, 3_600_000, 1_001, 1_002, 5];
     let fields = vector[field(false), numbers.map!(|number| field(number)).flatten()].flatten();
-    assert_eq!(told<tool_registry::ToolSettingsChanged>(), fields);
+    assert_eq!(event_bytes<tool_registry::ToolSettingsChanged>(), fields);
     runner.end();
 }
 
 // === Collateral ===
 
 #[test]
-fun unregistration_claim_and_return() {
+fun unregister_claim_and_re_register_emit_events() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
-    let told_unregistered = told<collateral::Unregistered>();
+    let told_unregistered = event_bytes<collateral::Unregistered>();
     runner.advance(WEEK_MS);
     runner.claim(ALICE, ADD);
-    let told_claimed = told<collateral::CollateralClaimed>();
+    let told_claimed = event_bytes<collateral::CollateralClaimed>();
     runner.re_register(ALICE, ADD);
-    let told_locked = told<collateral::CollateralLocked>();
+    let told_locked = event_bytes<collateral::CollateralLocked>();
 
     let tool = field(runner.id_of(ADD));
     let fields = vector[tool, field(START_MS), field(START_MS + WEEK_MS)].flatten();
@@ -216,68 +216,68 @@ fun unregistration_claim_and_return() {
 }
 
 #[test]
-fun part_that_is_claimed() {
+fun claim_emits_the_amount_locked_for_a_slash() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS - 1);
     runner.propose_slash(ADD, 200);
     runner.advance(1);
     runner.claim(ALICE, ADD);
-    let told_claimed = told<collateral::CollateralClaimed>();
+    let told_claimed = event_bytes<collateral::CollateralClaimed>();
     let fields = vector[field(runner.id_of(ADD)), field(999_999_800u64), field(200u64)].flatten();
     assert_eq!(told_claimed, fields);
     runner.end();
 }
 
 #[test]
-fun cancelled_unregistration() {
+fun cancel_unregister_emits_an_event() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, clock, ctx| {
         tool.unregister(name, clock, ctx);
         tool.cancel_unregister(name, tools, ctx);
     });
-    assert_eq!(told<collateral::UnregisterCancelled>(), field(runner.id_of(ADD)));
+    assert_eq!(event_bytes<collateral::UnregistrationCancelled>(), field(runner.id_of(ADD)));
     runner.end();
 }
 
 #[test]
-fun slash_and_top_up_of_a_tool() {
+fun slash_and_top_up_of_a_tool_emit_events() {
     let mut runner = alice_with_add();
     let mut told_of_slashes = vector[];
     runner.propose_slash(ADD, 200);
-    told_of_slashes.push_back(told<collateral::SlashProposed>());
+    told_of_slashes.push_back(event_bytes<collateral::SlashProposed>());
     runner.tool_admin_tx!(ADMIN, ADD, |tool, admin, _, clock, ctx| {
         slashing::cancel_for_tool(tool, admin, clock, ctx);
     });
-    told_of_slashes.push_back(told<collateral::SlashCancelled>());
+    told_of_slashes.push_back(event_bytes<collateral::SlashCancelled>());
     runner.slash(ADD, 300);
-    told_of_slashes.push_back(told<collateral::Slashed>());
+    told_of_slashes.push_back(event_bytes<collateral::Slashed>());
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.top_up(name, tools, mint(300, ctx), ctx);
     });
-    told_of_slashes.push_back(told<collateral::CollateralToppedUp>());
+    told_of_slashes.push_back(event_bytes<collateral::CollateralToppedUp>());
     let expected = slash_fields(runner.id_of(ADD), 999_999_700);
     assert_eq!(told_of_slashes, expected);
     runner.end();
 }
 
 #[test]
-fun slash_and_top_up_of_a_leader() {
+fun slash_and_top_up_of_a_leader_emit_events() {
     let mut runner = test_runner::start();
     let leader = runner.register_leader(LEE);
     let mut told_of_slashes = vector[];
     runner.propose_leader_slash(leader, 200);
-    told_of_slashes.push_back(told<collateral::SlashProposed>());
+    told_of_slashes.push_back(event_bytes<collateral::SlashProposed>());
     runner.leader_admin_tx!(ADMIN, leader, |leader, admin, _, clock, ctx| {
         slashing::cancel_for_leader(leader, admin, clock, ctx);
     });
-    told_of_slashes.push_back(told<collateral::SlashCancelled>());
+    told_of_slashes.push_back(event_bytes<collateral::SlashCancelled>());
     runner.slash_leader(leader, 300);
-    told_of_slashes.push_back(told<collateral::Slashed>());
+    told_of_slashes.push_back(event_bytes<collateral::Slashed>());
     runner.leader_tx!(LEE, leader, |leader, leaders, _, ctx| {
         leader.top_up(leaders, mint(300, ctx), ctx);
     });
-    told_of_slashes.push_back(told<collateral::CollateralToppedUp>());
+    told_of_slashes.push_back(event_bytes<collateral::CollateralToppedUp>());
     assert_eq!(told_of_slashes, slash_fields(leader, 9_999_999_700));
     runner.end();
 }
@@ -285,25 +285,25 @@ fun slash_and_top_up_of_a_leader() {
 // === Leaders ===
 
 #[test]
-fun leader_from_registration_to_claim() {
+fun operations_of_a_leader_emit_events() {
     let mut runner = test_runner::start();
     runner.register_leader(MAX);
     let leader = runner.register_leader(LEE);
-    let told_registered = told<leader::LeaderRegistered>();
-    let told_locked = told<collateral::CollateralLocked>();
-    let told_active = told<leader::LeaderActivityChanged>();
+    let told_registered = event_bytes<leader::LeaderRegistered>();
+    let told_locked = event_bytes<collateral::CollateralLocked>();
+    let told_active = event_bytes<leader::LeaderActivityChanged>();
     runner.leader_tx!(LEE, leader, |leader, leaders, clock, ctx| {
         leader.deactivate(ctx);
         leader.unregister(clock, ctx);
         leader.cancel_unregister(leaders, ctx);
     });
-    let told_inactive = told<leader::LeaderActivityChanged>();
-    let told_unregistered = told<collateral::Unregistered>();
-    let told_cancelled = told<collateral::UnregisterCancelled>();
+    let told_inactive = event_bytes<leader::LeaderActivityChanged>();
+    let told_unregistered = event_bytes<collateral::Unregistered>();
+    let told_cancelled = event_bytes<collateral::UnregistrationCancelled>();
     runner.unregister_leader(LEE, leader);
     runner.advance(WEEK_MS);
     runner.claim_leader(LEE, leader);
-    let told_claimed = told<collateral::CollateralClaimed>();
+    let told_claimed = event_bytes<collateral::CollateralClaimed>();
 
     let fields = vector[
         field(leader),
@@ -332,21 +332,21 @@ fun leader_from_registration_to_claim() {
 }
 
 #[test]
-fun workers_and_keys_of_a_leader() {
+fun changes_of_workers_and_keys_emit_events() {
     let mut runner = test_runner::start();
     let leader = runner.register_leader(LEE);
     runner.leader_tx!(LEE, leader, |leader, leaders, _, ctx| {
         leader.add_worker(leaders, MAX, ctx);
         leader.add_key(leaders, key(1), ctx);
     });
-    let told_added = vector[told<leader::LeaderWorkerChanged>(), told<leader::LeaderKeyChanged>()];
+    let told_added = vector[event_bytes<leader::LeaderWorkerChanged>(), event_bytes<leader::LeaderKeyChanged>()];
     runner.leader_tx!(LEE, leader, |leader, _, _, ctx| {
         leader.remove_worker(MAX, ctx);
         leader.remove_key(key(1), ctx);
     });
     let told_removed = vector[
-        told<leader::LeaderWorkerChanged>(),
-        told<leader::LeaderKeyChanged>(),
+        event_bytes<leader::LeaderWorkerChanged>(),
+        event_bytes<leader::LeaderKeyChanged>(),
     ];
 
     let changed = vector[field(MAX), field(key(1))];
@@ -358,72 +358,72 @@ fun workers_and_keys_of_a_leader() {
 }
 
 #[test]
-fun leader_settings() {
+fun configure_emits_the_settings_of_leaders() {
     let mut runner = test_runner::start();
     runner.admin_tx!(ADMIN, |admin, _, leaders, _, ctx| {
         leaders.configure(admin, false, 200_000_000, 3_600_000, 1, 2, 3, 4, 5, 5_006, 7, ctx);
     });
     let numbers = vector[200_000_000u64, 3_600_000, 1, 2, 3, 4, 5, 5_006, 7, 1];
     let fields = vector[field(false), numbers.map!(|number| field(number)).flatten()].flatten();
-    assert_eq!(told<leader_registry::LeaderSettingsChanged>(), fields);
+    assert_eq!(event_bytes<leader_registry::LeaderSettingsChanged>(), fields);
     runner.end();
 }
 
 // === Ownership ===
 
 #[test]
-fun administration_offered_and_accepted() {
+fun offer_and_accept_of_the_administration_emit_events() {
     let mut runner = test_runner::start();
     let admin = test_scenario::most_recent_id_shared<Admin>().destroy_some();
     runner.admin_tx!(ADMIN, |admin, _, _, _, ctx| admin.offer(option::some(ALICE), ctx));
-    assert_eq!(told<owner::OwnershipOffered>(), offered(admin, ADMIN, option::some(ALICE)));
+    assert_eq!(event_bytes<owner::OwnershipOffered>(), offer_event(admin, ADMIN, option::some(ALICE)));
     runner.admin_tx!(ALICE, |admin, _, _, _, ctx| admin.accept(ctx));
-    assert_eq!(told<owner::OwnershipAccepted>(), accepted(admin, ADMIN, ALICE));
+    assert_eq!(event_bytes<owner::OwnershipAccepted>(), acceptance_event(admin, ADMIN, ALICE));
     runner.end();
 }
 
 #[test]
-fun name_offered_and_accepted() {
+fun offer_and_accept_of_a_name_emit_events() {
     let mut runner = alice_with_add();
     let name = runner.id_of(ADD_NAME);
     runner.tool_tx!(ALICE, ADD, |_, name, _, _, ctx| name.offer(option::some(BOB), ctx));
-    assert_eq!(told<owner::OwnershipOffered>(), offered(name, ALICE, option::some(BOB)));
+    assert_eq!(event_bytes<owner::OwnershipOffered>(), offer_event(name, ALICE, option::some(BOB)));
     runner.tool_tx!(BOB, ADD, |_, name, _, _, ctx| name.accept(ctx));
-    assert_eq!(told<owner::OwnershipAccepted>(), accepted(name, ALICE, BOB));
+    assert_eq!(event_bytes<owner::OwnershipAccepted>(), acceptance_event(name, ALICE, BOB));
     runner.end();
 }
 
 #[test]
-fun leader_offered_taken_back_and_accepted() {
+fun offer_withdrawal_and_accept_of_a_leader_emit_events() {
     let mut runner = test_runner::start();
     let leader = runner.register_leader(LEE);
     runner.leader_tx!(LEE, leader, |leader, _, _, ctx| leader.offer(option::none(), ctx));
-    assert_eq!(told<owner::OwnershipOffered>(), offered(leader, LEE, option::none()));
+    assert_eq!(event_bytes<owner::OwnershipOffered>(), offer_event(leader, LEE, option::none()));
     runner.leader_tx!(LEE, leader, |leader, _, _, ctx| leader.offer(option::some(MAX), ctx));
-    assert_eq!(told<owner::OwnershipOffered>(), offered(leader, LEE, option::some(MAX)));
+    assert_eq!(event_bytes<owner::OwnershipOffered>(), offer_event(leader, LEE, option::some(MAX)));
     runner.leader_tx!(MAX, leader, |leader, _, _, ctx| leader.accept(vector[BOB, MAX], ctx));
-    assert_eq!(told<owner::OwnershipAccepted>(), accepted(leader, LEE, MAX));
+    assert_eq!(event_bytes<owner::OwnershipAccepted>(), acceptance_event(leader, LEE, MAX));
     let fields = vector[field(leader), field(vector[BOB, MAX])].flatten();
-    assert_eq!(told<leader::LeaderHandedOver>(), fields);
+    assert_eq!(event_bytes<leader::LeaderTakenOver>(), fields);
     runner.end();
 }
 
 // === Invocations ===
 
 #[test]
-fun request_and_settlement() {
+fun request_and_settle_emit_events() {
     let (mut runner, leader) = test_runner::alice_and_lee();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_payout(name, tools, MAX, ctx);
     });
     let invocation = runner.request(BOB, ADD, vector[leader]);
-    let told_requested = told<invocation::InvocationRequested>();
+    let told_requested = event_bytes<invocation::InvocationRequested>();
     runner.advance(1);
     runner.invocation_tx!(LEE, invocation, leader, |invocation, leader, clock, ctx| {
         let (variant, ports) = (b"ok".to_ascii_string(), port(b"result", b"3"));
         invocation.settle(leader, variant, ports, clock, ctx);
     });
-    let told_settled = told<invocation::InvocationSettled>();
+    let told_settled = event_bytes<invocation::InvocationSettled>();
 
     let fields = vector[
         field(invocation),
@@ -438,7 +438,7 @@ fun request_and_settlement() {
         field(100u64),
         field(false),
         field(1u64),
-        // It is no attempt.
+        // It is not an attempt: the option is empty.
         x"00",
     ].flatten();
     assert_eq!(told_requested, fields);
@@ -461,7 +461,7 @@ fun request_and_settlement() {
 }
 
 #[test]
-fun request_of_two_leaders_for_a_signed_answer() {
+fun request_with_backup_emits_both_leaders_and_the_keys() {
     let mut runner = test_runner::start();
     let (lee, max) = (runner.register_leader(LEE), runner.register_leader(MAX));
     runner.register(ALICE, ADD, 0, vector[]);
@@ -470,7 +470,7 @@ fun request_of_two_leaders_for_a_signed_answer() {
         tool.update_requires_signed_outcome(name, tools, true, ctx);
     });
     let invocation = runner.request(BOB, ADD, vector[max, lee]);
-    let told_requested = told<invocation::InvocationRequested>();
+    let told_requested = event_bytes<invocation::InvocationRequested>();
     let fields = vector[
         field(invocation),
         tool_fields(&runner),
@@ -482,7 +482,7 @@ fun request_of_two_leaders_for_a_signed_answer() {
         field(0u64),
         field(4_281_300u64),
         field(100u64),
-        // By a signature.
+        // The settlement is by a signature.
         x"01",
         field(vector[key(1)]),
         field(1u64),
@@ -493,7 +493,7 @@ fun request_of_two_leaders_for_a_signed_answer() {
 }
 
 #[test]
-fun failure() {
+fun fail_emits_an_event() {
     let (mut runner, leader) = test_runner::alice_and_lee();
     let invocation = runner.request(BOB, ADD, vector[leader]);
     runner.advance(1);
@@ -512,12 +512,12 @@ fun failure() {
         field(1_521_300u64),
         field(7_760_000u64),
     ].flatten();
-    assert_eq!(told<invocation::InvocationFailed>(), fields);
+    assert_eq!(event_bytes<invocation::InvocationFailed>(), fields);
     runner.end();
 }
 
 #[test]
-fun expiry() {
+fun expire_emits_an_event() {
     let (mut runner, leader) = test_runner::alice_and_lee();
     let invocation = runner.request(BOB, ADD, vector[leader]);
     runner.advance(25_000);
@@ -529,26 +529,26 @@ fun expiry() {
         field(vector[leader]),
         field(9_281_300u64),
     ].flatten();
-    assert_eq!(told<invocation::InvocationExpired>(), fields);
+    assert_eq!(event_bytes<invocation::InvocationExpired>(), fields);
     runner.end();
 }
 
 #[test]
-fun deletion() {
+fun delete_emits_an_event() {
     let (mut runner, leader) = test_runner::alice_and_lee();
     let invocation = runner.request(BOB, ADD, vector[leader]);
     runner.advance(25_000);
     runner.expire(invocation, BOB, 9_281_300);
     runner.delete(BOB, invocation);
     let fields = vector[field(invocation), tool_fields(&runner), field(BOB)].flatten();
-    assert_eq!(told<invocation::InvocationDeleted>(), fields);
+    assert_eq!(event_bytes<invocation::InvocationDeleted>(), fields);
     runner.end();
 }
 
 // === Upgrades ===
 
 #[test]
-fun migration_of_tools() {
+fun migrate_emits_an_event_for_the_registry_of_tools() {
     let mut runner = test_runner::start();
     let registry = test_scenario::most_recent_id_shared<tool_registry::ToolRegistry>();
     runner.admin_tx!(ADMIN, |admin, tools, _, _, ctx| {
@@ -556,12 +556,12 @@ fun migration_of_tools() {
         tools.migrate(admin, ctx);
     });
     let fields = vector[field(registry.destroy_some()), field(1u64)].flatten();
-    assert_eq!(told<version::RegistryMigrated>(), fields);
+    assert_eq!(event_bytes<version::RegistryMigrated>(), fields);
     runner.end();
 }
 
 #[test]
-fun migration_of_leaders() {
+fun migrate_emits_an_event_for_the_registry_of_leaders() {
     let mut runner = test_runner::start();
     let registry = test_scenario::most_recent_id_shared<leader_registry::LeaderRegistry>();
     runner.admin_tx!(ADMIN, |admin, _, leaders, _, ctx| {
@@ -569,26 +569,26 @@ fun migration_of_leaders() {
         leaders.migrate(admin, ctx);
     });
     let fields = vector[field(registry.destroy_some()), field(1u64)].flatten();
-    assert_eq!(told<version::RegistryMigrated>(), fields);
+    assert_eq!(event_bytes<version::RegistryMigrated>(), fields);
     runner.end();
 }
 
 // === Helpers ===
 
-/// A tool for 5 000 000 MIST that lists a leader.
+/// Register a tool for 5 000 000 MIST that lists a leader.
 fun alice_with_add(): Runner {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 5_000_000, vector[@0x1EAD.to_id()]);
     runner
 }
 
-/// The id and the FQN of `ADD`.
+/// Return the ID and the FQN of `ADD`.
 fun tool_fields(runner: &Runner): vector<u8> {
     vector[field(runner.id_of(ADD)), field(ADD)].flatten()
 }
 
-/// The event of an update of `ADD`, which pays Bob; `numbers` are its timeout and its price.
-fun updated(
+/// Return the event of an update of `ADD`, which pays Bob. `numbers` are its timeout and its price.
+fun update_event(
     runner: &Runner,
     url: vector<u8>,
     description: vector<u8>,
@@ -610,29 +610,29 @@ fun updated(
     ].flatten()
 }
 
-/// The events of a slash of 200 MIST that is proposed and cancelled, and of one of 300 MIST that is
-/// executed and made good.
+/// Return the events of a cancelled slash of 200 MIST, and of an executed slash of 300 MIST with
+/// its top-up.
 fun slash_fields(object: ID, remaining_mist: u64): vector<vector<u8>> {
-    let (reason, evidence) = (field(b"It lied."), field(test_runner::evidence()));
+    let (reason, evidence_digest) = (field(b"It lied."), field(test_runner::evidence_digest()));
     let times = vector[field(START_MS + NOTICE_MS), field(START_MS + NOTICE_MS + DAY_MS)];
     vector[
-        vector[field(object), field(200u64), reason, evidence, times.flatten()].flatten(),
+        vector[field(object), field(200u64), reason, evidence_digest, times.flatten()].flatten(),
         vector[field(object), field(200u64)].flatten(),
         vector[
             field(object),
             field(300u64),
             field(remaining_mist),
             reason,
-            evidence,
+            evidence_digest,
         ].flatten(),
         vector[field(object), field(300u64)].flatten(),
     ]
 }
 
-fun offered(object: ID, owner: address, offered: Option<address>): vector<u8> {
-    vector[field(object), field(owner), field(offered)].flatten()
+fun offer_event(object: ID, owner: address, pending_owner: Option<address>): vector<u8> {
+    vector[field(object), field(owner), field(pending_owner)].flatten()
 }
 
-fun accepted(object: ID, former: address, owner: address): vector<u8> {
-    vector[field(object), field(former), field(owner)].flatten()
+fun acceptance_event(object: ID, previous_owner: address, owner: address): vector<u8> {
+    vector[field(object), field(previous_owner), field(owner)].flatten()
 }

@@ -1,4 +1,4 @@
-/// Why an invocation fails, as ports of a run.
+/// Failures as ports of a run.
 #[test_only]
 module nexus_tools::failure_tests;
 
@@ -7,14 +7,14 @@ use nexus_tools::value::{Self, Value};
 use std::unit_test::assert_eq;
 
 #[test]
-fun failure_has_its_reason_and_its_detail_as_texts_in_json() {
+fun port_returns_reason_and_detail_as_json_strings() {
     assert_eq!(port(b"DNS", b"reason"), value::inline(b"\"unreachable\""));
     assert_eq!(port(b"DNS", b"detail"), value::inline(b"\"DNS\""));
     assert_eq!(port(b"", b"detail"), value::inline(b"\"\""));
 }
 
 #[test]
-fun detail_is_escaped_as_json_does_it() {
+fun port_escapes_the_detail() {
     assert_eq!(port(b"a \"b\"", b"detail"), value::inline(b"\"a \\\"b\\\"\""));
     assert_eq!(port(b"a\\b", b"detail"), value::inline(b"\"a\\\\b\""));
     assert_eq!(port(b"a\nb", b"detail"), value::inline(b"\"a\\nb\""));

@@ -16,61 +16,61 @@ const COUNT: vector<u8> = b"xyz.example.count@1";
 const DAY_MS: u64 = 86_400_000;
 
 #[test]
-fun function_is_declared_by_the_publisher_of_its_module() {
+fun new_accepts_the_publisher_of_the_module() {
     let mut ctx = tx_context::dummy();
     let function = counting(50_000_000, true, &mut ctx);
     assert_eq!(function.witness(), type_name::with_original_ids<Count>());
     assert_eq!(function.gas_mist(), 50_000_000);
-    assert!(function.is_for_anyone());
+    assert!(function.is_closable_by_anyone());
 }
 
 #[test, expected_failure(abort_code = function::EWrongPublisher)]
-fun stranger_declares_no_function_of_another_module() {
+fun new_aborts_for_the_publisher_of_another_module() {
     let mut ctx = tx_context::dummy();
     let publisher = on_chain_runner::publisher(&mut ctx);
-    function::of<Ports>(&publisher, vector[], vector[], 1, false);
+    function::new<Ports>(&publisher, vector[], vector[], 1, false);
     abort
 }
 
 #[test, expected_failure(abort_code = function::EGasTooHigh)]
-fun call_takes_no_more_gas_than_that() {
+fun new_aborts_above_the_maximum_gas() {
     counting(50_000_001, false, &mut tx_context::dummy());
     abort
 }
 
 #[test]
-fun function_takes_16_objects_and_8_types_of_512_bytes() {
+fun new_accepts_16_objects_and_8_types_of_512_bytes() {
     let mut ctx = tx_context::dummy();
     let publisher = on_chain_runner::publisher(&mut ctx);
     let types = vector::tabulate!(8, |_| text(512, 0x61).to_ascii_string());
     let objects = vector::tabulate!(16, |_| @0x6.to_id());
-    function::of<Count>(&publisher, types, objects, 1, false);
+    function::new<Count>(&publisher, types, objects, 1, false);
     publisher.burn();
 }
 
 #[test, expected_failure(abort_code = function::ETooManyArguments)]
-fun function_takes_no_17_objects() {
+fun new_aborts_for_17_objects() {
     let mut ctx = tx_context::dummy();
     let publisher = on_chain_runner::publisher(&mut ctx);
     let objects = vector::tabulate!(17, |_| @0x6.to_id());
-    function::of<Count>(&publisher, vector[], objects, 1, false);
+    function::new<Count>(&publisher, vector[], objects, 1, false);
     abort
 }
 
 #[test, expected_failure(abort_code = function::ETooManyArguments)]
-fun function_takes_no_9_types() {
+fun new_aborts_for_9_types() {
     let mut ctx = tx_context::dummy();
     let publisher = on_chain_runner::publisher(&mut ctx);
     let types = vector::tabulate!(9, |_| b"u64".to_ascii_string());
-    function::of<Count>(&publisher, types, vector[], 1, false);
+    function::new<Count>(&publisher, types, vector[], 1, false);
     abort
 }
 
 #[test, expected_failure(abort_code = function::ETooManyArguments)]
-fun type_has_no_513_bytes() {
+fun new_aborts_for_a_type_of_513_bytes() {
     let mut ctx = tx_context::dummy();
     let publisher = on_chain_runner::publisher(&mut ctx);
-    function::of<Count>(
+    function::new<Count>(
         &publisher,
         vector[text(513, 0x61).to_ascii_string()],
         vector[],
@@ -83,7 +83,7 @@ fun type_has_no_513_bytes() {
 // === Tools with a function ===
 
 #[test]
-fun on_chain_tool_may_have_a_price_and_be_open_to_all() {
+fun register_accepts_a_priced_on_chain_tool_for_any_leader() {
     let mut runner = test_runner::start();
     on_chain_runner::register(&mut runner, COUNT, 7, false, 10_000, 5_000);
     runner.tool_tx!(ALICE, COUNT, |tool, _, _, _, _| {
@@ -96,28 +96,28 @@ fun on_chain_tool_may_have_a_price_and_be_open_to_all() {
 }
 
 #[test]
-fun anyone_may_have_90_days() {
+fun register_accepts_a_timeout_of_90_days_closable_by_anyone() {
     let mut runner = test_runner::start();
     on_chain_runner::register(&mut runner, COUNT, 1, true, 90 * DAY_MS, 0);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool::ETimeoutOutOfRange)]
-fun anyone_has_no_more_than_90_days() {
+fun register_aborts_above_90_days() {
     let mut runner = test_runner::start();
     on_chain_runner::register(&mut runner, COUNT, 1, true, 90 * DAY_MS + 1, 0);
     abort
 }
 
 #[test, expected_failure(abort_code = tool::ETimeoutOutOfRange)]
-fun leader_has_no_days() {
+fun register_aborts_for_days_when_leaders_close() {
     let mut runner = test_runner::start();
     on_chain_runner::register(&mut runner, COUNT, 1, false, DAY_MS, 0);
     abort
 }
 
 #[test]
-fun owner_sets_what_the_function_takes() {
+fun update_function_changes_the_arguments_and_gas() {
     let mut runner = test_runner::start();
     on_chain_runner::register(&mut runner, COUNT, 7, false, 10_000, 0);
     runner.tool_tx!(ALICE, COUNT, |tool, name, tools, _, ctx| {
@@ -130,7 +130,7 @@ fun owner_sets_what_the_function_takes() {
 }
 
 #[test, expected_failure(abort_code = nexus_tools::owner::ENotOwner)]
-fun stranger_does_not_set_what_the_function_takes() {
+fun update_function_aborts_for_another_sender() {
     let mut runner = test_runner::start();
     on_chain_runner::register(&mut runner, COUNT, 7, false, 10_000, 0);
     runner.tool_tx!(BOB, COUNT, |tool, name, tools, _, ctx| {
@@ -140,21 +140,21 @@ fun stranger_does_not_set_what_the_function_takes() {
     abort
 }
 
-#[test, expected_failure(abort_code = definition::EOtherFunction)]
-fun tool_keeps_its_witness() {
+#[test, expected_failure(abort_code = definition::EIncompatibleFunction)]
+fun update_function_aborts_for_another_witness() {
     let mut runner = test_runner::start();
     on_chain_runner::register(&mut runner, COUNT, 7, false, 10_000, 0);
     runner.tool_tx!(ALICE, COUNT, |tool, name, tools, _, ctx| {
         let publisher = on_chain_runner::publisher(ctx);
-        let function = function::of<Other>(&publisher, vector[], vector[], 7, false);
+        let function = function::new<Other>(&publisher, vector[], vector[], 7, false);
         publisher.burn();
         tool.update_function(name, tools, function, ctx);
     });
     abort
 }
 
-#[test, expected_failure(abort_code = definition::EOtherFunction)]
-fun tool_for_leaders_does_not_become_one_for_anyone() {
+#[test, expected_failure(abort_code = definition::EIncompatibleFunction)]
+fun update_function_aborts_when_the_closers_change() {
     let mut runner = test_runner::start();
     on_chain_runner::register(&mut runner, COUNT, 7, false, 10_000, 0);
     runner.tool_tx!(ALICE, COUNT, |tool, name, tools, _, ctx| {
@@ -164,8 +164,8 @@ fun tool_for_leaders_does_not_become_one_for_anyone() {
     abort
 }
 
-#[test, expected_failure(abort_code = definition::EOtherFunction)]
-fun tool_over_http_gets_no_function() {
+#[test, expected_failure(abort_code = definition::EIncompatibleFunction)]
+fun update_function_aborts_for_a_tool_over_http() {
     let (mut runner, _) = test_runner::alice_and_lee();
     runner.tool_tx!(ALICE, b"xyz.example.add@1", |tool, name, tools, _, ctx| {
         let function = counting(7, false, ctx);
@@ -175,7 +175,7 @@ fun tool_over_http_gets_no_function() {
 }
 
 #[test, expected_failure(abort_code = definition::EInvalidFqn)]
-fun on_chain_tool_has_a_valid_fqn() {
+fun define_on_chain_aborts_for_an_invalid_fqn() {
     define(b"count", counting(1, false, &mut tx_context::dummy()), 10_000);
     abort
 }

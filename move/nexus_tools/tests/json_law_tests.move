@@ -1,4 +1,5 @@
-/// What is true of each value: what is written is read, and lists are what their parts join to.
+/// Properties of all values: readers return what writers wrote, and lists are the same for any
+/// parts.
 #[test_only]
 module nexus_tools::json_law_tests;
 
@@ -7,51 +8,51 @@ use nexus_tools::value;
 use std::unit_test::assert_eq;
 
 #[random_test]
-fun any_number_that_is_written_is_read(number: u64, small: u8) {
+fun read_u64_returns_any_written_number(number: u64, small: u8) {
     assert_eq!(json::read_u64(&json::from_u64(number).json()), number);
     assert_eq!(json::read_u64(&json::from_u64(small as u64).json()), small as u64);
 }
 
 #[random_test]
-fun any_address_that_is_written_is_read(address: address) {
+fun read_address_returns_any_written_address(address: address) {
     assert_eq!(json::read_address(&json::from_address(address).json()), address);
 }
 
 #[random_test]
-fun any_text_that_is_written_is_read(bytes: vector<u8>) {
-    // One byte each: control characters, quotes and backslashes are among them.
+fun read_string_returns_any_written_text(bytes: vector<u8>) {
+    // One byte each. Control characters, quotes and backslashes are among them.
     let text = bytes.map!(|byte| byte & 0x7F).to_string();
     let json = json::from_string(text).json();
     assert_eq!(json::read_string(&json), text);
-    // RFC 8259, section 7: no control character stands in a string as it is.
+    // RFC 8259, section 7: a string contains no unescaped control character.
     assert!(json.all!(|byte| *byte >= 0x20));
 }
 
 #[random_test]
-fun any_value_is_read_with_white_space_around_it(before: u8, after: u8, number: u64) {
+fun read_functions_ignore_surrounding_white_space(before: u8, after: u8, number: u64) {
     let (before, after) = (white_space(before), white_space(after));
     let json = vector[before, json::from_u64(number).json(), after].flatten();
     assert_eq!(json::read_u64(&json), number);
     assert!(json::read_bool(&vector[before, b"true", after].flatten()));
     let json = vector[before, b"\"0xBEEF\"", after].flatten();
     assert_eq!(json::read_address(&json), @0xBEEF);
-    // What is within a text stays.
+    // White space inside a string is not removed.
     let json = vector[before, b"\" a \"", after].flatten();
     assert_eq!(json::read_string(&json), b" a ".to_string());
 }
 
 #[random_test]
-fun any_code_point_that_is_escaped_is_itself_in_utf_8(short: u16, long: u32) {
+fun read_string_decodes_any_escaped_code_point(short: u16, long: u32) {
     let (short, long) = (short as u32, 0x10000 + long % 0x100000);
-    // Halves are no code points.
+    // Surrogates are not code points.
     if (short < 0xD800 || short >= 0xE000) assert_eq!(read(unit(short)), short);
-    // Of 20 bits above U+FFFF, ten are in each half.
+    // Each surrogate has ten of the 20 bits above U+FFFF.
     let halves = vector[unit(0xD7C0 + (long >> 10)), unit(0xDC00 + (long & 0x3FF))];
     assert_eq!(read(halves.flatten()), long);
 }
 
 #[random_test]
-fun any_list_has_the_elements_of_its_parts_in_order(lengths: vector<u8>) {
+fun elements_returns_the_parts_of_any_list_in_order(lengths: vector<u8>) {
     let parts = lengths.map!(|length| {
         vector::tabulate!((length % 4) as u64, |i| json::from_u64(i).json())
     });
@@ -63,13 +64,13 @@ fun any_list_has_the_elements_of_its_parts_in_order(lengths: vector<u8>) {
 
 // === Helpers ===
 
-/// Up to four of the characters that JSON calls white space.
+/// Up to four white space characters of JSON.
 fun white_space(which: u8): vector<u8> {
     let all = b" \t\n\r";
     vector::tabulate!((which % 5) as u64, |i| all[(i + ((which / 5) as u64)) % 4])
 }
 
-/// One escape: a backslash, a `u`, and four digits.
+/// An escape: a backslash, a `u`, and four digits.
 fun unit(code: u32): vector<u8> {
     let digits = b"0123456789abcdef";
     let mut escape = b"\\u";
@@ -77,8 +78,8 @@ fun unit(code: u32): vector<u8> {
     escape
 }
 
-/// The only code point of a text that is given escaped: RFC 3629 says in its section 3 how many of the
-/// bits of the first byte are its own.
+/// Return the only code point of an escaped text. RFC 3629, section 3, defines the number of its
+/// bits in the first byte.
 fun read(escaped: vector<u8>): u32 {
     let text = json::read_string(&vector[b"\"", escaped, b"\""].flatten());
     let bytes = text.as_bytes();

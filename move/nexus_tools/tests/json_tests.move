@@ -1,4 +1,4 @@
-/// The texts are those of RFC 8259 and RFC 3629, or written by hand.
+/// The texts are from RFC 8259 and RFC 3629, or written by hand.
 #[test_only]
 module nexus_tools::json_tests;
 
@@ -8,7 +8,7 @@ use std::unit_test::assert_eq;
 // === Writing ===
 
 #[test]
-fun numbers_are_numbers_as_far_as_each_reader_takes_them() {
+fun from_u64_writes_a_string_above_the_limit_of_readers() {
     assert_eq!(json::from_u64(0).json(), b"0");
     assert_eq!(json::from_u64(9_007_199_254_740_991).json(), b"9007199254740991");
     assert_eq!(json::from_u64(9_007_199_254_740_992).json(), b"\"9007199254740992\"");
@@ -16,39 +16,39 @@ fun numbers_are_numbers_as_far_as_each_reader_takes_them() {
 }
 
 #[test]
-fun truth_is_written_in_a_word() {
+fun from_bool_writes_true_or_false() {
     assert_eq!(json::from_bool(true).json(), b"true");
     assert_eq!(json::from_bool(false).json(), b"false");
 }
 
 #[test]
-fun strings_escape_what_has_to_be() {
+fun from_string_escapes_quotes_and_backslashes() {
     let text = x"225c2f0a1f7fc3a9".to_string();
-    // The quote, the backslash and what is below U+0020; neither the slash nor U+007F nor é.
+    // The quote, the backslash and bytes below U+0020 are escaped. The slash, U+007F and é are not.
     assert_eq!(json::from_string(text).json(), b"\"\\\"\\\\/\\n\\u001f\x7f\xc3\xa9\"");
     assert_eq!(json::from_string(b"".to_string()).json(), b"\"\"");
 }
 
 #[test]
-fun control_characters_are_written_with_two_digits_and_the_space_as_it_is() {
+fun from_string_escapes_control_characters_with_two_digits() {
     let text = x"00070b0e10191f20".to_string();
     let json = b"\"\\u0000\\u0007\\u000b\\u000e\\u0010\\u0019\\u001f \"";
     assert_eq!(json::from_string(text).json(), json);
 }
 
 #[test]
-fun control_characters_that_have_a_letter_are_written_with_it() {
+fun from_string_escapes_control_characters_with_a_letter() {
     assert_eq!(json::from_string(x"08090a0c0d".to_string()).json(), b"\"\\b\\t\\n\\f\\r\"");
 }
 
 #[test]
-fun addresses_have_all_their_digits() {
+fun from_address_writes_64_digits() {
     let text = b"\"0x000000000000000000000000000000000000000000000000000000000000beef\"";
     assert_eq!(json::from_address(@0xBEEF).json(), text);
 }
 
 #[test]
-fun lists_are_lists() {
+fun from_list_writes_a_list() {
     let list = json::from_list(vector[json::from_u64(1), json::from_bool(true)]);
     assert_eq!(list.length(), 2);
     assert_eq!(list.elements(), vector[b"1", b"true"]);
@@ -58,7 +58,7 @@ fun lists_are_lists() {
 // === Reading numbers ===
 
 #[test]
-fun numbers_are_read_with_white_space_and_from_strings() {
+fun read_u64_accepts_white_space_and_strings() {
     assert_eq!(json::read_u64(&b"0"), 0);
     assert_eq!(json::read_u64(&b" \t\r\n42 \n"), 42);
     assert_eq!(json::read_u64(&b"\"42\""), 42);
@@ -66,81 +66,81 @@ fun numbers_are_read_with_white_space_and_from_strings() {
 }
 
 #[test]
-fun each_decimal_digit_is_read() {
+fun read_u64_accepts_each_digit() {
     assert_eq!(json::read_u64(&b"9876543210"), 9_876_543_210);
     assert_eq!(json::read_u64(&b"\t1234567890\r"), 1_234_567_890);
 }
 
 #[test, expected_failure(abort_code = json::ENotU64)]
-fun number_above_64_bits_is_none() {
+fun read_u64_rejects_more_than_64_bits() {
     json::read_u64(&b"18446744073709551616");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotU64)]
-fun number_with_a_leading_zero_is_none() {
+fun read_u64_rejects_a_leading_zero() {
     json::read_u64(&b"042");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotU64)]
-fun negative_number_is_none() {
+fun read_u64_rejects_a_negative_number() {
     json::read_u64(&b"-1");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotU64)]
-fun fraction_is_none() {
+fun read_u64_rejects_a_fraction() {
     json::read_u64(&b"1.0");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotU64)]
-fun nothing_is_no_number() {
+fun read_u64_rejects_an_empty_string() {
     json::read_u64(&b"\"\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotU64)]
-fun two_numbers_are_none() {
+fun read_u64_rejects_two_numbers() {
     json::read_u64(&b"1 2");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotU64)]
-fun no_bytes_are_no_number() {
+fun read_u64_rejects_an_empty_text() {
     json::read_u64(&b"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotU64)]
-fun white_space_is_no_number() {
+fun read_u64_rejects_white_space() {
     json::read_u64(&b" \n");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotU64)]
-fun what_is_just_below_the_digits_is_no_number() {
+fun read_u64_rejects_the_byte_below_the_digits() {
     json::read_u64(&b"1/2");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotU64)]
-fun what_is_just_above_the_digits_is_no_number() {
+fun read_u64_rejects_the_byte_above_the_digits() {
     json::read_u64(&b"1:2");
     abort
 }
 
-// === Reading truth ===
+// === Reading booleans ===
 
 #[test]
-fun truth_is_read() {
+fun read_bool_accepts_true_and_false() {
     assert!(json::read_bool(&b" true"));
     assert!(!json::read_bool(&b"false\n"));
 }
 
 #[test, expected_failure(abort_code = json::ENotBool)]
-fun truth_has_small_letters() {
+fun read_bool_rejects_capital_letters() {
     json::read_bool(&b"True");
     abort
 }
@@ -148,7 +148,7 @@ fun truth_has_small_letters() {
 // === Reading addresses ===
 
 #[test]
-fun addresses_are_read_with_any_number_of_digits() {
+fun read_address_accepts_any_number_of_digits() {
     assert_eq!(json::read_address(&b"\"0x6\""), @0x6);
     assert_eq!(json::read_address(&b"\"0xBeef\""), @0xBEEF);
     let text = b"\"0xffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff\"";
@@ -157,85 +157,85 @@ fun addresses_are_read_with_any_number_of_digits() {
 }
 
 #[test]
-fun each_hexadecimal_digit_is_read_small_and_large() {
+fun read_address_accepts_each_digit_in_both_cases() {
     assert_eq!(json::read_address(&b"\"0x0123456789abcdef\""), @0x0123456789abcdef);
     assert_eq!(json::read_address(&b"\"0xFEDCBA9876543210\""), @0xfedcba9876543210);
 }
 
 #[test, expected_failure(abort_code = json::ENotAddress)]
-fun address_is_quoted() {
+fun read_address_rejects_a_text_without_quotes() {
     json::read_address(&b"0x6");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotAddress)]
-fun address_is_quoted_and_not_only_long_enough() {
+fun read_address_rejects_other_delimiters() {
     json::read_address(&b"00x60");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotAddress)]
-fun address_has_a_prefix() {
+fun read_address_rejects_a_missing_prefix() {
     json::read_address(&b"\"beef\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotAddress)]
-fun prefix_of_an_address_begins_with_0() {
+fun read_address_rejects_a_prefix_without_0() {
     json::read_address(&b"\"1x6\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotAddress)]
-fun prefix_of_an_address_ends_with_x() {
+fun read_address_rejects_a_prefix_without_x() {
     json::read_address(&b"\"0y6\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotAddress)]
-fun address_has_a_digit() {
+fun read_address_rejects_a_prefix_without_digits() {
     json::read_address(&b"\"0x\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotAddress)]
-fun address_has_hexadecimal_digits() {
+fun read_address_rejects_other_letters() {
     json::read_address(&b"\"0xg\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotAddress)]
-fun what_is_just_below_0_is_no_hexadecimal_digit() {
+fun read_address_rejects_the_byte_below_0() {
     json::read_address(&b"\"0x/\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotAddress)]
-fun what_is_just_above_9_is_no_hexadecimal_digit() {
+fun read_address_rejects_the_byte_above_9() {
     json::read_address(&b"\"0x:\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotAddress)]
-fun what_is_just_below_a_large_a_is_no_hexadecimal_digit() {
+fun read_address_rejects_the_byte_below_a_capital_a() {
     json::read_address(&b"\"0x@\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotAddress)]
-fun what_is_just_above_a_large_f_is_no_hexadecimal_digit() {
+fun read_address_rejects_the_byte_above_a_capital_f() {
     json::read_address(&b"\"0xG\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotAddress)]
-fun what_is_just_below_a_small_a_is_no_hexadecimal_digit() {
+fun read_address_rejects_the_byte_below_a_small_a() {
     json::read_address(&b"\"0x`\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotAddress)]
-fun address_has_64_digits_at_most() {
+fun read_address_rejects_65_digits() {
     json::read_address(
         &b"\"0x00000000000000000000000000000000000000000000000000000000000000006\"",
     );
@@ -245,7 +245,7 @@ fun address_has_64_digits_at_most() {
 // === Reading strings ===
 
 #[test]
-fun strings_are_read() {
+fun read_string_decodes_escapes() {
     assert_eq!(json::read_string(&b"\"\""), b"".to_string());
     assert_eq!(json::read_string(&b" \"plain\" "), b"plain".to_string());
     assert_eq!(json::read_string(&b"\"two words[]\""), b"two words[]".to_string());
@@ -255,7 +255,7 @@ fun strings_are_read() {
 }
 
 #[test]
-fun what_is_written_is_read() {
+fun read_functions_return_written_values() {
     let text = x"225c2f0a1f7fc3a9f09d849e".to_string();
     assert_eq!(json::read_string(&json::from_string(text).json()), text);
     assert_eq!(json::read_address(&json::from_address(@0xBEEF).json()), @0xBEEF);
@@ -263,73 +263,73 @@ fun what_is_written_is_read() {
 }
 
 #[test, expected_failure(abort_code = json::ENotString)]
-fun string_is_quoted() {
+fun read_string_rejects_a_text_without_quotes() {
     json::read_string(&b"plain");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotString)]
-fun string_is_quoted_in_front() {
+fun read_string_rejects_a_missing_opening_quote() {
     json::read_string(&b"plain\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotString)]
-fun string_is_quoted_at_its_end() {
+fun read_string_rejects_a_missing_closing_quote() {
     json::read_string(&b"\"plain");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotString)]
-fun white_space_is_no_string() {
+fun read_string_rejects_white_space() {
     json::read_string(&b"\t\n");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotString)]
-fun lone_quote_is_no_string() {
+fun read_string_rejects_a_lone_quote() {
     json::read_string(&b"\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotString)]
-fun quote_within_is_escaped() {
+fun read_string_rejects_an_unescaped_quote() {
     json::read_string(&b"\"a\"b\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotString)]
-fun line_break_within_is_escaped() {
+fun read_string_rejects_an_unescaped_line_feed() {
     json::read_string(&b"\"a\nb\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotString)]
-fun last_control_character_within_is_escaped() {
+fun read_string_rejects_the_last_control_character() {
     json::read_string(&x"221f22");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotString)]
-fun escape_ends_before_the_quote() {
+fun read_string_rejects_a_backslash_before_the_closing_quote() {
     json::read_string(&b"\"\\\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotString)]
-fun unknown_escape_is_none() {
+fun read_string_rejects_an_unknown_escape() {
     json::read_string(&b"\"\\x41\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotString)]
-fun unknown_escape_with_four_digits_is_none() {
+fun read_string_rejects_an_unknown_escape_with_four_digits() {
     json::read_string(&b"\"\\x0041\"");
     abort
 }
 
 #[test, expected_failure(abort_code = json::ENotString)]
-fun bytes_that_are_no_utf_8_are_no_string() {
+fun read_string_rejects_invalid_utf_8() {
     json::read_string(&x"22ff22");
     abort
 }

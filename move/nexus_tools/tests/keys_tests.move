@@ -6,8 +6,8 @@ use nexus_tools::test_runner::{key, text};
 use std::unit_test::{assert_eq, destroy};
 
 #[test]
-fun keys_are_kept_in_their_order() {
-    let mut keys = keys::none();
+fun keys_returns_the_order_of_addition() {
+    let mut keys = keys::empty();
     assert!(keys.is_empty());
     keys.add(key(3));
     keys.add(key(1));
@@ -20,19 +20,19 @@ fun keys_are_kept_in_their_order() {
 }
 
 #[test, expected_failure(abort_code = keys::EInvalidKey)]
-fun key_has_no_less_than_32_bytes() {
-    keys::none().add(text(31, 1));
+fun add_aborts_for_31_bytes() {
+    keys::empty().add(text(31, 1));
     abort
 }
 
 #[test, expected_failure(abort_code = keys::EInvalidKey)]
-fun key_has_no_more_than_32_bytes() {
-    keys::none().add(text(33, 1));
+fun add_aborts_for_33_bytes() {
+    keys::empty().add(text(33, 1));
     abort
 }
 
-#[test, expected_failure(abort_code = keys::EKeyTaken)]
-fun key_is_added_once() {
+#[test, expected_failure(abort_code = keys::EDuplicateKey)]
+fun add_aborts_for_a_duplicate_key() {
     let mut keys = four_keys();
     keys.remove(&key(4));
     keys.add(key(1));
@@ -40,13 +40,13 @@ fun key_is_added_once() {
 }
 
 #[test, expected_failure(abort_code = keys::ETooManyKeys)]
-fun there_cannot_be_five_keys() {
+fun add_aborts_for_a_fifth_key() {
     four_keys().add(key(5));
     abort
 }
 
 #[test, expected_failure(abort_code = keys::EUnknownKey)]
-fun key_is_removed_once() {
+fun remove_aborts_for_an_unknown_key() {
     let mut keys = four_keys();
     keys.remove(&key(4));
     keys.remove(&key(4));
@@ -56,7 +56,7 @@ fun key_is_removed_once() {
 // === Helpers ===
 
 fun four_keys(): Keys {
-    let mut keys = keys::none();
+    let mut keys = keys::empty();
     vector[1, 2, 3, 4].do!(|byte| keys.add(key(byte)));
     keys
 }

@@ -18,7 +18,7 @@ const DAY_MS: u64 = 86_400_000;
 // === Leaders ===
 
 #[test]
-fun leaders_are_counted_and_their_ids_computed() {
+fun leader_id_is_the_id_of_the_registered_leader() {
     let mut runner = test_runner::start();
     runner.tx!(LEE, |_, leaders, _, _| assert_eq!(leaders.length(), 0));
     let (lee, max) = (runner.register_leader(LEE), runner.register_leader(MAX));
@@ -31,7 +31,7 @@ fun leaders_are_counted_and_their_ids_computed() {
 }
 
 #[test, expected_failure(abort_code = leader_registry::ENotAccepting)]
-fun registry_that_accepts_nothing_takes_no_new_leader() {
+fun register_aborts_while_the_registry_accepts_nothing() {
     let mut runner = test_runner::start();
     set(&mut runner, ADMIN, false, lowest());
     runner.register_leader(LEE);
@@ -39,7 +39,7 @@ fun registry_that_accepts_nothing_takes_no_new_leader() {
 }
 
 #[test]
-fun who_has_looked_at_all_leaders_registers_one() {
+fun check_length_accepts_the_number_of_leaders() {
     let mut runner = test_runner::start();
     runner.register_leader(LEE);
     runner.tx!(MAX, |_, leaders, _, _| leaders.check_length(1));
@@ -47,7 +47,7 @@ fun who_has_looked_at_all_leaders_registers_one() {
 }
 
 #[test, expected_failure(abort_code = leader_registry::ELeadersChanged)]
-fun who_has_not_looked_at_the_newest_leader_registers_none() {
+fun check_length_aborts_after_another_registration() {
     let mut runner = test_runner::start();
     runner.register_leader(LEE);
     runner.tx!(LEE, |_, leaders, _, _| leaders.check_length(0));
@@ -57,7 +57,7 @@ fun who_has_not_looked_at_the_newest_leader_registers_none() {
 // === Fees ===
 
 #[test]
-fun fees_follow_the_price_of_gas_and_the_bytes_of_the_inputs() {
+fun fees_depend_on_the_gas_price_and_the_input_bytes() {
     let mut runner = test_runner::start();
     runner.tx!(LEE, |_, leaders, _, ctx| {
         // 1 000 gas units at 1 000 MIST, 450 000 MIST for storage, 100 MIST for each byte.
@@ -78,7 +78,7 @@ fun fees_follow_the_price_of_gas_and_the_bytes_of_the_inputs() {
 // === Settings ===
 
 #[test]
-fun registry_begins_with_these_settings() {
+fun init_sets_the_default_settings() {
     let mut runner = test_runner::start();
     runner.tx!(LEE, |_, leaders, _, _| {
         let settings = leaders.settings();
@@ -94,7 +94,7 @@ fun registry_begins_with_these_settings() {
 }
 
 #[test]
-fun settings_reach_the_next_leader_only() {
+fun configure_affects_only_new_leaders() {
     let mut runner = test_runner::start();
     let leader = runner.register_leader(LEE);
     set(&mut runner, ADMIN, true, vector[2 * SUI, DAY_MS, 3, 4, 5, 6, 7, 8_000, 9]);
@@ -102,7 +102,7 @@ fun settings_reach_the_next_leader_only() {
         let settings = leaders.settings();
         assert_eq!(settings.collateral_mist(), 2 * SUI);
         assert_eq!(settings.unregister_delay_ms(), DAY_MS);
-        // 3 gas units at 1 000 MIST, 4 for storage, 6 for each byte; 5 more for settling.
+        // 3 gas units at 1 000 MIST, 4 for storage, and 6 for each byte. Settling pays 5 more.
         assert_eq!(settings.fail_fee_mist(10, ctx), 3_064);
         assert_eq!(settings.settle_fee_mist(10, ctx), 3_069);
         assert_eq!(settings.fee_per_outcome_byte_mist(), 7);
@@ -115,14 +115,14 @@ fun settings_reach_the_next_leader_only() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun only_the_admin_changes_the_settings() {
+fun configure_aborts_for_another_sender() {
     let mut runner = test_runner::start();
     set(&mut runner, LEE, true, lowest());
     runner.end();
 }
 
 #[test]
-fun settings_go_as_far_as_their_bounds() {
+fun configure_accepts_values_up_to_the_bounds() {
     let mut runner = test_runner::start();
     set(&mut runner, ADMIN, true, lowest());
     set(&mut runner, ADMIN, true, highest());
@@ -130,50 +130,50 @@ fun settings_go_as_far_as_their_bounds() {
 }
 
 #[test]
-fun settings_count_how_often_they_were_set() {
+fun configure_increments_the_revision() {
     let mut runner = test_runner::start();
     set(&mut runner, ADMIN, true, lowest());
     runner.tx!(LEE, |_, leaders, _, _| assert_eq!(leaders.settings().revision(), 1));
-    // Also when nothing changes.
+    // The revision increases even if nothing changes.
     set(&mut runner, ADMIN, true, lowest());
     runner.tx!(LEE, |_, leaders, _, _| assert_eq!(leaders.settings().revision(), 2));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
-fun collateral_is_at_least_a_tenth_of_a_sui() { set_one(lowest(), 0, SUI / 10 - 1); }
+fun configure_aborts_for_collateral_below_100_000_000() { set_one(lowest(), 0, SUI / 10 - 1); }
 
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
-fun collateral_is_not_held_for_more_than_a_week() { set_one(lowest(), 1, 7 * DAY_MS + 1); }
+fun configure_aborts_for_a_delay_above_a_week() { set_one(lowest(), 1, 7 * DAY_MS + 1); }
 
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
-fun fee_is_for_at_most_5_000_gas_units() { set_one(lowest(), 2, 5_001); }
+fun configure_aborts_above_5_000_gas_units() { set_one(lowest(), 2, 5_001); }
 
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
-fun fee_for_storage_is_at_most_10_000_000() { set_one(lowest(), 3, 10_000_001); }
+fun configure_aborts_for_a_storage_fee_above_10_000_000() { set_one(lowest(), 3, 10_000_001); }
 
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
-fun margin_is_at_most_10_000_000() { set_one(lowest(), 4, 10_000_001); }
+fun configure_aborts_for_a_margin_above_10_000_000() { set_one(lowest(), 4, 10_000_001); }
 
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
-fun fee_for_a_byte_of_inputs_is_at_most_100_000() { set_one(lowest(), 5, 100_001); }
+fun configure_aborts_for_an_input_fee_above_100_000() { set_one(lowest(), 5, 100_001); }
 
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
-fun fee_for_a_byte_of_an_outcome_is_at_most_100_000() { set_one(lowest(), 6, 100_001); }
+fun configure_aborts_for_an_outcome_fee_above_100_000() { set_one(lowest(), 6, 100_001); }
 
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
-fun grace_is_at_least_five_seconds() { set_one(lowest(), 7, 4_999); }
+fun configure_aborts_for_a_grace_below_five_seconds() { set_one(lowest(), 7, 4_999); }
 
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
-fun grace_is_at_most_a_minute() { set_one(lowest(), 7, 60_001); }
+fun configure_aborts_for_a_grace_above_a_minute() { set_one(lowest(), 7, 60_001); }
 
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
-fun ports_have_at_most_114_688_bytes() { set_one(lowest(), 8, 114_689); }
+fun configure_aborts_for_ports_above_114_688_bytes() { set_one(lowest(), 8, 114_689); }
 
 // === Upgrades ===
 
 #[test]
-fun newest_version_works_once_the_registry_is_migrated() {
+fun migrate_makes_the_registry_usable() {
     let mut runner = test_runner::start();
     runner.tx!(ADMIN, |_, leaders, _, _| leaders.set_version_for_testing(0));
     runner.admin_tx!(ADMIN, |admin, _, leaders, _, ctx| leaders.migrate(admin, ctx));
@@ -182,14 +182,14 @@ fun newest_version_works_once_the_registry_is_migrated() {
 }
 
 #[test, expected_failure(abort_code = version::EAlreadyMigrated)]
-fun registry_is_not_migrated_twice() {
+fun migrate_aborts_the_second_time() {
     let mut runner = test_runner::start();
     runner.admin_tx!(ADMIN, |admin, _, leaders, _, ctx| leaders.migrate(admin, ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun only_the_admin_migrates_the_registry() {
+fun migrate_aborts_for_another_sender() {
     let mut runner = test_runner::start();
     runner.tx!(ADMIN, |_, leaders, _, _| leaders.set_version_for_testing(0));
     runner.admin_tx!(LEE, |admin, _, leaders, _, ctx| leaders.migrate(admin, ctx));
@@ -198,10 +198,10 @@ fun only_the_admin_migrates_the_registry() {
 
 // === Helpers ===
 
-/// The lowest settings that there may be, in the order in which `configure` takes them.
+/// The lower bounds of the settings, in the order of the parameters of `configure`.
 fun lowest(): vector<u64> { vector[SUI / 10, HOUR_MS, 0, 0, 0, 0, 0, 5_000, 0] }
 
-/// The highest ones.
+/// The upper bounds of the settings.
 fun highest(): vector<u64> {
     vector[
         1_000 * SUI,
@@ -216,7 +216,7 @@ fun highest(): vector<u64> {
     ]
 }
 
-/// Tries to change the settings to these, with the one at `index` as a value of its own.
+/// Configure these settings, with another value at `index`.
 fun set_one(mut settings: vector<u64>, index: u64, value: u64) {
     *&mut settings[index] = value;
     let mut runner = test_runner::start();

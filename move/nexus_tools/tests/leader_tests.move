@@ -22,7 +22,7 @@ const WEEK_MS: u64 = 604_800_000;
 // === Registration ===
 
 #[test]
-fun registered_leader_is_not_active_yet() {
+fun register_returns_an_inactive_leader() {
     let mut runner = test_runner::start();
     let leader = register(&mut runner, COLLATERAL_MIST, WEEK_MS, b"Lee", vector[LEE, MAX]);
     runner.leader_tx!(LEE, leader, |leader, leaders, _, _| {
@@ -36,20 +36,20 @@ fun registered_leader_is_not_active_yet() {
         assert!(leader.keys().is_empty());
         assert_eq!(leader.collateral().balance_mist(), COLLATERAL_MIST);
         assert_eq!(leader.collateral().delay_ms(), WEEK_MS);
-        assert!(leader.collateral().is_in_force());
+        assert!(leader.collateral().is_active());
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = collateral::ECollateralTooSmall)]
-fun collateral_is_not_less_than_required() {
+fun register_aborts_below_the_minimum_collateral() {
     let mut runner = test_runner::start();
     register(&mut runner, COLLATERAL_MIST - 1, WEEK_MS, b"Lee", vector[]);
     runner.end();
 }
 
 #[test]
-fun more_collateral_than_required_is_locked() {
+fun register_accepts_more_than_the_minimum_collateral() {
     let mut runner = test_runner::start();
     let leader = register(&mut runner, COLLATERAL_MIST + 1, WEEK_MS + 1, b"Lee", vector[]);
     runner.leader_tx!(LEE, leader, |leader, _, _, _| {
@@ -60,28 +60,28 @@ fun more_collateral_than_required_is_locked() {
 }
 
 #[test, expected_failure(abort_code = collateral::EDelayTooLong)]
-fun leader_is_not_bound_for_longer_than_it_consents_to() {
+fun register_aborts_when_the_delay_is_too_long() {
     let mut runner = test_runner::start();
     register(&mut runner, COLLATERAL_MIST, WEEK_MS - 1, b"Lee", vector[]);
     runner.end();
 }
 
 #[test]
-fun name_has_at_most_200_bytes() {
+fun register_accepts_a_name_of_200_bytes() {
     let mut runner = test_runner::start();
     register(&mut runner, COLLATERAL_MIST, WEEK_MS, text(200, 0x61), vector[]);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = leader::ENameTooLong)]
-fun name_does_not_have_201_bytes() {
+fun register_aborts_for_a_name_of_201_bytes() {
     let mut runner = test_runner::start();
     register(&mut runner, COLLATERAL_MIST, WEEK_MS, text(201, 0x61), vector[]);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = roster::EAlreadyListed)]
-fun worker_is_named_once() {
+fun register_aborts_for_duplicate_workers() {
     let mut runner = test_runner::start();
     register(&mut runner, COLLATERAL_MIST, WEEK_MS, b"Lee", vector[LEE, LEE]);
     runner.end();
@@ -90,7 +90,7 @@ fun worker_is_named_once() {
 // === Activity ===
 
 #[test]
-fun leader_is_active_when_its_owner_says_so() {
+fun activate_and_deactivate_change_the_state() {
     let (mut runner, leader) = lee();
     runner.leader_tx!(LEE, leader, |leader, leaders, _, ctx| {
         assert!(leader.is_active());
@@ -103,14 +103,14 @@ fun leader_is_active_when_its_owner_says_so() {
 }
 
 #[test, expected_failure(abort_code = leader::EAlreadyActive)]
-fun leader_is_activated_once() {
+fun activate_aborts_for_an_active_leader() {
     let (mut runner, leader) = lee();
     runner.leader_tx!(LEE, leader, |leader, leaders, _, ctx| leader.activate(leaders, ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = leader::ENotActive)]
-fun leader_is_deactivated_once() {
+fun deactivate_aborts_for_an_inactive_leader() {
     let (mut runner, leader) = lee();
     runner.leader_tx!(LEE, leader, |leader, _, _, ctx| {
         leader.deactivate(ctx);
@@ -119,8 +119,8 @@ fun leader_is_deactivated_once() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader::ENotInForce)]
-fun unregistered_leader_is_not_activated() {
+#[test, expected_failure(abort_code = leader::ECollateralInactive)]
+fun activate_aborts_for_an_unregistered_leader() {
     let (mut runner, leader) = lee();
     runner.leader_tx!(LEE, leader, |leader, leaders, clock, ctx| {
         leader.deactivate(ctx);
@@ -130,17 +130,17 @@ fun unregistered_leader_is_not_activated() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader::ENotInForce)]
-fun suspended_leader_is_not_activated() {
+#[test, expected_failure(abort_code = leader::ECollateralInactive)]
+fun activate_aborts_for_a_suspended_leader() {
     let (mut runner, leader) = lee();
     runner.slash_leader(leader, 1);
-    // It was accepting before, and hears what it lacks all the same.
+    // The leader accepted invocations before. The error still reports the collateral.
     runner.leader_tx!(LEE, leader, |leader, leaders, _, ctx| leader.activate(leaders, ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun stranger_does_not_activate_a_leader() {
+fun activate_aborts_for_another_sender() {
     let (mut runner, leader) = lee();
     runner.leader_tx!(LEE, leader, |leader, _, _, ctx| leader.deactivate(ctx));
     runner.leader_tx!(BOB, leader, |leader, leaders, _, ctx| leader.activate(leaders, ctx));
@@ -148,16 +148,16 @@ fun stranger_does_not_activate_a_leader() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun stranger_does_not_deactivate_a_leader() {
+fun deactivate_aborts_for_another_sender() {
     let (mut runner, leader) = lee();
     runner.leader_tx!(BOB, leader, |leader, _, _, ctx| leader.deactivate(ctx));
     runner.end();
 }
 
-// === Leaving and coming back ===
+// === Unregistration and re-registration ===
 
 #[test]
-fun unregistered_leader_gets_its_collateral_back_after_the_delay() {
+fun claim_pays_the_collateral_after_the_delay() {
     let (mut runner, leader) = lee();
     runner.unregister_leader(LEE, leader);
     runner.leader_tx!(LEE, leader, |leader, _, _, _| assert!(!leader.is_active()));
@@ -167,7 +167,7 @@ fun unregistered_leader_gets_its_collateral_back_after_the_delay() {
 }
 
 #[test, expected_failure(abort_code = collateral::EDelayNotOver)]
-fun collateral_is_not_claimed_before_the_delay_ends() {
+fun claim_aborts_before_the_delay_ends() {
     let (mut runner, leader) = lee();
     runner.unregister_leader(LEE, leader);
     runner.advance(WEEK_MS - 1);
@@ -176,7 +176,7 @@ fun collateral_is_not_claimed_before_the_delay_ends() {
 }
 
 #[test]
-fun leader_stays_when_it_cancels() {
+fun cancel_unregister_makes_the_leader_active_again() {
     let (mut runner, leader) = lee();
     runner.unregister_leader(LEE, leader);
     runner.leader_tx!(LEE, leader, |leader, leaders, _, ctx| {
@@ -187,7 +187,7 @@ fun leader_stays_when_it_cancels() {
 }
 
 #[test]
-fun claimed_leader_comes_back_as_active_as_it_was() {
+fun re_register_restores_the_previous_activity() {
     let (mut runner, leader) = lee_claimed();
     runner.leader_tx!(LEE, leader, |leader, leaders, clock, ctx| {
         assert!(!leader.is_active());
@@ -199,7 +199,7 @@ fun claimed_leader_comes_back_as_active_as_it_was() {
 }
 
 #[test, expected_failure(abort_code = collateral::EDelayTooLong)]
-fun leader_that_comes_back_consents_to_the_delay_anew() {
+fun re_register_aborts_when_the_delay_is_too_long() {
     let (mut runner, leader) = lee_claimed();
     runner.leader_tx!(LEE, leader, |leader, leaders, clock, ctx| {
         leader.re_register(leaders, mint(COLLATERAL_MIST, ctx), WEEK_MS - 1, clock, ctx);
@@ -208,14 +208,14 @@ fun leader_that_comes_back_consents_to_the_delay_anew() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun stranger_does_not_unregister_a_leader() {
+fun unregister_aborts_for_another_sender() {
     let (mut runner, leader) = lee();
     runner.unregister_leader(BOB, leader);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun stranger_does_not_cancel_an_unregistration() {
+fun cancel_unregister_aborts_for_another_sender() {
     let (mut runner, leader) = lee();
     runner.unregister_leader(LEE, leader);
     runner.leader_tx!(BOB, leader, |leader, leaders, _, ctx| {
@@ -225,7 +225,7 @@ fun stranger_does_not_cancel_an_unregistration() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun stranger_does_not_claim_the_collateral() {
+fun claim_aborts_for_another_sender() {
     let (mut runner, leader) = lee();
     runner.unregister_leader(LEE, leader);
     runner.advance(WEEK_MS);
@@ -234,7 +234,7 @@ fun stranger_does_not_claim_the_collateral() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun stranger_does_not_re_register_a_leader() {
+fun re_register_aborts_for_another_sender() {
     let (mut runner, leader) = lee_claimed();
     runner.leader_tx!(BOB, leader, |leader, leaders, clock, ctx| {
         leader.re_register(leaders, mint(COLLATERAL_MIST, ctx), WEEK_MS, clock, ctx);
@@ -243,7 +243,7 @@ fun stranger_does_not_re_register_a_leader() {
 }
 
 #[test, expected_failure(abort_code = leader_registry::ENotAccepting)]
-fun claimed_leader_does_not_come_back_while_nothing_is_accepted() {
+fun re_register_aborts_while_the_registry_accepts_nothing() {
     let (mut runner, leader) = lee_claimed();
     runner.configure_leaders(false);
     runner.leader_tx!(LEE, leader, |leader, leaders, clock, ctx| {
@@ -255,7 +255,7 @@ fun claimed_leader_does_not_come_back_while_nothing_is_accepted() {
 // === Workers and keys ===
 
 #[test]
-fun owner_changes_the_workers() {
+fun add_worker_and_remove_worker_change_the_list() {
     let (mut runner, leader) = lee();
     runner.leader_tx!(LEE, leader, |leader, leaders, _, ctx| {
         leader.add_worker(leaders, MAX, ctx);
@@ -267,21 +267,21 @@ fun owner_changes_the_workers() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun worker_does_not_add_a_worker() {
+fun add_worker_aborts_for_a_worker() {
     let (mut runner, leader) = lee_with_worker_max();
     runner.leader_tx!(MAX, leader, |leader, leaders, _, ctx| leader.add_worker(leaders, BOB, ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun worker_does_not_remove_a_worker() {
+fun remove_worker_aborts_for_a_worker() {
     let (mut runner, leader) = lee_with_worker_max();
     runner.leader_tx!(MAX, leader, |leader, _, _, ctx| leader.remove_worker(LEE, ctx));
     runner.end();
 }
 
 #[test]
-fun owner_changes_the_keys() {
+fun add_key_and_remove_key_change_the_list() {
     let (mut runner, leader) = lee();
     runner.leader_tx!(LEE, leader, |leader, leaders, _, ctx| {
         leader.add_key(leaders, key(1), ctx);
@@ -294,14 +294,14 @@ fun owner_changes_the_keys() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun worker_does_not_add_a_key() {
+fun add_key_aborts_for_a_worker() {
     let (mut runner, leader) = lee_with_worker_max();
     runner.leader_tx!(MAX, leader, |leader, leaders, _, ctx| leader.add_key(leaders, key(2), ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun worker_does_not_remove_a_key() {
+fun remove_key_aborts_for_a_worker() {
     let (mut runner, leader) = lee_with_worker_max();
     runner.leader_tx!(LEE, leader, |leader, leaders, _, ctx| leader.add_key(leaders, key(1), ctx));
     runner.leader_tx!(MAX, leader, |leader, _, _, ctx| leader.remove_key(key(1), ctx));
@@ -309,7 +309,7 @@ fun worker_does_not_remove_a_key() {
 }
 
 #[test, expected_failure(abort_code = keys::EUnknownKey)]
-fun key_that_was_not_added_is_not_removed() {
+fun remove_key_aborts_for_an_unknown_key() {
     let (mut runner, leader) = lee();
     runner.leader_tx!(LEE, leader, |leader, _, _, ctx| leader.remove_key(key(1), ctx));
     runner.end();
@@ -318,19 +318,19 @@ fun key_that_was_not_added_is_not_removed() {
 // === Ownership ===
 
 #[test]
-fun leader_is_passed_on_without_its_workers_and_keys() {
+fun accept_replaces_the_workers_and_removes_the_keys() {
     let (mut runner, leader) = lee();
     runner.leader_tx!(LEE, leader, |leader, leaders, _, ctx| {
         leader.offer(option::some(BOB), ctx);
-        // What is added after the offer is gone, too.
+        // Workers and keys that are added after the offer are also removed.
         leader.add_worker(leaders, MAX, ctx);
         leader.add_key(leaders, key(1), ctx);
     });
     runner.leader_tx!(BOB, leader, |leader, _, _, ctx| {
-        assert_eq!(leader.owner().offered(), option::some(BOB));
+        assert_eq!(leader.owner().pending_owner(), option::some(BOB));
         leader.accept(vector[BOB, @0xC], ctx);
         assert_eq!(leader.owner().owner(), BOB);
-        assert_eq!(leader.owner().offered(), option::none());
+        assert_eq!(leader.owner().pending_owner(), option::none());
         assert!(!leader.is_worker(LEE));
         assert!(!leader.is_worker(MAX));
         assert!(leader.is_worker(BOB));
@@ -343,7 +343,7 @@ fun leader_is_passed_on_without_its_workers_and_keys() {
 }
 
 #[test, expected_failure(abort_code = roster::EAlreadyListed)]
-fun who_accepts_a_leader_names_each_worker_once() {
+fun accept_aborts_for_duplicate_workers() {
     let (mut runner, leader) = lee();
     runner.leader_tx!(LEE, leader, |leader, _, _, ctx| leader.offer(option::some(BOB), ctx));
     runner.leader_tx!(BOB, leader, |leader, _, _, ctx| leader.accept(vector[BOB, BOB], ctx));
@@ -351,14 +351,14 @@ fun who_accepts_a_leader_names_each_worker_once() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun stranger_does_not_offer_a_leader() {
+fun offer_aborts_for_another_sender() {
     let (mut runner, leader) = lee();
     runner.leader_tx!(BOB, leader, |leader, _, _, ctx| leader.offer(option::some(BOB), ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = owner::ENotOffered)]
-fun stranger_does_not_accept_a_leader() {
+fun accept_aborts_for_another_sender() {
     let (mut runner, leader) = lee();
     runner.leader_tx!(BOB, leader, |leader, _, _, ctx| leader.accept(vector[BOB], ctx));
     runner.end();
@@ -367,7 +367,7 @@ fun stranger_does_not_accept_a_leader() {
 // === Admin ===
 
 #[test]
-fun slashed_leader_is_suspended_until_it_tops_up() {
+fun top_up_ends_the_suspension() {
     let (mut runner, leader) = lee();
     runner.slash_leader(leader, 4_000_000_000);
     runner.leader_tx!(LEE, leader, |leader, leaders, _, ctx| {
@@ -379,7 +379,7 @@ fun slashed_leader_is_suspended_until_it_tops_up() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun stranger_does_not_top_up_a_leader() {
+fun top_up_aborts_for_another_sender() {
     let (mut runner, leader) = lee();
     runner.slash_leader(leader, 1);
     runner.leader_tx!(BOB, leader, |leader, leaders, _, ctx| {
@@ -389,7 +389,7 @@ fun stranger_does_not_top_up_a_leader() {
 }
 
 #[test]
-fun unregistered_leader_is_slashed() {
+fun slash_works_for_an_unregistered_leader() {
     let (mut runner, leader) = lee();
     runner.unregister_leader(LEE, leader);
     runner.slash_leader(leader, 4_000_000_000);
@@ -399,7 +399,7 @@ fun unregistered_leader_is_slashed() {
 }
 
 #[test]
-fun pending_slash_holds_back_its_amount_alone() {
+fun claim_pays_all_but_the_amount_of_a_pending_slash() {
     let (mut runner, leader) = lee();
     runner.unregister_leader(LEE, leader);
     runner.advance(WEEK_MS - 1);
@@ -414,7 +414,7 @@ fun pending_slash_holds_back_its_amount_alone() {
 }
 
 #[test, expected_failure(abort_code = collateral::EDelayOver)]
-fun leader_that_may_leave_is_not_slashed() {
+fun propose_slash_aborts_after_the_delay() {
     let (mut runner, leader) = lee();
     runner.unregister_leader(LEE, leader);
     runner.advance(WEEK_MS);
@@ -423,17 +423,17 @@ fun leader_that_may_leave_is_not_slashed() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun owner_of_a_leader_does_not_propose_to_slash() {
+fun propose_slash_aborts_for_the_owner() {
     let (mut runner, leader) = lee();
     runner.leader_admin_tx!(LEE, leader, |leader, admin, leaders, clock, ctx| {
-        let (reason, evidence) = (b"It lied.".to_string(), test_runner::evidence());
-        slashing::propose_for_leader(leader, admin, leaders, 1, reason, evidence, clock, ctx);
+        let (reason, evidence_digest) = (b"It lied.".to_string(), test_runner::evidence_digest());
+        slashing::propose_for_leader(leader, admin, leaders, 1, reason, evidence_digest, clock, ctx);
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun owner_of_a_leader_does_not_execute_a_slash() {
+fun execute_slash_aborts_for_the_owner() {
     let (mut runner, leader) = lee();
     runner.propose_leader_slash(leader, 1);
     runner.advance(WEEK_MS);
@@ -444,7 +444,7 @@ fun owner_of_a_leader_does_not_execute_a_slash() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun owner_of_a_leader_does_not_cancel_a_slash() {
+fun cancel_slash_aborts_for_the_owner() {
     let (mut runner, leader) = lee();
     runner.propose_leader_slash(leader, 1);
     runner.leader_admin_tx!(LEE, leader, |leader, admin, _, clock, ctx| {
@@ -455,14 +455,14 @@ fun owner_of_a_leader_does_not_cancel_a_slash() {
 
 // === Helpers ===
 
-/// Lee's active leader.
+/// Register and activate Lee's leader.
 fun lee(): (Runner, ID) {
     let mut runner = test_runner::start();
     let leader = runner.register_leader(LEE);
     (runner, leader)
 }
 
-/// Lee's leader, unregistered and claimed.
+/// Register, unregister and claim Lee's leader.
 fun lee_claimed(): (Runner, ID) {
     let (mut runner, leader) = lee();
     runner.unregister_leader(LEE, leader);
@@ -471,7 +471,7 @@ fun lee_claimed(): (Runner, ID) {
     (runner, leader)
 }
 
-/// Lee's leader, for which Max works, too.
+/// Register Lee's leader with Max as a second worker.
 fun lee_with_worker_max(): (Runner, ID) {
     let (mut runner, leader) = lee();
     runner.leader_tx!(LEE, leader, |leader, leaders, _, ctx| leader.add_worker(leaders, MAX, ctx));

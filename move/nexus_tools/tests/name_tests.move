@@ -21,32 +21,32 @@ const ADD_2: vector<u8> = b"xyz.example.add@2";
 const ADD_3: vector<u8> = b"xyz.example.add@3";
 
 #[test]
-fun who_registers_the_first_version_owns_the_name() {
+fun register_makes_the_sender_the_owner_of_the_name() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |_, name, tools, _, _| {
         assert_eq!(name.name(), b"xyz.example.add".to_ascii_string());
         assert_eq!(object::id(name), tools.tool_id(b"xyz.example.add".to_ascii_string()));
         assert_eq!(name.owner().owner(), ALICE);
-        assert_eq!(name.owner().offered(), option::none());
+        assert_eq!(name.owner().pending_owner(), option::none());
     });
     runner.end();
 }
 
 #[test]
-fun name_is_that_of_all_its_versions() {
+fun is_name_of_accepts_all_versions() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |_, name, _, _, _| {
-        assert!(name.is_of(&ADD.to_ascii_string()));
-        assert!(name.is_of(&ADD_2.to_ascii_string()));
-        assert!(!name.is_of(&b"xyz.example.mul@1".to_ascii_string()));
-        assert!(!name.is_of(&b"xyz.example.ad@1".to_ascii_string()));
-        assert!(!name.is_of(&b"xyz.example.adder@1".to_ascii_string()));
+        assert!(name.is_name_of(&ADD.to_ascii_string()));
+        assert!(name.is_name_of(&ADD_2.to_ascii_string()));
+        assert!(!name.is_name_of(&b"xyz.example.mul@1".to_ascii_string()));
+        assert!(!name.is_name_of(&b"xyz.example.ad@1".to_ascii_string()));
+        assert!(!name.is_name_of(&b"xyz.example.adder@1".to_ascii_string()));
     });
     runner.end();
 }
 
 #[test]
-fun owner_registers_further_versions() {
+fun register_version_works_for_the_owner() {
     let mut runner = alice_with_add();
     runner.register_version(ALICE, ADD_2);
     runner.tool_tx!(ALICE, ADD_2, |tool, name, _, clock, ctx| {
@@ -91,21 +91,21 @@ fun claim_aborts_when_the_name_has_a_version() {
 }
 
 #[test, expected_failure(abort_code = name::ENameTaken)]
-fun nobody_registers_a_first_version_of_a_name_that_is_taken() {
+fun register_aborts_when_the_name_is_taken() {
     let mut runner = alice_with_add();
     runner.register(BOB, ADD_2, 0, vector[]);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun stranger_does_not_register_a_further_version() {
+fun register_version_aborts_for_another_sender() {
     let mut runner = alice_with_add();
     runner.register_version(BOB, ADD_2);
     runner.end();
 }
 
 #[test]
-fun name_is_passed_on_with_all_its_versions() {
+fun accept_transfers_all_versions() {
     let mut runner = alice_with_add();
     runner.register_version(ALICE, ADD_2);
     offer_to_bob(&mut runner);
@@ -120,12 +120,12 @@ fun name_is_passed_on_with_all_its_versions() {
 }
 
 #[test]
-fun tool_is_taken_over_without_what_the_former_owner_added() {
+fun take_over_removes_operators_and_keys() {
     let mut runner = test_runner::start();
     let (one, other) = (@0x1EAD.to_id(), @0x2EAD.to_id());
     runner.register(ALICE, ADD, 1, vector[one]);
     offer_to_bob(&mut runner);
-    // What is added after the offer is gone, too.
+    // Operators and keys that are added after the offer are also removed.
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.add_key(name, tools, key(1), ctx);
         tool.update_requires_signed_outcome(name, tools, true, ctx);
@@ -139,16 +139,16 @@ fun tool_is_taken_over_without_what_the_former_owner_added() {
         assert!(!tool.requires_signed_outcome());
         assert!(!tool.accepts(one));
         assert!(tool.accepts(other));
-        // Signing was one change, and this is another.
+        // The requirement of signatures was the first change, and `take_over` is the second.
         assert_eq!(tool.revision(), 2);
-        // Opal is no operator any more, and may become one again.
+        // Opal is not an operator any more, and can be added again.
         tool.add_operator(name, tools, OPAL, ctx);
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool::ENotOperator)]
-fun operator_of_the_former_owner_does_not_run_the_tool() {
+fun update_url_aborts_for_an_operator_after_take_over() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.add_operator(name, tools, OPAL, ctx);
@@ -165,7 +165,7 @@ fun operator_of_the_former_owner_does_not_run_the_tool() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun former_owner_does_not_take_the_tool_over() {
+fun take_over_aborts_for_the_previous_owner() {
     let mut runner = alice_with_add();
     offer_to_bob(&mut runner);
     runner.tool_tx!(BOB, ADD, |_, name, _, _, ctx| name.accept(ctx));
@@ -176,7 +176,7 @@ fun former_owner_does_not_take_the_tool_over() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun tool_is_not_taken_over_before_its_name_is_accepted() {
+fun take_over_aborts_before_the_name_is_accepted() {
     let mut runner = alice_with_add();
     offer_to_bob(&mut runner);
     runner.tool_tx!(BOB, ADD, |tool, name, tools, _, ctx| {
@@ -186,7 +186,7 @@ fun tool_is_not_taken_over_before_its_name_is_accepted() {
 }
 
 #[test, expected_failure(abort_code = roster::EAlreadyListed)]
-fun who_takes_a_tool_over_names_each_leader_once() {
+fun take_over_aborts_for_duplicate_leaders() {
     let mut runner = alice_with_add();
     let one = @0x1EAD.to_id();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
@@ -196,7 +196,7 @@ fun who_takes_a_tool_over_names_each_leader_once() {
 }
 
 #[test]
-fun tool_that_was_open_is_taken_over_open_or_for_leaders_alone() {
+fun take_over_keeps_any_leader_unless_leaders_are_listed() {
     let mut runner = alice_with_add();
     let (one, other) = (@0x1.to_id(), @0x2.to_id());
     offer_to_bob(&mut runner);
@@ -213,7 +213,7 @@ fun tool_that_was_open_is_taken_over_open_or_for_leaders_alone() {
 }
 
 #[test]
-fun name_stays_with_its_owner_until_it_is_accepted() {
+fun offer_keeps_the_owner_until_accept() {
     let mut runner = alice_with_add();
     offer_to_bob(&mut runner);
     runner.register_version(ALICE, ADD_2);
@@ -221,7 +221,7 @@ fun name_stays_with_its_owner_until_it_is_accepted() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun former_owner_does_not_register_a_further_version() {
+fun register_version_aborts_for_the_previous_owner() {
     let mut runner = alice_with_add();
     offer_to_bob(&mut runner);
     runner.tool_tx!(BOB, ADD, |_, name, _, _, ctx| name.accept(ctx));
@@ -230,14 +230,14 @@ fun former_owner_does_not_register_a_further_version() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun stranger_does_not_offer_the_name() {
+fun offer_aborts_for_another_sender() {
     let mut runner = alice_with_add();
     runner.tool_tx!(BOB, ADD, |_, name, _, _, ctx| name.offer(option::some(BOB), ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = owner::ENotOffered)]
-fun stranger_does_not_accept_the_name() {
+fun accept_aborts_for_another_sender() {
     let mut runner = alice_with_add();
     runner.tool_tx!(BOB, ADD, |_, name, _, _, ctx| name.accept(ctx));
     runner.end();
@@ -251,7 +251,7 @@ fun alice_with_add(): Runner {
     runner
 }
 
-/// Claims the name of `ADD` for Opal.
+/// Claim the name of `ADD`, as Opal.
 fun claim_add(runner: &mut Runner) {
     runner.admin_tx!(ADMIN, |admin, tools, _, _, ctx| {
         let permit = permit::grant(admin, ctx);

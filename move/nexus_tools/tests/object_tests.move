@@ -1,5 +1,5 @@
-/// Objects are compared byte by byte with their fields in order: what no function shows is read by
-/// clients, and many fields have equal types.
+/// Tests compare the bytes of objects with their fields in order. Clients read fields that no
+/// function returns, and many fields have the same type.
 #[test_only]
 module nexus_tools::object_tests;
 
@@ -23,7 +23,7 @@ const WEEK_MS: u64 = 604_800_000;
 const NOTICE_MS: u64 = 259_200_000;
 
 #[test]
-fun tool() {
+fun bcs_of_a_tool_has_the_documented_fields() {
     let mut runner = test_runner::start();
     let lee = runner.register_leader(LEE);
     runner.register(BOB, b"xyz.example.mul@1", 0, vector[]);
@@ -57,7 +57,7 @@ fun tool() {
 }
 
 #[test]
-fun time_of_the_last_registration_of_a_tool() {
+fun re_register_sets_registered_at_ms_of_a_tool() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[]);
     runner.unregister(ALICE, ADD);
@@ -70,7 +70,7 @@ fun time_of_the_last_registration_of_a_tool() {
 }
 
 #[test]
-fun name() {
+fun bcs_of_a_name_has_the_documented_fields() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[]);
     runner.tool_tx!(ALICE, ADD, |_, name, _, _, ctx| name.offer(option::some(BOB), ctx));
@@ -85,7 +85,7 @@ fun name() {
 }
 
 #[test]
-fun leader() {
+fun bcs_of_a_leader_has_the_documented_fields() {
     let mut runner = test_runner::start();
     runner.register_leader(MAX);
     let leader = runner.register_leader(LEE);
@@ -110,7 +110,7 @@ fun leader() {
 }
 
 #[test]
-fun time_of_the_last_registration_of_a_leader() {
+fun re_register_sets_registered_at_ms_of_a_leader() {
     let mut runner = test_runner::start();
     let leader = runner.register_leader(LEE);
     runner.unregister_leader(LEE, leader);
@@ -128,7 +128,7 @@ fun time_of_the_last_registration_of_a_leader() {
 }
 
 #[test]
-fun proposed_slash() {
+fun bcs_of_a_proposed_slash_has_the_documented_fields() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[]);
     runner.slash(ADD, 30);
@@ -141,11 +141,11 @@ fun proposed_slash() {
         field(WEEK_MS),
         field(option::some(START_MS + NOTICE_MS)),
         field(30u64),
-        // There is a slash.
+        // The option of the slash is set.
         x"01",
         field(20u64),
         field(b"It lied."),
-        field(test_runner::evidence()),
+        field(test_runner::evidence_digest()),
         field(START_MS + NOTICE_MS + 1),
     ].flatten();
     runner.tool_tx!(ALICE, ADD, |tool, _, _, _, _| {
@@ -155,13 +155,13 @@ fun proposed_slash() {
 }
 
 #[test]
-fun claimed_collateral() {
+fun bcs_of_claimed_collateral_is_empty() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[]);
     runner.slash(ADD, 30);
     runner.unregister(ALICE, ADD);
     runner.propose_slash(ADD, 20);
-    // By then the second slash is void.
+    // The second slash has expired by then.
     runner.advance(2 * WEEK_MS);
     runner.claim(ALICE, ADD);
     let fields = vector[
@@ -170,7 +170,7 @@ fun claimed_collateral() {
         field(WEEK_MS),
         field(option::none<u64>()),
         field(0u64),
-        // There is no slash.
+        // The option of the slash is empty.
         x"00",
     ].flatten();
     runner.tool_tx!(ALICE, ADD, |tool, _, _, _, _| {
@@ -180,15 +180,15 @@ fun claimed_collateral() {
 }
 
 #[test]
-fun requested_invocation() {
-    let (mut runner, id, lee) = requested();
+fun bcs_of_a_requested_invocation_has_the_documented_fields() {
+    let (mut runner, id, lee) = request_invocation();
     let fields = vector[invocation(&runner, id, lee), field(9_281_300u64), x"00"].flatten();
     assert_is(&mut runner, id, fields);
     runner.end();
 }
 
 #[test]
-fun requested_invocation_whose_answer_is_signed() {
+fun bcs_of_a_request_for_a_signed_answer_has_the_keys() {
     let (mut runner, lee) = alice_paying_carl();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.add_key(name, tools, key(2), ctx);
@@ -198,7 +198,7 @@ fun requested_invocation_whose_answer_is_signed() {
     let id = runner.request(BOB, ADD, vector[lee]);
     let fields = vector[
         terms(&runner, id, lee),
-        // By a signature.
+        // The settlement is by a signature.
         x"01",
         field(vector[key(2), key(1)]),
         field(2u64),
@@ -211,8 +211,8 @@ fun requested_invocation_whose_answer_is_signed() {
 }
 
 #[test]
-fun settled_invocation() {
-    let (mut runner, id, lee) = requested();
+fun bcs_of_a_settled_invocation_has_the_answer() {
+    let (mut runner, id, lee) = request_invocation();
     runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
         let (variant, ports) = (b"ok".to_ascii_string(), port(b"result", b"3"));
         invocation.settle(leader, variant, ports, clock, ctx);
@@ -231,8 +231,8 @@ fun settled_invocation() {
 }
 
 #[test]
-fun failed_invocation() {
-    let (mut runner, id, lee) = requested();
+fun bcs_of_a_failed_invocation_has_the_reason() {
+    let (mut runner, id, lee) = request_invocation();
     runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
         let (reason, detail) = (b"timed_out".to_ascii_string(), b"5 s".to_string());
         invocation.fail(leader, reason, detail, clock, ctx);
@@ -251,8 +251,8 @@ fun failed_invocation() {
 }
 
 #[test]
-fun expired_invocation() {
-    let (mut runner, id, lee) = requested();
+fun bcs_of_an_expired_invocation_has_the_state() {
+    let (mut runner, id, lee) = request_invocation();
     runner.advance(24_999);
     runner.expire(id, BOB, 9_281_300);
     let fields = vector[invocation(&runner, id, lee), field(0u64), x"03"].flatten();
@@ -262,7 +262,7 @@ fun expired_invocation() {
 
 // === Helpers ===
 
-/// So much collateral, which nobody has touched.
+/// Return collateral that was locked and not changed.
 fun collateral(mist: u64): vector<u8> {
     vector[
         field(mist),
@@ -270,20 +270,20 @@ fun collateral(mist: u64): vector<u8> {
         field(WEEK_MS),
         field(option::none<u64>()),
         field(0u64),
-        // There is no slash.
+        // The option of the slash is empty.
         x"00",
     ].flatten()
 }
 
-/// An invocation of Alice's tool, which pays Carl, requested by Bob of Lee's leader 1 ms ago.
-fun requested(): (Runner, ID, ID) {
+/// Request an invocation of Alice's tool, which pays Carl, by Lee's leader 1 ms ago, as Bob.
+fun request_invocation(): (Runner, ID, ID) {
     let (mut runner, lee) = alice_paying_carl();
     let id = runner.request(BOB, ADD, vector[lee]);
     runner.advance(1);
     (runner, id, lee)
 }
 
-/// Lee's leader, and Alice's tool, which pays Carl.
+/// Register Lee's leader, and Alice's tool, which pays Carl.
 fun alice_paying_carl(): (Runner, ID) {
     let (mut runner, lee) = test_runner::alice_and_lee();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
@@ -292,25 +292,25 @@ fun alice_paying_carl(): (Runner, ID) {
     (runner, lee)
 }
 
-/// All of that invocation but for its payment and its state.
+/// Return the bytes of that invocation without its payment and its state.
 fun invocation(runner: &Runner, id: ID, lee: ID): vector<u8> {
     vector[
         terms(runner, id, lee),
-        // Nobody signs the answer.
+        // A leader settles without proof.
         field(vector<vector<u8>>[]),
         field(1u64),
         field(1u64),
     ].flatten()
 }
 
-/// What is common to all invocations of that tool, from the beginning on.
+/// Return the leading bytes that all invocations of that tool have in common.
 fun terms(runner: &Runner, id: ID, lee: ID): vector<u8> {
     vector[
         field(id),
         field(runner.id_of(ADD)),
         field(ADD),
         field(BOB),
-        // It is no attempt.
+        // It is not an attempt: the option is empty.
         x"00",
         field(test_runner::inputs()),
         field(vector[lee]),
@@ -323,7 +323,7 @@ fun terms(runner: &Runner, id: ID, lee: ID): vector<u8> {
         field(1_521_300u64),
         field(7_600u64),
         field(100u64),
-        // No detail is kept.
+        // The detail of a failure is not stored.
         field(false),
     ].flatten()
 }

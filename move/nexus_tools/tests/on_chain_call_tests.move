@@ -1,4 +1,4 @@
-/// Who calls an on-chain tool, who is paid, and what a thief cannot do.
+/// Calls of on-chain tools: their callers, their payments, and misuse of them.
 #[test_only]
 module nexus_tools::on_chain_call_tests;
 
@@ -21,11 +21,12 @@ const GAS_MIST: u64 = 7_000_000;
 const PRICE_MIST: u64 = 5_000;
 const DAY_MS: u64 = 86_400_000;
 
-/// Bob's invocation of Alice's tool, for leaders or for anyone, with Lee for its leader.
-fun requested(for_anyone: bool): (Runner, ID, ID) {
+/// Request an invocation of Alice's tool, which leaders or anyone can close, by Lee's leader, as
+/// Bob.
+fun request_count(closable_by_anyone: bool): (Runner, ID, ID) {
     let (mut runner, lee) = test_runner::alice_and_lee();
-    let timeout_ms = if (for_anyone) 30 * DAY_MS else 10_000;
-    on_chain_runner::register(&mut runner, COUNT, GAS_MIST, for_anyone, timeout_ms, PRICE_MIST);
+    let timeout_ms = if (closable_by_anyone) 30 * DAY_MS else 10_000;
+    on_chain_runner::register(&mut runner, COUNT, GAS_MIST, closable_by_anyone, timeout_ms, PRICE_MIST);
     let id = runner.request(BOB, COUNT, vector[lee]);
     (runner, lee, id)
 }
@@ -40,8 +41,8 @@ fun state(runner: &mut Runner, id: ID): nexus_tools::state::State {
 // === Leaders ===
 
 #[test]
-fun call_settles_the_invocation_and_pays_gas_and_price() {
-    let (mut runner, lee, id) = requested(false);
+fun close_settles_and_pays_the_gas_and_the_price() {
+    let (mut runner, lee, id) = request_count(false);
     on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
         let mut call = on_chain_call::open(invocation, tool);
         assert_eq!(call.invocation(), object::id(invocation));
@@ -59,18 +60,18 @@ fun call_settles_the_invocation_and_pays_gas_and_price() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = invocation::ENotSigned)]
-fun leader_does_not_settle_an_on_chain_tool_by_its_word() {
-    let (mut runner, lee, id) = requested(false);
+#[test, expected_failure(abort_code = invocation::ESignatureOrCallRequired)]
+fun settle_aborts_for_an_on_chain_tool() {
+    let (mut runner, lee, id) = request_count(false);
     runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
         invocation.settle(leader, ok(), sum(), clock, ctx);
     });
     abort
 }
 
-#[test, expected_failure(abort_code = invocation::EClosed)]
-fun what_was_opened_twice_is_closed_once() {
-    let (mut runner, lee, id) = requested(false);
+#[test, expected_failure(abort_code = invocation::EAlreadyClosed)]
+fun close_aborts_for_the_second_call_of_an_invocation() {
+    let (mut runner, lee, id) = request_count(false);
     on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
         let mut first = on_chain_call::open(invocation, tool);
         let mut second = on_chain_call::open(invocation, tool);
@@ -82,9 +83,9 @@ fun what_was_opened_twice_is_closed_once() {
     abort
 }
 
-#[test, expected_failure(abort_code = on_chain_call::EClosed)]
-fun what_is_closed_is_not_opened() {
-    let (mut runner, lee, id) = requested(false);
+#[test, expected_failure(abort_code = on_chain_call::EAlreadyClosed)]
+fun open_aborts_for_a_closed_invocation() {
+    let (mut runner, lee, id) = request_count(false);
     on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
         let reason = b"aborted".to_ascii_string();
         assert!(invocation.fail(leader, reason, b"It is closed.".to_string(), clock, ctx));
@@ -93,9 +94,9 @@ fun what_is_closed_is_not_opened() {
     abort
 }
 
-#[test, expected_failure(abort_code = invocation::EClosed)]
-fun leader_that_is_late_calls_nothing() {
-    let (mut runner, lee, id) = requested(false);
+#[test, expected_failure(abort_code = invocation::EAlreadyClosed)]
+fun close_aborts_after_the_last_window() {
+    let (mut runner, lee, id) = request_count(false);
     runner.advance(25_000);
     on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
         let mut call = on_chain_call::open(invocation, tool);
@@ -106,8 +107,8 @@ fun leader_that_is_late_calls_nothing() {
 }
 
 #[test, expected_failure(abort_code = invocation::ENotWorker)]
-fun stranger_does_not_close_in_the_name_of_a_leader() {
-    let (mut runner, lee, id) = requested(false);
+fun close_aborts_for_another_sender() {
+    let (mut runner, lee, id) = request_count(false);
     on_chain_runner::call_tx!(&mut runner, MAX, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
         let mut call = on_chain_call::open(invocation, tool);
         count(&mut call);
@@ -116,9 +117,9 @@ fun stranger_does_not_close_in_the_name_of_a_leader() {
     abort
 }
 
-#[test, expected_failure(abort_code = invocation::ENotForAnyone)]
-fun stranger_does_not_close_what_is_for_leaders() {
-    let (mut runner, lee, id) = requested(false);
+#[test, expected_failure(abort_code = invocation::ELeadersOnly)]
+fun close_by_anyone_aborts_when_leaders_close() {
+    let (mut runner, lee, id) = request_count(false);
     on_chain_runner::call_tx!(&mut runner, MAX, COUNT, id, lee, |tool, invocation, _, clock, ctx| {
         let mut call = on_chain_call::open(invocation, tool);
         count(&mut call);
@@ -128,8 +129,8 @@ fun stranger_does_not_close_what_is_for_leaders() {
 }
 
 #[test]
-fun leader_fails_a_function_that_aborts() {
-    let (mut runner, lee, id) = requested(false);
+fun fail_accepts_the_reason_aborted() {
+    let (mut runner, lee, id) = request_count(false);
     runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
         let reason = b"aborted".to_ascii_string();
         assert!(invocation.fail(leader, reason, b"It is closed.".to_string(), clock, ctx));
@@ -141,8 +142,8 @@ fun leader_fails_a_function_that_aborts() {
 // === Anyone ===
 
 #[test]
-fun anyone_closes_what_is_for_anyone_and_is_paid() {
-    let (mut runner, lee, id) = requested(true);
+fun close_by_anyone_pays_the_sender() {
+    let (mut runner, lee, id) = request_count(true);
     runner.advance(29 * DAY_MS);
     on_chain_runner::call_tx!(&mut runner, MAX, COUNT, id, lee, |tool, invocation, _, clock, ctx| {
         let mut call = on_chain_call::open(invocation, tool);
@@ -155,9 +156,9 @@ fun anyone_closes_what_is_for_anyone_and_is_paid() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = invocation::EClosed)]
+#[test, expected_failure(abort_code = invocation::EAlreadyClosed)]
 fun close_by_anyone_aborts_after_another_sender_closed_it() {
-    let (mut runner, lee, id) = requested(true);
+    let (mut runner, lee, id) = request_count(true);
     on_chain_runner::call_tx!(&mut runner, MAX, COUNT, id, lee, |tool, invocation, _, clock, ctx| {
         let mut first = on_chain_call::open(invocation, tool);
         let mut second = on_chain_call::open(invocation, tool);
@@ -169,9 +170,9 @@ fun close_by_anyone_aborts_after_another_sender_closed_it() {
     abort
 }
 
-#[test, expected_failure(abort_code = invocation::EClosed)]
-fun nobody_closes_it_when_its_time_is_over() {
-    let (mut runner, lee, id) = requested(true);
+#[test, expected_failure(abort_code = invocation::EAlreadyClosed)]
+fun close_by_anyone_aborts_after_the_timeout() {
+    let (mut runner, lee, id) = request_count(true);
     runner.advance(30 * DAY_MS);
     on_chain_runner::call_tx!(&mut runner, MAX, COUNT, id, lee, |tool, invocation, _, clock, ctx| {
         let mut call = on_chain_call::open(invocation, tool);
@@ -182,7 +183,7 @@ fun nobody_closes_it_when_its_time_is_over() {
 }
 
 #[test]
-fun two_leaders_share_the_time_of_the_tool() {
+fun windows_of_two_leaders_divide_the_timeout() {
     let (mut runner, lee) = test_runner::alice_and_lee();
     let max = runner.register_leader(MAX);
     on_chain_runner::register(&mut runner, COUNT, GAS_MIST, true, 30 * DAY_MS, 0);
@@ -196,7 +197,7 @@ fun two_leaders_share_the_time_of_the_tool() {
 }
 
 #[test, expected_failure(abort_code = invocation::ETooEarly)]
-fun second_leader_waits_for_its_half() {
+fun fail_aborts_for_the_backup_before_half_of_the_timeout() {
     let (mut runner, lee) = test_runner::alice_and_lee();
     let max = runner.register_leader(MAX);
     on_chain_runner::register(&mut runner, COUNT, GAS_MIST, true, 30 * DAY_MS, 0);
@@ -212,8 +213,8 @@ fun second_leader_waits_for_its_half() {
 // === Calls ===
 
 #[test, expected_failure(abort_code = on_chain_call::EWrongTool)]
-fun invocation_is_opened_with_its_own_tool() {
-    let (mut runner, lee, id) = requested(false);
+fun open_aborts_for_another_tool() {
+    let (mut runner, lee, id) = request_count(false);
     on_chain_runner::call_tx!(&mut runner, LEE, ADD, id, lee, |tool, invocation, leader, clock, ctx| {
         on_chain_call::open(invocation, tool).close(invocation, leader, clock, ctx);
     });
@@ -221,7 +222,7 @@ fun invocation_is_opened_with_its_own_tool() {
 }
 
 #[test, expected_failure(abort_code = on_chain_call::ENotOnChain)]
-fun tool_over_http_is_not_called() {
+fun open_aborts_for_a_tool_over_http() {
     let (mut runner, lee) = test_runner::alice_and_lee();
     let id = runner.request(BOB, ADD, vector[lee]);
     on_chain_runner::call_tx!(&mut runner, LEE, ADD, id, lee, |tool, invocation, leader, clock, ctx| {
@@ -231,8 +232,8 @@ fun tool_over_http_is_not_called() {
 }
 
 #[test, expected_failure(abort_code = on_chain_call::EWrongWitness)]
-fun another_function_has_no_answer_for_the_tool() {
-    let (mut runner, lee, id) = requested(false);
+fun finish_aborts_for_another_witness() {
+    let (mut runner, lee, id) = request_count(false);
     on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
         let mut call = on_chain_call::open(invocation, tool);
         answer_for_another(&mut call);
@@ -241,9 +242,9 @@ fun another_function_has_no_answer_for_the_tool() {
     abort
 }
 
-#[test, expected_failure(abort_code = on_chain_call::EFinished)]
-fun call_has_one_answer() {
-    let (mut runner, lee, id) = requested(false);
+#[test, expected_failure(abort_code = on_chain_call::EAlreadyFinished)]
+fun finish_aborts_the_second_time() {
+    let (mut runner, lee, id) = request_count(false);
     on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
         let mut call = on_chain_call::open(invocation, tool);
         count(&mut call);
@@ -254,8 +255,8 @@ fun call_has_one_answer() {
 }
 
 #[test, expected_failure(abort_code = on_chain_call::ENotFinished)]
-fun call_without_an_answer_settles_nothing() {
-    let (mut runner, lee, id) = requested(false);
+fun close_aborts_without_an_answer() {
+    let (mut runner, lee, id) = request_count(false);
     on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
         on_chain_call::open(invocation, tool).close(invocation, leader, clock, ctx);
     });
@@ -263,8 +264,8 @@ fun call_without_an_answer_settles_nothing() {
 }
 
 #[test, expected_failure(abort_code = on_chain_call::EWrongInvocation)]
-fun answer_settles_its_own_invocation_alone() {
-    let (mut runner, lee, id) = requested(false);
+fun close_aborts_for_another_invocation() {
+    let (mut runner, lee, id) = request_count(false);
     let other = runner.request(BOB, COUNT, vector[lee]);
     let other = runner.next_tx(BOB).take_shared_by_id<Invocation>(other);
     on_chain_runner::call_tx!(&mut runner, LEE, COUNT, id, lee, |tool, invocation, leader, clock, ctx| {
@@ -276,14 +277,14 @@ fun answer_settles_its_own_invocation_alone() {
 }
 
 #[test]
-fun inputs_are_read_by_name_and_type() {
+fun getters_return_inputs_by_name_and_type() {
     let (mut runner, lee) = test_runner::alice_and_lee();
     on_chain_runner::register(&mut runner, COUNT, GAS_MIST, false, 10_000, 0);
-    let inputs = value::none()
+    let inputs = value::empty_ports()
         .with(b"a", json::from_u64(1))
         .with(b"text", json::from_string(b"x".to_string()))
         .with(b"yes", json::from_bool(true))
-        .with(b"who", json::from_address(@0x6))
+        .with(b"answerer", json::from_address(@0x6))
         .with(b"numbers", json::from_list(vector[json::from_u64(1), json::from_u64(2)]))
         .with(b"texts", json::from_list(vector[json::from_string(b"y".to_string())]))
         .with(b"all", json::from_list(vector[json::from_address(@0x7)]));
@@ -296,7 +297,7 @@ fun inputs_are_read_by_name_and_type() {
         assert_eq!(call.get_u64(b"a"), 1);
         assert_eq!(call.get_string(b"text"), b"x".to_string());
         assert!(call.get_bool(b"yes"));
-        assert_eq!(call.get_address(b"who"), @0x6);
+        assert_eq!(call.get_address(b"answerer"), @0x6);
         assert_eq!(call.length(b"numbers"), 2);
         assert_eq!(call.get_u64s(b"numbers"), vector[1, 2]);
         assert_eq!(call.get_strings(b"texts"), vector[b"y".to_string()]);

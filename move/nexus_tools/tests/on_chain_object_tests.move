@@ -1,4 +1,4 @@
-/// The objects of on-chain tools byte by byte, with their fields in order, as clients read them.
+/// Tests compare the bytes of the objects of on-chain tools, with their fields in order.
 #[test_only]
 module nexus_tools::on_chain_object_tests;
 
@@ -20,12 +20,12 @@ const START_MS: u64 = 1_000_000;
 const DAY_MS: u64 = 86_400_000;
 
 #[test]
-fun definition_of_an_on_chain_tool() {
+fun bcs_of_an_on_chain_tool_has_the_function() {
     let mut ctx = tx_context::dummy();
     let publisher = on_chain_runner::publisher(&mut ctx);
     let types = vector[b"u8".to_ascii_string(), b"u64".to_ascii_string()];
     let objects = vector[@0x6.to_id(), @0x8.to_id()];
-    let function = function::of<Count>(&publisher, types, objects, 7, true);
+    let function = function::new<Count>(&publisher, types, objects, 7, true);
     publisher.burn();
     let fields = vector[
         field(COUNT),
@@ -35,7 +35,7 @@ fun definition_of_an_on_chain_tool() {
         field(b"{}"),
         field(b"{}"),
         field(10_000u64),
-        // There is a function.
+        // The option of the function is set.
         x"01",
         field(witness()),
         field(vector[b"u8", b"u64"]),
@@ -47,17 +47,17 @@ fun definition_of_an_on_chain_tool() {
 }
 
 #[test]
-fun invocation_for_leaders() {
-    let (mut runner, lee, id) = requested(false, 10_000);
-    // Its window has 15 s beyond the time of the tool.
+fun bcs_of_an_invocation_closed_by_leaders_has_the_settlement() {
+    let (mut runner, lee, id) = request_invocation(false, 10_000);
+    // The window has 15 s more than the timeout of the tool.
     let terms = terms(&runner, lee, id, 10_000, 25_000, false);
     assert_is(&mut runner, id, vector[terms, field(11_286_300u64), x"00"].flatten());
     runner.end();
 }
 
 #[test]
-fun call_that_anyone_settled() {
-    let (mut runner, lee, id) = requested(true, 30 * DAY_MS);
+fun bcs_of_an_invocation_settled_by_anyone_has_the_sender() {
+    let (mut runner, lee, id) = request_invocation(true, 30 * DAY_MS);
     runner.advance(29 * DAY_MS);
     on_chain_runner::call_tx!(&mut runner, MAX, COUNT, id, lee, |tool, invocation, _, clock, ctx| {
         let mut call = on_chain_call::open(invocation, tool);
@@ -72,7 +72,7 @@ fun call_that_anyone_settled() {
         x"01",
         field(b"ok"),
         field(port(b"result", b"12345679")),
-        // Where a leader stands otherwise.
+        // The sender's address is in the field of the leader.
         field(MAX),
         field(START_MS + 29 * DAY_MS),
     ].flatten();
@@ -82,35 +82,35 @@ fun call_that_anyone_settled() {
 
 // === Helpers ===
 
-/// The type of the witness, as Sui writes it.
+/// Return the type of the witness, as Sui writes it.
 fun witness(): vector<u8> {
     b"0000000000000000000000000000000000000000000000000000000000000000::on_chain_runner::Count"
 }
 
-/// Bob's invocation of a tool of Alice's that costs 5 000 MIST and takes 7 000 000 of gas, with Lee's
-/// leader.
-fun requested(for_anyone: bool, timeout_ms: u64): (Runner, ID, ID) {
+/// Request an invocation of a tool of Alice that costs 5 000 MIST and 7 000 000 of gas, by Lee's
+/// leader, as Bob.
+fun request_invocation(closable_by_anyone: bool, timeout_ms: u64): (Runner, ID, ID) {
     let (mut runner, lee) = test_runner::alice_and_lee();
-    on_chain_runner::register(&mut runner, COUNT, 7_000_000, for_anyone, timeout_ms, 5_000);
+    on_chain_runner::register(&mut runner, COUNT, 7_000_000, closable_by_anyone, timeout_ms, 5_000);
     let id = runner.request(BOB, COUNT, vector[lee]);
     (runner, lee, id)
 }
 
-/// That invocation but for its payment and its state.
+/// Return the bytes of that invocation without its payment and its state.
 fun terms(
     runner: &Runner,
     lee: ID,
     id: ID,
     timeout_ms: u64,
     window_ms: u64,
-    for_anyone: bool,
+    closable_by_anyone: bool,
 ): vector<u8> {
     vector[
         field(id),
         field(runner.id_of(COUNT)),
         field(COUNT),
         field(BOB),
-        // It is no attempt.
+        // It is not an attempt: the option is empty.
         x"00",
         field(test_runner::inputs()),
         field(vector[lee]),
@@ -119,16 +119,16 @@ fun terms(
         field(window_ms),
         field(5_000u64),
         field(ALICE),
-        // Settling pays the gas, too; failing does not.
+        // Settling also pays the gas. Failing does not.
         field(10_521_300u64),
         field(1_521_300u64),
         field(7_600u64),
         field(100u64),
-        // No detail is kept.
+        // The detail of a failure is not stored.
         field(false),
-        // By a call.
+        // The settlement is by a call.
         x"02",
-        field(for_anyone),
+        field(closable_by_anyone),
         field(0u64),
         field(1u64),
     ].flatten()

@@ -1,4 +1,4 @@
-/// An on-chain tool that counts, and whoever calls it.
+/// An on-chain tool that counts, and transactions that call it.
 #[test_only]
 module nexus_tools::on_chain_runner;
 
@@ -24,23 +24,23 @@ public struct ON_CHAIN_RUNNER has drop {}
 /// The witness of the tool.
 public struct Count has drop {}
 
-/// That of another tool of the same module.
+/// The witness of another tool of the same module.
 public struct Other has drop {}
 
-/// The publisher of this module.
+/// Return the publisher of this module.
 public fun publisher(ctx: &mut TxContext): Publisher {
     package::test_claim(ON_CHAIN_RUNNER {}, ctx)
 }
 
-/// The function of the tool, with this gas.
-public fun counting(gas_mist: u64, for_anyone: bool, ctx: &mut TxContext): Function {
+/// Return the function of the tool, with this gas.
+public fun counting(gas_mist: u64, closable_by_anyone: bool, ctx: &mut TxContext): Function {
     let publisher = publisher(ctx);
-    let function = function::of<Count>(&publisher, vector[], vector[], gas_mist, for_anyone);
+    let function = function::new<Count>(&publisher, vector[], vector[], gas_mist, closable_by_anyone);
     publisher.burn();
     function
 }
 
-/// The definition of a tool with a function.
+/// Return the definition of a tool with a function.
 public fun define(fqn: vector<u8>, function: Function, timeout_ms: u64): Definition {
     definition::define_on_chain(
         fqn.to_ascii_string(),
@@ -53,17 +53,17 @@ public fun define(fqn: vector<u8>, function: Function, timeout_ms: u64): Definit
     )
 }
 
-/// Registers an on-chain tool of Alice's, open to all leaders.
+/// Register an on-chain tool that accepts any leader, as Alice.
 public fun register(
     self: &mut Runner,
     fqn: vector<u8>,
     gas_mist: u64,
-    for_anyone: bool,
+    closable_by_anyone: bool,
     timeout_ms: u64,
     price_mist: u64,
 ) {
     self.tx!(ALICE, |tools, _, clock, ctx| {
-        let function = counting(gas_mist, for_anyone, ctx);
+        let function = counting(gas_mist, closable_by_anyone, ctx);
         let (tool, name) = tool::register(
             tools,
             mint(COLLATERAL_MIST, ctx),
@@ -79,7 +79,7 @@ public fun register(
     });
 }
 
-/// A transaction on an invocation of a tool and a leader.
+/// Run a transaction on an invocation, its tool and a leader.
 public macro fun call_tx(
     $self: &mut Runner,
     $sender: address,
@@ -102,11 +102,11 @@ public macro fun call_tx(
     test_scenario::return_shared(tool);
 }
 
-/// The tool's function: `a` -> `ok` with `result`, one more.
+/// Read the port `a`, and finish with `ok` and the next number in `result`.
 public fun count(call: &mut Call) {
     let result = json::from_u64(call.get_u64(b"a") + 1);
-    call.finish(Count {}, b"ok", value::none().with(b"result", result));
+    call.finish(Count {}, b"ok", value::empty_ports().with(b"result", result));
 }
 
-/// Another function of the module, which answers for another tool.
-public fun answer_for_another(call: &mut Call) { call.finish(Other {}, b"ok", value::none()) }
+/// Finish the call of another tool of the same module.
+public fun answer_for_another(call: &mut Call) { call.finish(Other {}, b"ok", value::empty_ports()) }

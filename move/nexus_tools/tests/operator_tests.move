@@ -1,4 +1,4 @@
-/// Who may do what with a tool.
+/// Permissions of owners, operators and other accounts on a tool.
 #[test_only]
 module nexus_tools::operator_tests;
 
@@ -19,10 +19,10 @@ const MUL_NAME: vector<u8> = b"xyz.example.mul";
 
 const WEEK_MS: u64 = 604_800_000;
 
-// === What operators may ===
+// === Allowed to operators ===
 
 #[test]
-fun operator_runs_the_tool() {
+fun operator_updates_url_timeout_price_and_leaders() {
     let mut runner = alice_with_operator_opal();
     runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
         tool.update_url(name, tools, b"https://new.example.com".to_ascii_string(), ctx);
@@ -41,7 +41,7 @@ fun operator_runs_the_tool() {
 }
 
 #[test, expected_failure(abort_code = tool::ENotOperator)]
-fun operator_that_was_removed_does_not_run_the_tool() {
+fun update_url_aborts_for_a_removed_operator() {
     let mut runner = alice_with_operator_opal();
     runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| tool.remove_operator(name, OPAL, ctx));
     runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
@@ -51,7 +51,7 @@ fun operator_that_was_removed_does_not_run_the_tool() {
 }
 
 #[test, expected_failure(abort_code = tool::ENotOperator)]
-fun operator_does_not_run_another_tool() {
+fun update_url_aborts_for_an_operator_of_another_tool() {
     let mut runner = alice_with_operator_opal();
     runner.register_version(ALICE, ADD_2);
     runner.tool_tx!(OPAL, ADD_2, |tool, name, tools, _, ctx| {
@@ -61,7 +61,7 @@ fun operator_does_not_run_another_tool() {
 }
 
 #[test, expected_failure(abort_code = roster::ENotListed)]
-fun operator_is_removed_once() {
+fun remove_operator_aborts_the_second_time() {
     let mut runner = alice_with_operator_opal();
     runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| {
         tool.remove_operator(name, OPAL, ctx);
@@ -70,10 +70,10 @@ fun operator_is_removed_once() {
     runner.end();
 }
 
-// === What strangers may not ===
+// === Refused to other accounts ===
 
 #[test, expected_failure(abort_code = tool::ENotOperator)]
-fun stranger_does_not_update_the_url() {
+fun update_url_aborts_for_another_sender() {
     let mut runner = alice_with_add();
     runner.tool_tx!(BOB, ADD, |tool, name, tools, _, ctx| {
         tool.update_url(name, tools, b"https://bob.example".to_ascii_string(), ctx);
@@ -82,7 +82,7 @@ fun stranger_does_not_update_the_url() {
 }
 
 #[test, expected_failure(abort_code = tool::ENotOperator)]
-fun stranger_does_not_update_the_timeout() {
+fun update_timeout_aborts_for_another_sender() {
     let mut runner = alice_with_add();
     runner.tool_tx!(BOB, ADD, |tool, name, tools, _, ctx| {
         tool.update_timeout(name, tools, 2_000, ctx);
@@ -91,7 +91,7 @@ fun stranger_does_not_update_the_timeout() {
 }
 
 #[test, expected_failure(abort_code = tool::ENotOperator)]
-fun stranger_does_not_update_the_price() {
+fun update_price_aborts_for_another_sender() {
     let mut runner = alice_with_add();
     runner.tool_tx!(BOB, ADD, |tool, name, tools, _, ctx| {
         tool.update_price(name, tools, 1, ctx);
@@ -100,7 +100,7 @@ fun stranger_does_not_update_the_price() {
 }
 
 #[test, expected_failure(abort_code = tool::ENotOperator)]
-fun stranger_does_not_update_the_least_outcome() {
+fun update_min_outcome_bytes_aborts_for_another_sender() {
     let mut runner = alice_with_add();
     runner.tool_tx!(BOB, ADD, |tool, name, tools, _, ctx| {
         tool.update_min_outcome_bytes(name, tools, 7, ctx);
@@ -109,23 +109,23 @@ fun stranger_does_not_update_the_least_outcome() {
 }
 
 #[test, expected_failure(abort_code = tool::ENotOperator)]
-fun stranger_does_not_remove_a_leader() {
+fun remove_leader_aborts_for_another_sender() {
     let mut runner = alice_with_add();
     runner.tool_tx!(BOB, ADD, |tool, name, _, _, ctx| tool.remove_leader(name, leader(), ctx));
     runner.end();
 }
 
-// === What operators may not ===
+// === Refused to operators ===
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun operator_does_not_unregister_the_tool() {
+fun unregister_aborts_for_an_operator() {
     let mut runner = alice_with_operator_opal();
     runner.unregister(OPAL, ADD);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun operator_does_not_cancel_an_unregistration() {
+fun cancel_unregister_aborts_for_an_operator() {
     let mut runner = alice_with_operator_opal();
     runner.unregister(ALICE, ADD);
     runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
@@ -135,7 +135,7 @@ fun operator_does_not_cancel_an_unregistration() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun operator_does_not_claim_the_collateral() {
+fun claim_aborts_for_an_operator() {
     let mut runner = alice_with_operator_opal();
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS);
@@ -144,7 +144,7 @@ fun operator_does_not_claim_the_collateral() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun operator_does_not_re_register_the_tool() {
+fun re_register_aborts_for_an_operator() {
     let mut runner = alice_with_operator_opal();
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS);
@@ -154,7 +154,7 @@ fun operator_does_not_re_register_the_tool() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun operator_does_not_top_up() {
+fun top_up_aborts_for_an_operator() {
     let mut runner = alice_with_operator_opal();
     runner.slash(ADD, 1);
     runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
@@ -164,7 +164,7 @@ fun operator_does_not_top_up() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun operator_does_not_update_the_description() {
+fun update_description_aborts_for_an_operator() {
     let mut runner = alice_with_operator_opal();
     runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
         tool.update_description(name, tools, b"Mine.".to_string(), ctx);
@@ -173,7 +173,7 @@ fun operator_does_not_update_the_description() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun operator_does_not_redirect_the_payments() {
+fun update_payout_aborts_for_an_operator() {
     let mut runner = alice_with_operator_opal();
     runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
         tool.update_payout(name, tools, OPAL, ctx);
@@ -182,7 +182,7 @@ fun operator_does_not_redirect_the_payments() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun operator_does_not_say_whether_answers_are_signed() {
+fun update_requires_signed_outcome_aborts_for_an_operator() {
     let mut runner = alice_with_operator_opal();
     runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
         tool.update_requires_signed_outcome(name, tools, false, ctx);
@@ -191,7 +191,7 @@ fun operator_does_not_say_whether_answers_are_signed() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun operator_does_not_add_a_leader() {
+fun add_leader_aborts_for_an_operator() {
     let mut runner = alice_with_operator_opal();
     runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
         tool.add_leader(name, tools, other_leader(), ctx);
@@ -200,17 +200,17 @@ fun operator_does_not_add_a_leader() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun operator_does_not_open_the_tool() {
+fun accept_any_leader_aborts_for_an_operator() {
     let mut runner = alice_with_operator_opal();
     runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
         tool.update_price(name, tools, 0, ctx);
-        tool.open_to_all(name, tools, ctx);
+        tool.accept_any_leader(name, tools, ctx);
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun operator_does_not_take_the_tool_over() {
+fun take_over_aborts_for_an_operator() {
     let mut runner = alice_with_operator_opal();
     runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
         tool.take_over(name, tools, vector[], ctx);
@@ -219,7 +219,7 @@ fun operator_does_not_take_the_tool_over() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun operator_does_not_add_an_operator() {
+fun add_operator_aborts_for_an_operator() {
     let mut runner = alice_with_operator_opal();
     runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
         tool.add_operator(name, tools, BOB, ctx);
@@ -228,14 +228,14 @@ fun operator_does_not_add_an_operator() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun operator_does_not_remove_an_operator() {
+fun remove_operator_aborts_for_an_operator() {
     let mut runner = alice_with_operator_opal();
     runner.tool_tx!(OPAL, ADD, |tool, name, _, _, ctx| tool.remove_operator(name, OPAL, ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun operator_does_not_add_a_key() {
+fun add_key_aborts_for_an_operator() {
     let mut runner = alice_with_operator_opal();
     runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
         tool.add_key(name, tools, key(2), ctx);
@@ -244,7 +244,7 @@ fun operator_does_not_add_a_key() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun operator_does_not_remove_a_key() {
+fun remove_key_aborts_for_an_operator() {
     let mut runner = alice_with_operator_opal();
     runner.tool_tx!(OPAL, ADD, |tool, name, _, _, ctx| tool.remove_key(name, key(1), ctx));
     runner.end();
@@ -253,7 +253,7 @@ fun operator_does_not_remove_a_key() {
 // === Names of other tools ===
 
 #[test, expected_failure(abort_code = tool::EWrongName)]
-fun owner_of_another_name_does_not_leave_with_the_tool() {
+fun unregister_aborts_with_another_name() {
     let mut runner = alice_with_add_and_bob_with_mul();
     runner.named_tool_tx!(BOB, ADD, MUL_NAME, |tool, name, _, clock, ctx| {
         tool.unregister(name, clock, ctx);
@@ -262,7 +262,7 @@ fun owner_of_another_name_does_not_leave_with_the_tool() {
 }
 
 #[test, expected_failure(abort_code = tool::EWrongName)]
-fun owner_of_another_name_does_not_redirect_the_payments() {
+fun update_payout_aborts_with_another_name() {
     let mut runner = alice_with_add_and_bob_with_mul();
     runner.named_tool_tx!(BOB, ADD, MUL_NAME, |tool, name, tools, _, ctx| {
         tool.update_payout(name, tools, BOB, ctx);
@@ -271,7 +271,7 @@ fun owner_of_another_name_does_not_redirect_the_payments() {
 }
 
 #[test, expected_failure(abort_code = tool::EWrongName)]
-fun owner_of_another_name_does_not_run_the_tool() {
+fun update_url_aborts_with_another_name() {
     let mut runner = alice_with_add_and_bob_with_mul();
     runner.named_tool_tx!(BOB, ADD, MUL_NAME, |tool, name, tools, _, ctx| {
         tool.update_price(name, tools, 1, ctx);
@@ -281,14 +281,14 @@ fun owner_of_another_name_does_not_run_the_tool() {
 
 // === Helpers ===
 
-/// A tool for 5 000 000 MIST that lists a leader.
+/// Register a tool for 5 000 000 MIST that lists a leader.
 fun alice_with_add(): Runner {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 5_000_000, vector[leader()]);
     runner
 }
 
-/// The same tool with a key and the operator Opal.
+/// Register the same tool with a key and the operator Opal.
 fun alice_with_operator_opal(): Runner {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {

@@ -9,10 +9,10 @@ const BOB: address = @0xB;
 const CARL: address = @0xC;
 
 #[test]
-fun who_makes_something_owns_it() {
-    let owner = owner::sender(&by(ALICE));
+fun new_makes_the_sender_the_owner() {
+    let owner = owner::new(&by(ALICE));
     assert_eq!(owner.owner(), ALICE);
-    assert_eq!(owner.offered(), option::none());
+    assert_eq!(owner.pending_owner(), option::none());
     assert!(owner.is_sender(&by(ALICE)));
     assert!(!owner.is_sender(&by(BOB)));
     owner.check(&by(ALICE));
@@ -20,32 +20,32 @@ fun who_makes_something_owns_it() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun stranger_is_not_the_owner() {
-    owner::sender(&by(ALICE)).check(&by(BOB));
+fun check_aborts_for_another_sender() {
+    owner::new(&by(ALICE)).check(&by(BOB));
     abort
 }
 
 #[test]
-fun ownership_is_passed_on_in_two_steps() {
-    let mut owner = owner::sender(&by(ALICE));
+fun offer_and_accept_transfer_the_ownership() {
+    let mut owner = owner::new(&by(ALICE));
     offer(&mut owner, ALICE, option::some(BOB));
     assert_eq!(owner.owner(), ALICE);
-    assert_eq!(owner.offered(), option::some(BOB));
+    assert_eq!(owner.pending_owner(), option::some(BOB));
     accept(&mut owner, BOB);
     assert_eq!(owner.owner(), BOB);
-    assert_eq!(owner.offered(), option::none());
+    assert_eq!(owner.pending_owner(), option::none());
     destroy(owner);
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun only_the_owner_offers() {
-    offer(&mut owner::sender(&by(ALICE)), BOB, option::some(BOB));
+fun offer_aborts_for_another_sender() {
+    offer(&mut owner::new(&by(ALICE)), BOB, option::some(BOB));
     abort
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun former_owner_does_not_own() {
-    let mut owner = owner::sender(&by(ALICE));
+fun check_aborts_for_the_previous_owner() {
+    let mut owner = owner::new(&by(ALICE));
     offer(&mut owner, ALICE, option::some(BOB));
     accept(&mut owner, BOB);
     owner.check(&by(ALICE));
@@ -53,22 +53,22 @@ fun former_owner_does_not_own() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOffered)]
-fun nobody_accepts_what_was_not_offered() {
-    accept(&mut owner::sender(&by(ALICE)), BOB);
+fun accept_aborts_without_an_offer() {
+    accept(&mut owner::new(&by(ALICE)), BOB);
     abort
 }
 
 #[test, expected_failure(abort_code = owner::ENotOffered)]
-fun stranger_does_not_accept_what_was_offered_to_another() {
-    let mut owner = owner::sender(&by(ALICE));
+fun accept_aborts_for_another_address() {
+    let mut owner = owner::new(&by(ALICE));
     offer(&mut owner, ALICE, option::some(BOB));
     accept(&mut owner, CARL);
     abort
 }
 
 #[test, expected_failure(abort_code = owner::ENotOffered)]
-fun offer_that_was_taken_back_is_not_accepted() {
-    let mut owner = owner::sender(&by(ALICE));
+fun accept_aborts_after_the_offer_was_withdrawn() {
+    let mut owner = owner::new(&by(ALICE));
     offer(&mut owner, ALICE, option::some(BOB));
     offer(&mut owner, ALICE, option::none());
     accept(&mut owner, BOB);
@@ -76,8 +76,8 @@ fun offer_that_was_taken_back_is_not_accepted() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOffered)]
-fun ownership_is_offered_to_one_address_at_a_time() {
-    let mut owner = owner::sender(&by(ALICE));
+fun accept_aborts_after_another_offer() {
+    let mut owner = owner::new(&by(ALICE));
     offer(&mut owner, ALICE, option::some(BOB));
     offer(&mut owner, ALICE, option::some(CARL));
     accept(&mut owner, BOB);
@@ -85,8 +85,8 @@ fun ownership_is_offered_to_one_address_at_a_time() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOffered)]
-fun ownership_is_accepted_once() {
-    let mut owner = owner::sender(&by(ALICE));
+fun accept_aborts_the_second_time() {
+    let mut owner = owner::new(&by(ALICE));
     offer(&mut owner, ALICE, option::some(BOB));
     accept(&mut owner, BOB);
     accept(&mut owner, BOB);
@@ -95,8 +95,8 @@ fun ownership_is_accepted_once() {
 
 // === Helpers ===
 
-fun offer(owner: &mut Owner, sender: address, offered: Option<address>) {
-    owner.offer(@0x5.to_id(), offered, &by(sender));
+fun offer(owner: &mut Owner, sender: address, pending_owner: Option<address>) {
+    owner.offer(@0x5.to_id(), pending_owner, &by(sender));
 }
 
 fun accept(owner: &mut Owner, sender: address) { owner.accept(@0x5.to_id(), &by(sender)); }

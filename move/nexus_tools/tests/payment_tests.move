@@ -8,25 +8,25 @@ use sui::balance;
 const ALICE: address = @0xA;
 
 #[test]
-fun payment_goes_into_the_address_balance() {
+fun pay_adds_to_the_address_balance() {
     payment::pay(balance::create_for_testing(100), ALICE);
     assert_paid_at_most(ALICE, 100);
 }
 
 #[test, expected_failure(arithmetic_error, location = sui::funds_accumulator)]
-fun no_less_is_paid_than_there_is() {
+fun pay_sends_no_less_than_the_balance() {
     payment::pay(balance::create_for_testing(100), ALICE);
     assert_paid_at_most(ALICE, 99);
 }
 
 #[test]
-fun single_mist_is_paid() {
+fun pay_sends_a_single_mist() {
     payment::pay(balance::create_for_testing(1), ALICE);
     assert_paid_at_most(ALICE, 1);
 }
 
 #[test]
-fun nothing_is_paid_if_there_is_nothing() {
+fun pay_accepts_an_empty_balance() {
     payment::pay(balance::zero(), ALICE);
     assert_paid_at_most(ALICE, 0);
 }

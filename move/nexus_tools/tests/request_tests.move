@@ -16,7 +16,7 @@ const MAX: address = @0x2;
 
 const ADD: vector<u8> = b"xyz.example.add@1";
 
-/// The price, the fee for settling and that for the outcome: 5 000 000, 3 521 300 and 760 000.
+/// The price, the fee for settling, and the fee for the outcome: 5 000 000, 3 521 300 and 760 000.
 const COST_MIST: u64 = 9_281_300;
 /// The timeout of 10 s and the grace of 15 s.
 const WINDOW_MS: u64 = 25_000;
@@ -39,7 +39,7 @@ fun request_prepays_the_price_and_the_fees() {
 }
 
 #[test]
-fun request_costs_more_when_gas_does() {
+fun quote_rises_with_the_gas_price() {
     let (mut runner, lee) = alice_and_lee();
     runner.next_epoch(1_001);
     assert_eq!(runner.cost(ADD, 13, 100), COST_MIST + 1_000);
@@ -48,7 +48,7 @@ fun request_costs_more_when_gas_does() {
 }
 
 #[test, expected_failure(abort_code = invocation::EWrongPayment)]
-fun quote_of_another_epoch_is_not_paid() {
+fun request_aborts_with_the_quote_of_another_epoch() {
     let (mut runner, lee) = alice_and_lee();
     runner.next_epoch(1_001);
     runner.request_for(BOB, ADD, vector[lee], test_runner::inputs(), 100, COST_MIST);
@@ -56,7 +56,7 @@ fun quote_of_another_epoch_is_not_paid() {
 }
 
 #[test]
-fun two_leaders_are_responsible_one_after_the_other() {
+fun request_with_backup_names_two_leaders_in_order() {
     let mut runner = test_runner::start();
     let (lee, max) = (runner.register_leader(LEE), runner.register_leader(MAX));
     runner.register(ALICE, ADD, 5_000_000, vector[max, lee]);
@@ -69,7 +69,7 @@ fun two_leaders_are_responsible_one_after_the_other() {
 }
 
 #[test, expected_failure(abort_code = invocation::ESameLeader)]
-fun leader_is_not_its_own_backup() {
+fun request_with_backup_aborts_for_the_same_leader() {
     let (mut runner, lee) = alice_and_lee();
     let add = runner.id_of(ADD);
     let tool = runner.next_tx(BOB).take_shared_by_id<Tool>(add);
@@ -92,7 +92,7 @@ fun leader_is_not_its_own_backup() {
 }
 
 #[test, expected_failure(abort_code = invocation::EToolNotActive)]
-fun unregistered_tool_is_not_requested() {
+fun request_aborts_for_an_unregistered_tool() {
     let (mut runner, lee) = alice_and_lee();
     runner.unregister(ALICE, ADD);
     runner.request(BOB, ADD, vector[lee]);
@@ -100,7 +100,7 @@ fun unregistered_tool_is_not_requested() {
 }
 
 #[test, expected_failure(abort_code = invocation::EToolNotActive)]
-fun suspended_tool_is_not_requested() {
+fun request_aborts_for_a_suspended_tool() {
     let (mut runner, lee) = alice_and_lee();
     runner.slash(ADD, 1);
     runner.request(BOB, ADD, vector[lee]);
@@ -108,7 +108,7 @@ fun suspended_tool_is_not_requested() {
 }
 
 #[test, expected_failure(abort_code = invocation::EToolChanged)]
-fun tool_that_was_changed_is_not_requested() {
+fun request_aborts_for_an_older_tool_revision() {
     let (mut runner, lee) = alice_and_lee();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_timeout(name, tools, 20_000, ctx);
@@ -118,39 +118,39 @@ fun tool_that_was_changed_is_not_requested() {
 }
 
 #[test, expected_failure(abort_code = invocation::EToolChanged)]
-fun revision_to_come_is_not_requested() {
+fun request_aborts_for_a_future_tool_revision() {
     let (mut runner, lee) = alice_and_lee();
     runner.request_at(BOB, ADD, 0, 1, vector[lee], test_runner::inputs(), 100, COST_MIST);
     runner.end();
 }
 
-/// The sum is the same, but a failure would refund less of it.
+/// The payment is the same, but a failure would refund less of it.
 #[test, expected_failure(abort_code = invocation::ESettingsChanged)]
-fun nothing_is_requested_under_settings_that_were_changed() {
+fun request_aborts_for_older_settings() {
     let (mut runner, lee) = alice_and_lee();
-    take_the_margin_for_storage(&mut runner);
+    move_margin_to_storage_fee(&mut runner);
     assert_eq!(runner.cost(ADD, 13, 100), COST_MIST);
     runner.request_at(BOB, ADD, 0, 0, vector[lee], test_runner::inputs(), 100, COST_MIST);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = invocation::ESettingsChanged)]
-fun nothing_is_requested_under_settings_to_come() {
+fun request_aborts_for_future_settings() {
     let (mut runner, lee) = alice_and_lee();
     runner.request_at(BOB, ADD, 1, 0, vector[lee], test_runner::inputs(), 100, COST_MIST);
     runner.end();
 }
 
 #[test]
-fun what_was_set_last_is_requested() {
+fun request_works_with_the_newest_revisions() {
     let (mut runner, lee) = alice_and_lee();
-    take_the_margin_for_storage(&mut runner);
+    move_margin_to_storage_fee(&mut runner);
     runner.request_at(BOB, ADD, 1, 0, vector[lee], test_runner::inputs(), 100, COST_MIST);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = invocation::ELeaderNotAccepted)]
-fun leader_that_the_tool_does_not_list_is_not_named() {
+fun request_aborts_for_an_unlisted_leader() {
     let (mut runner, _) = alice_and_lee();
     let max = runner.register_leader(MAX);
     runner.request(BOB, ADD, vector[max]);
@@ -158,7 +158,7 @@ fun leader_that_the_tool_does_not_list_is_not_named() {
 }
 
 #[test, expected_failure(abort_code = invocation::ELeaderNotAccepted)]
-fun backup_that_the_tool_does_not_list_is_not_named() {
+fun request_with_backup_aborts_for_an_unlisted_backup() {
     let (mut runner, lee) = alice_and_lee();
     let max = runner.register_leader(MAX);
     runner.request(BOB, ADD, vector[lee, max]);
@@ -166,7 +166,7 @@ fun backup_that_the_tool_does_not_list_is_not_named() {
 }
 
 #[test, expected_failure(abort_code = invocation::ELeaderNotAccepted)]
-fun nobody_is_named_once_the_last_leader_is_off_the_list() {
+fun request_aborts_after_the_last_leader_was_removed() {
     let (mut runner, lee) = alice_and_lee();
     runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| tool.remove_leader(name, lee, ctx));
     runner.request(BOB, ADD, vector[lee]);
@@ -174,7 +174,7 @@ fun nobody_is_named_once_the_last_leader_is_off_the_list() {
 }
 
 #[test]
-fun any_leader_is_named_where_the_tool_is_open() {
+fun request_works_when_the_tool_accepts_any_leader() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[]);
     let max = runner.register_leader(MAX);
@@ -183,7 +183,7 @@ fun any_leader_is_named_where_the_tool_is_open() {
 }
 
 #[test, expected_failure(abort_code = invocation::ELeaderNotActive)]
-fun inactive_leader_is_not_named() {
+fun request_aborts_for_an_inactive_leader() {
     let (mut runner, lee) = alice_and_lee();
     runner.leader_tx!(LEE, lee, |leader, _, _, ctx| leader.deactivate(ctx));
     runner.request(BOB, ADD, vector[lee]);
@@ -191,7 +191,7 @@ fun inactive_leader_is_not_named() {
 }
 
 #[test, expected_failure(abort_code = invocation::ELeaderNotActive)]
-fun unregistered_leader_is_not_named() {
+fun request_aborts_for_an_unregistered_leader() {
     let (mut runner, lee) = alice_and_lee();
     runner.unregister_leader(LEE, lee);
     runner.request(BOB, ADD, vector[lee]);
@@ -199,7 +199,7 @@ fun unregistered_leader_is_not_named() {
 }
 
 #[test, expected_failure(abort_code = invocation::ELeaderNotActive)]
-fun suspended_leader_is_not_named() {
+fun request_aborts_for_a_suspended_leader() {
     let (mut runner, lee) = alice_and_lee();
     runner.slash_leader(lee, 1);
     runner.request(BOB, ADD, vector[lee]);
@@ -207,7 +207,7 @@ fun suspended_leader_is_not_named() {
 }
 
 #[test, expected_failure(abort_code = leader_registry::ENotAccepting)]
-fun nothing_is_requested_while_nothing_is_accepted() {
+fun request_aborts_while_the_registry_accepts_nothing() {
     let (mut runner, lee) = alice_and_lee();
     runner.configure_leaders(false);
     runner.request(BOB, ADD, vector[lee]);
@@ -215,20 +215,20 @@ fun nothing_is_requested_while_nothing_is_accepted() {
 }
 
 #[test]
-fun inputs_and_outcome_may_reach_their_limits() {
+fun request_accepts_inputs_and_outcome_limit_of_maximum_size() {
     let (mut runner, lee) = alice_and_lee();
     // 1 for the count, 2 for the name, 1 for the kind, 3 for the length.
     let inputs = port(b"a", text(65_529, 0x31));
     assert_eq!(inputs.size(), 65_536);
     let cost_mist = runner.cost(ADD, 65_536, 65_536);
-    // 3 450 000 and 100 + 7 600 for each byte.
+    // 3 450 000, 100 for each byte of the inputs, and 7 600 for each byte of the outcome.
     assert_eq!(cost_mist, 5_000_000 + 3_520_000 + 504_627_200);
     runner.request_for(BOB, ADD, vector[lee], inputs, 65_536, cost_mist);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = invocation::EInputsTooLarge)]
-fun inputs_are_limited() {
+fun request_aborts_when_the_inputs_are_too_large() {
     let (mut runner, lee) = alice_and_lee();
     let cost_mist = runner.cost(ADD, 65_537, 0);
     let inputs = port(b"a", text(65_530, 0x31));
@@ -237,7 +237,7 @@ fun inputs_are_limited() {
 }
 
 #[test, expected_failure(abort_code = invocation::EOutcomeLimitTooLarge)]
-fun outcome_limit_is_limited() {
+fun request_aborts_when_the_outcome_limit_is_too_large() {
     let (mut runner, lee) = alice_and_lee();
     let cost_mist = runner.cost(ADD, 13, 65_537);
     runner.request_for(BOB, ADD, vector[lee], test_runner::inputs(), 65_537, cost_mist);
@@ -245,7 +245,7 @@ fun outcome_limit_is_limited() {
 }
 
 #[test]
-fun outcome_limit_may_be_what_the_tool_asks_for() {
+fun request_accepts_min_outcome_bytes() {
     let (mut runner, lee) = alice_and_lee();
     update_min_outcome_bytes(&mut runner, 100);
     runner.request(BOB, ADD, vector[lee]);
@@ -253,7 +253,7 @@ fun outcome_limit_may_be_what_the_tool_asks_for() {
 }
 
 #[test, expected_failure(abort_code = invocation::EOutcomeLimitTooSmall)]
-fun outcome_limit_is_not_less_than_the_tool_asks_for() {
+fun request_aborts_below_min_outcome_bytes() {
     let (mut runner, lee) = alice_and_lee();
     update_min_outcome_bytes(&mut runner, 101);
     runner.request(BOB, ADD, vector[lee]);
@@ -261,7 +261,7 @@ fun outcome_limit_is_not_less_than_the_tool_asks_for() {
 }
 
 #[test, expected_failure(abort_code = invocation::EToolWithoutKey)]
-fun tool_that_lost_its_key_is_not_requested() {
+fun request_aborts_when_a_signing_tool_has_no_key() {
     let (mut runner, lee) = alice_and_lee();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.add_key(name, tools, key(1), ctx);
@@ -273,14 +273,14 @@ fun tool_that_lost_its_key_is_not_requested() {
 }
 
 #[test, expected_failure(abort_code = invocation::EWrongPayment)]
-fun payment_is_not_less_than_the_cost() {
+fun request_aborts_for_a_lower_payment() {
     let (mut runner, lee) = alice_and_lee();
     runner.request_for(BOB, ADD, vector[lee], test_runner::inputs(), 100, COST_MIST - 1);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = invocation::EWrongPayment)]
-fun payment_is_not_more_than_the_cost() {
+fun request_aborts_for_a_higher_payment() {
     let (mut runner, lee) = alice_and_lee();
     runner.request_for(BOB, ADD, vector[lee], test_runner::inputs(), 100, COST_MIST + 1);
     runner.end();
@@ -288,8 +288,8 @@ fun payment_is_not_more_than_the_cost() {
 
 // === Helpers ===
 
-/// Changes the settings: what settling paid beyond failing is paid for storage, in either case.
-fun take_the_margin_for_storage(runner: &mut Runner) {
+/// Move the margin for settling to the storage fee, which failing also pays.
+fun move_margin_to_storage_fee(runner: &mut Runner) {
     runner.admin_tx!(ADMIN, |admin, _, leaders, _, ctx| {
         leaders.configure(
             admin,

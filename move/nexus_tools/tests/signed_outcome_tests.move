@@ -6,7 +6,7 @@ use nexus_tools::invocation::{Self, Invocation};
 use nexus_tools::leader_registry::LeaderRegistry;
 use nexus_tools::permit;
 use nexus_tools::run;
-use nexus_tools::settling;
+use nexus_tools::settlement;
 use nexus_tools::signed_outcome;
 use nexus_tools::test_runner::{Self, Runner, alice_and_lee, key, mint, ok, port, sum};
 use nexus_tools::tool::Tool;
@@ -22,39 +22,40 @@ const LEE: address = @0x1;
 
 const ADD: vector<u8> = b"xyz.example.add@1";
 
-/// The payment of an attempt.
+/// The payment of an attempt, in MIST.
 const ATTEMPT_MIST: u64 = 100_000_000;
 /// The timeout of 10 s and the grace of 15 s.
 const WINDOW_MS: u64 = 25_000;
 
-// What follows was computed by Python's hashlib and by OpenSSL (Python's `cryptography`), from the
-// message that is described at `signed_outcome::message` and BCS by hand: the inputs are 01 0161 00 08
-// 3132333435363738, the variant 026f6b, the ports 01 06726573756c74 00 0133.
+// The constants below were computed with Python's hashlib and with OpenSSL (Python's
+// `cryptography`). The message is that of `signed_outcome::message`, with BCS by hand. The inputs
+// are 01 0161 00 08 3132333435363738, the variant is 026f6b, and the ports are 01 06726573756c74 00
+// 0133.
 
 /// The public key of the secret key 0x000102…1f.
 const PUBLIC_KEY: vector<u8> = x"03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8";
-/// That of the secret key 0x010203…20.
+/// The public key of the secret key 0x010203…20.
 const SECOND_KEY: vector<u8> = x"79b5562e8fe654f94078b112e8a98ba7901f853ae695bed7e0e3910bad049664";
-/// The id of the first object that a transaction with the digest 0xff00…00 creates: BLAKE2b-256 of
+/// The ID of the first object that a transaction with the digest 0xff00…00 creates: BLAKE2b-256 of
 /// 0xf1, the digest and eight zeros.
 const SIGNED_ID: address = @0xf0f001538eeb5013bed23c30532512cd8c40500e7e388d0b1e438003e54917ee;
-/// What is signed of the answer `ok` with the ports `sum` to the invocation with that id, whose
-/// inputs are `inputs`.
+/// The signed message of the answer `ok` with the ports `sum` to `inputs`, for the invocation
+/// `SIGNED_ID`.
 const MESSAGE: vector<u8> =
     x"6e657875735f746f6f6c733a3a6f7574636f6d65f0f001538eeb5013bed23c30532512cd8c40500e7e388d0b1e438003e54917eeb70e3b0f1ae3cfbd3c7db1e0cbfc199bbf4d76a3e8d6de035cd30bf786d351d9026f6b69b604f6f09726e8656a312e5d7b410aae45fa165dbc417341880073f8b54dad";
-/// Its signature by the first key.
+/// The signature of `MESSAGE` by the first key.
 const SIGNATURE: vector<u8> =
     x"66e6265fe74a61f3f0f6673357b3f3bcbe623cbcd207e0cab91be7c3935569bbae4e1eebbfafebcd6306fdeedb816db793588071f776e1bcc79490e597e46205";
-/// Its signature by the second key.
+/// The signature of `MESSAGE` by the second key.
 const SECOND_SIGNATURE: vector<u8> =
     x"0e3ec69a26edd884b33af49c170186bc867e2569cdd33e8c03cd5f83d53a3752a69677df7a4ea985b4d4132e527d2f47fdbb6bb6758bfe5a93a86ef2e4033d06";
-/// The first key's signature of the same answer to the inputs `a: 12345679`.
+/// The signature by the first key of the same answer to the inputs `a: 12345679`.
 const SIGNATURE_OF_OTHER_INPUTS: vector<u8> =
     x"c05fa50d6a84e422afa8f2a127e7bc04c346f523741832253dbc0c19c75b89581f2dfd14b473f8a40f2e2faf459a892fe57f73be6fbea8cffb8a9902c2f31305";
 
 #[test]
-fun signed_is_the_answer_to_the_inputs_of_one_invocation() {
-    let (mut runner, _) = requested_signed();
+fun message_has_the_documented_bytes() {
+    let (mut runner, _) = request_signed_invocation();
     let invocation = runner.next_tx(BOB).take_shared_by_id<Invocation>(SIGNED_ID.to_id());
     assert_eq!(*invocation.inputs(), test_runner::inputs());
     assert_eq!(signed_outcome::message(&invocation, &ok(), &sum()), MESSAGE);
@@ -63,8 +64,8 @@ fun signed_is_the_answer_to_the_inputs_of_one_invocation() {
 }
 
 #[test]
-fun signed_answer_is_settled() {
-    let (mut runner, lee) = requested_signed();
+fun settle_accepts_a_signed_answer() {
+    let (mut runner, lee) = request_signed_invocation();
     assert!(settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE));
     let invocation = runner.next_tx(BOB).take_shared_by_id<Invocation>(SIGNED_ID.to_id());
     assert!(invocation.requires_signed_outcome());
@@ -75,66 +76,66 @@ fun signed_answer_is_settled() {
 }
 
 #[test]
-fun any_of_the_keys_signs() {
-    let (mut runner, lee) = requested_signed();
+fun settle_accepts_a_signature_by_any_key() {
+    let (mut runner, lee) = request_signed_invocation();
     assert!(settle_signed(&mut runner, lee, sum(), SECOND_KEY, SECOND_SIGNATURE));
     runner.end();
 }
 
 #[test]
-fun signed_answer_is_settled_once() {
-    let (mut runner, lee) = requested_signed();
+fun settle_returns_false_the_second_time() {
+    let (mut runner, lee) = request_signed_invocation();
     assert!(settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE));
     assert!(!settle_signed(&mut runner, lee, sum(), SECOND_KEY, SECOND_SIGNATURE));
     runner.end();
 }
 
 #[test]
-fun signed_answer_is_not_settled_too_late() {
-    let (mut runner, lee) = requested_signed();
+fun settle_returns_false_after_the_last_window() {
+    let (mut runner, lee) = request_signed_invocation();
     runner.advance(WINDOW_MS);
     assert!(!settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE));
     runner.end();
 }
 
-#[test, expected_failure(abort_code = invocation::ENotSigned)]
-fun answer_without_a_signature_is_not_settled() {
-    let (mut runner, lee) = requested_signed();
+#[test, expected_failure(abort_code = invocation::ESignatureOrCallRequired)]
+fun invocation_settle_aborts_when_a_signature_is_required() {
+    let (mut runner, lee) = request_signed_invocation();
     settle(&mut runner, lee);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = signed_outcome::EWrongSignature)]
-fun signature_of_another_answer_does_not_count() {
-    let (mut runner, lee) = requested_signed();
+#[test, expected_failure(abort_code = signed_outcome::EInvalidSignature)]
+fun settle_rejects_a_signature_of_another_answer() {
+    let (mut runner, lee) = request_signed_invocation();
     settle_signed(&mut runner, lee, port(b"result", b"4"), PUBLIC_KEY, SIGNATURE);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = signed_outcome::EWrongSignature)]
-fun signature_of_the_same_answer_to_other_inputs_does_not_count() {
-    let (mut runner, lee) = requested_signed();
+#[test, expected_failure(abort_code = signed_outcome::EInvalidSignature)]
+fun settle_rejects_a_signature_for_other_inputs() {
+    let (mut runner, lee) = request_signed_invocation();
     settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE_OF_OTHER_INPUTS);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = signed_outcome::EWrongSignature)]
-fun signature_by_another_of_the_keys_does_not_count() {
-    let (mut runner, lee) = requested_signed();
+#[test, expected_failure(abort_code = signed_outcome::EInvalidSignature)]
+fun settle_rejects_a_signature_by_another_key_of_the_tool() {
+    let (mut runner, lee) = request_signed_invocation();
     settle_signed(&mut runner, lee, sum(), SECOND_KEY, SIGNATURE);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = signed_outcome::EWrongKey)]
-fun signature_by_a_key_of_nobody_does_not_count() {
-    let (mut runner, lee) = requested_signed();
+fun settle_rejects_an_unknown_key() {
+    let (mut runner, lee) = request_signed_invocation();
     settle_signed(&mut runner, lee, sum(), key(1), SIGNATURE);
     runner.end();
 }
 
 #[test]
-fun answer_need_not_be_signed_to_fail() {
-    let (mut runner, lee) = requested_signed();
+fun fail_works_without_a_signature() {
+    let (mut runner, lee) = request_signed_invocation();
     let id = SIGNED_ID.to_id();
     runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
         let (reason, detail) = (b"timed_out".to_ascii_string(), b"".to_string());
@@ -147,12 +148,13 @@ fun answer_need_not_be_signed_to_fail() {
 
 #[test]
 fun settle_attempt_pays_for_the_inputs_read() {
-    let (mut runner, execution, lee) = requested_attempt();
+    let (mut runner, execution, lee) = request_signed_attempt();
     assert!(settle_attempt(&mut runner, &execution, lee, test_runner::inputs()));
     let invocation = runner.next_tx(BOB).take_shared_by_id<Invocation>(SIGNED_ID.to_id());
     assert_eq!(invocation.state().variant(), ok());
     assert_eq!(*invocation.state().ports(), sum());
-    // The price, 2 520 000 for settling, 7 600 for each of 13 bytes, and 400 000 for 10 000 bytes read.
+    // The price, 2 520 000 for settling, 7 600 for each of 13 bytes, and 400 000 for reading 10 000
+    // bytes.
     let paid_mist = 5_000_000 + 2_520_000 + 98_800 + 400_000;
     assert_eq!(invocation.payment_mist(), ATTEMPT_MIST - paid_mist);
     test_scenario::return_shared(invocation);
@@ -160,9 +162,9 @@ fun settle_attempt_pays_for_the_inputs_read() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = signed_outcome::EWrongSignature)]
+#[test, expected_failure(abort_code = signed_outcome::EInvalidSignature)]
 fun settle_attempt_rejects_a_signature_for_other_inputs() {
-    let (mut runner, execution, lee) = requested_attempt();
+    let (mut runner, execution, lee) = request_signed_attempt();
     settle_attempt(&mut runner, &execution, lee, port(b"a", b"12345679"));
     execution.delete();
     runner.end();
@@ -170,25 +172,25 @@ fun settle_attempt_rejects_a_signature_for_other_inputs() {
 
 #[test]
 fun settle_attempt_returns_false_after_the_last_window() {
-    let (mut runner, execution, lee) = requested_attempt();
+    let (mut runner, execution, lee) = request_signed_attempt();
     runner.advance(WINDOW_MS);
     assert!(!settle_attempt(&mut runner, &execution, lee, test_runner::inputs()));
     execution.delete();
     runner.end();
 }
 
-// === Keys of the moment of the request ===
+// === Keys at the time of the request ===
 
 #[test]
-fun key_that_was_removed_since_signs() {
-    let (mut runner, lee) = requested_signed();
+fun settle_accepts_a_key_that_was_removed_after_the_request() {
+    let (mut runner, lee) = request_signed_invocation();
     runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| tool.remove_key(name, PUBLIC_KEY, ctx));
     assert!(settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = signed_outcome::EWrongKey)]
-fun key_that_was_removed_before_does_not_sign() {
+fun settle_rejects_a_key_that_was_removed_before_the_request() {
     let (mut runner, lee) = alice_and_lee();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.add_key(name, tools, PUBLIC_KEY, ctx);
@@ -202,7 +204,7 @@ fun key_that_was_removed_before_does_not_sign() {
 }
 
 #[test, expected_failure(abort_code = signed_outcome::EWrongKey)]
-fun key_that_was_added_since_does_not_sign() {
+fun settle_rejects_a_key_that_was_added_after_the_request() {
     let (mut runner, lee) = alice_and_lee();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.add_key(name, tools, key(1), ctx);
@@ -214,9 +216,9 @@ fun key_that_was_added_since_does_not_sign() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = invocation::ENotSigned)]
-fun tool_that_no_longer_signs_signs_what_was_requested_before() {
-    let (mut runner, lee) = requested_signed();
+#[test, expected_failure(abort_code = invocation::ESignatureOrCallRequired)]
+fun invocation_settle_aborts_if_the_request_required_a_signature() {
+    let (mut runner, lee) = request_signed_invocation();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_requires_signed_outcome(name, tools, false, ctx);
     });
@@ -225,7 +227,7 @@ fun tool_that_no_longer_signs_signs_what_was_requested_before() {
 }
 
 #[test]
-fun tool_that_has_keys_need_not_sign() {
+fun invocation_settle_works_when_no_signature_is_required() {
     let (mut runner, lee) = alice_and_lee();
     add_keys(&mut runner);
     request_as_signed(&mut runner, lee);
@@ -237,7 +239,7 @@ fun tool_that_has_keys_need_not_sign() {
 }
 
 #[test, expected_failure(abort_code = signed_outcome::EWrongKey)]
-fun nobody_signs_where_nobody_has_to() {
+fun settle_rejects_keys_when_no_signature_is_required() {
     let (mut runner, lee) = alice_and_lee();
     add_keys(&mut runner);
     request_as_signed(&mut runner, lee);
@@ -261,15 +263,16 @@ fun require_signed_outcomes(runner: &mut Runner) {
     });
 }
 
-/// The invocation `SIGNED_ID` of a tool whose answers are signed by one of two keys.
-fun requested_signed(): (Runner, ID) {
+/// Request the invocation `SIGNED_ID` of a tool whose answers are signed by one of two keys.
+fun request_signed_invocation(): (Runner, ID) {
     let (mut runner, lee) = alice_and_lee();
     require_signed_outcomes(&mut runner);
     request_as_signed(&mut runner, lee);
     (runner, lee)
 }
 
-/// Requests in a transaction with the digest 0xff00…00: a signature is over the invocation's id.
+/// Request in a transaction with the digest 0xff00…00, because a signature covers the invocation's
+/// ID.
 fun request_as_signed(runner: &mut Runner, lee: ID) {
     let add = runner.id_of(ADD);
     let scenario = runner.next_tx(BOB);
@@ -298,7 +301,7 @@ fun request_as_signed(runner: &mut Runner, lee: ID) {
     test_scenario::return_shared(tool);
 }
 
-/// Lets Lee settle the invocation `SIGNED_ID` without a signature.
+/// Settle the invocation `SIGNED_ID` without a signature, as Lee.
 fun settle(runner: &mut Runner, lee: ID): bool {
     let mut settled = false;
     let id = SIGNED_ID.to_id();
@@ -308,7 +311,7 @@ fun settle(runner: &mut Runner, lee: ID): bool {
     settled
 }
 
-/// Lets Lee settle it with a signature.
+/// Settle it with a signature, as Lee.
 fun settle_signed(
     runner: &mut Runner,
     lee: ID,
@@ -324,8 +327,8 @@ fun settle_signed(
     settled
 }
 
-/// Requests the attempt `SIGNED_ID`, whose inputs its execution supplies.
-fun requested_attempt(): (Runner, UID, ID) {
+/// Request the attempt `SIGNED_ID`, whose execution supplies the inputs.
+fun request_signed_attempt(): (Runner, UID, ID) {
     let (mut runner, lee) = alice_and_lee();
     require_signed_outcomes(&mut runner);
     let add = runner.id_of(ADD);
@@ -333,11 +336,11 @@ fun requested_attempt(): (Runner, UID, ID) {
     let mut execution = option::none();
     runner.admin_tx!(ADMIN, |admin, _, leaders, clock, ctx| {
         let object = object::new(ctx);
-        let (run, settling) = (run::new(0, vector[]), settling::of(&tool));
+        let (run, settlement) = (run::new(0, vector[]), settlement::for_tool(&tool));
         let settings = leaders.settings();
         let (id, _) = invocation::request_attempt(
             permit::grant(admin, ctx),
-            attempt::new(object.to_inner(), run, 1, &settling, settings, ctx),
+            attempt::new(object.to_inner(), run, 1, &settlement, settings, ctx),
             &tool,
             BOB,
             vector[lee],
@@ -355,7 +358,7 @@ fun requested_attempt(): (Runner, UID, ID) {
     (runner, execution.destroy_some(), lee)
 }
 
-/// Settles the attempt with `SIGNATURE` after 10 000 bytes of `inputs` were read.
+/// Settle the attempt with `SIGNATURE` after reading 10 000 bytes of `inputs`.
 fun settle_attempt(runner: &mut Runner, execution: &UID, lee: ID, inputs: Ports): bool {
     let mut settled = false;
     let id = SIGNED_ID.to_id();

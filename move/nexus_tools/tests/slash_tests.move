@@ -6,26 +6,26 @@ use nexus_tools::collateral_runner::{
     cancel_slash,
     cancel_unregister,
     claim,
-    claimed,
+    claimed_collateral,
     end,
     execute,
     lock,
-    locked,
+    locked_collateral,
     new_clock,
     propose,
     propose_for,
-    slashed,
+    slashed_collateral,
     top_up,
     unregister,
-    unregistered,
+    unregistered_collateral,
 };
-use nexus_tools::test_runner::{assert_paid_at_most, evidence, text};
+use nexus_tools::test_runner::{assert_paid_at_most, evidence_digest, text};
 use std::unit_test::assert_eq;
 use sui::clock::Clock;
 
 const OWNER: address = @0xA;
-/// Where burnt SUI goes.
-const NOBODY: address = @0x0;
+/// The address that receives burnt SUI.
+const BURN_ADDRESS: address = @0x0;
 
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 86_400_000;
@@ -33,43 +33,43 @@ const DAY_MS: u64 = 86_400_000;
 // === Slashes ===
 
 #[test]
-fun slash_is_executed_three_days_after_it_was_proposed_and_made_good() {
-    let (mut collateral, mut clock) = locked();
+fun execute_slash_works_after_three_days_and_top_up_restores() {
+    let (mut collateral, mut clock) = locked_collateral();
     clock.set_for_testing(500);
     propose(&mut collateral, 30, &clock);
     assert!(collateral.has_pending_slash(&clock));
-    assert_eq!(collateral.held_back_mist(&clock), 30);
+    assert_eq!(collateral.locked_for_slash_mist(&clock), 30);
     assert_eq!(collateral.balance_mist(), 100);
-    assert!(collateral.is_in_force());
+    assert!(collateral.is_active());
     clock.set_for_testing(500 + 3 * DAY_MS);
     execute(&mut collateral, &clock);
-    assert_paid_at_most(NOBODY, 30);
+    assert_paid_at_most(BURN_ADDRESS, 30);
     assert_eq!(collateral.balance_mist(), 70);
     assert_eq!(collateral.required_mist(), 100);
     assert_eq!(collateral.shortfall_mist(), 30);
     assert!(!collateral.is_claimed());
-    assert!(!collateral.is_whole());
-    assert!(!collateral.is_in_force());
+    assert!(!collateral.is_sufficient());
+    assert!(!collateral.is_active());
     assert!(!collateral.has_pending_slash(&clock));
-    assert_eq!(collateral.held_back_mist(&clock), 0);
+    assert_eq!(collateral.locked_for_slash_mist(&clock), 0);
     top_up(&mut collateral, 30);
-    assert!(collateral.is_in_force());
+    assert!(collateral.is_active());
     end(collateral, clock);
 }
 
 #[test, expected_failure(arithmetic_error, location = sui::funds_accumulator)]
-fun all_that_is_slashed_is_burnt() {
-    let (mut collateral, mut clock) = locked();
+fun execute_slash_burns_no_less_than_the_amount() {
+    let (mut collateral, mut clock) = locked_collateral();
     propose(&mut collateral, 30, &clock);
     clock.set_for_testing(3 * DAY_MS);
     execute(&mut collateral, &clock);
-    assert_paid_at_most(NOBODY, 29);
+    assert_paid_at_most(BURN_ADDRESS, 29);
     abort
 }
 
-#[test, expected_failure(abort_code = collateral::ENotDue)]
-fun slash_is_not_executed_a_millisecond_before() {
-    let (mut collateral, mut clock) = locked();
+#[test, expected_failure(abort_code = collateral::ESlashNotDue)]
+fun execute_slash_aborts_a_millisecond_early() {
+    let (mut collateral, mut clock) = locked_collateral();
     propose(&mut collateral, 30, &clock);
     clock.set_for_testing(3 * DAY_MS - 1);
     execute(&mut collateral, &clock);
@@ -77,8 +77,8 @@ fun slash_is_not_executed_a_millisecond_before() {
 }
 
 #[test]
-fun slash_can_be_executed_until_it_is_void() {
-    let (mut collateral, mut clock) = locked();
+fun execute_slash_works_until_the_slash_expires() {
+    let (mut collateral, mut clock) = locked_collateral();
     propose(&mut collateral, 30, &clock);
     clock.set_for_testing(4 * DAY_MS - 1);
     execute(&mut collateral, &clock);
@@ -87,8 +87,8 @@ fun slash_can_be_executed_until_it_is_void() {
 }
 
 #[test, expected_failure(abort_code = collateral::ENoSlashPending)]
-fun void_slash_is_not_executed() {
-    let (mut collateral, mut clock) = locked();
+fun execute_slash_aborts_after_the_slash_expired() {
+    let (mut collateral, mut clock) = locked_collateral();
     propose(&mut collateral, 30, &clock);
     clock.set_for_testing(4 * DAY_MS);
     execute(&mut collateral, &clock);
@@ -96,8 +96,8 @@ fun void_slash_is_not_executed() {
 }
 
 #[test, expected_failure(abort_code = collateral::ENoSlashPending)]
-fun slash_is_executed_once() {
-    let (mut collateral, mut clock) = locked();
+fun execute_slash_aborts_the_second_time() {
+    let (mut collateral, mut clock) = locked_collateral();
     propose(&mut collateral, 30, &clock);
     clock.set_for_testing(3 * DAY_MS);
     execute(&mut collateral, &clock);
@@ -106,8 +106,8 @@ fun slash_is_executed_once() {
 }
 
 #[test, expected_failure(abort_code = collateral::ENoSlashPending)]
-fun cancelled_slash_is_not_executed() {
-    let (mut collateral, mut clock) = locked();
+fun execute_slash_aborts_after_a_cancellation() {
+    let (mut collateral, mut clock) = locked_collateral();
     propose(&mut collateral, 30, &clock);
     cancel_slash(&mut collateral, &clock);
     clock.set_for_testing(3 * DAY_MS);
@@ -116,23 +116,23 @@ fun cancelled_slash_is_not_executed() {
 }
 
 #[test, expected_failure(abort_code = collateral::ENoSlashPending)]
-fun what_was_not_proposed_is_not_cancelled() {
-    let (mut collateral, clock) = locked();
+fun cancel_slash_aborts_without_a_proposal() {
+    let (mut collateral, clock) = locked_collateral();
     cancel_slash(&mut collateral, &clock);
     abort
 }
 
 #[test, expected_failure(abort_code = collateral::ESlashPending)]
-fun one_slash_is_pending_at_a_time() {
-    let (mut collateral, clock) = locked();
+fun propose_slash_aborts_while_another_is_pending() {
+    let (mut collateral, clock) = locked_collateral();
     propose(&mut collateral, 1, &clock);
     propose(&mut collateral, 1, &clock);
     abort
 }
 
 #[test]
-fun all_slashes_together_may_come_to_half() {
-    let (mut collateral, mut clock) = locked();
+fun propose_slash_accepts_half_in_several_slashes() {
+    let (mut collateral, mut clock) = locked_collateral();
     slash(&mut collateral, 20, &mut clock);
     assert_eq!(collateral.slashable_mist(), 30);
     slash(&mut collateral, 30, &mut clock);
@@ -142,20 +142,20 @@ fun all_slashes_together_may_come_to_half() {
 }
 
 #[test, expected_failure(abort_code = collateral::ESlashTooLarge)]
-fun slashes_do_not_come_to_more_than_half() {
-    let (mut collateral, mut clock) = locked();
+fun propose_slash_aborts_above_half_in_several_slashes() {
+    let (mut collateral, mut clock) = locked_collateral();
     slash(&mut collateral, 20, &mut clock);
     propose(&mut collateral, 31, &clock);
     abort
 }
 
 #[test]
-fun slash_that_took_nothing_does_not_count() {
-    let (mut collateral, mut clock) = locked();
+fun slashable_mist_ignores_cancelled_and_expired_slashes() {
+    let (mut collateral, mut clock) = locked_collateral();
     propose(&mut collateral, 50, &clock);
     cancel_slash(&mut collateral, &clock);
     assert_eq!(collateral.slashable_mist(), 50);
-    // This one becomes void.
+    // This slash expires.
     propose(&mut collateral, 50, &clock);
     clock.set_for_testing(4 * DAY_MS);
     assert_eq!(collateral.slashable_mist(), 50);
@@ -164,8 +164,8 @@ fun slash_that_took_nothing_does_not_count() {
 }
 
 #[test]
-fun who_makes_a_slash_good_may_lose_half_again() {
-    let (mut collateral, mut clock) = locked();
+fun propose_slash_accepts_half_again_after_a_top_up() {
+    let (mut collateral, mut clock) = locked_collateral();
     slash(&mut collateral, 50, &mut clock);
     top_up(&mut collateral, 50);
     assert_eq!(collateral.slashable_mist(), 50);
@@ -175,86 +175,86 @@ fun who_makes_a_slash_good_may_lose_half_again() {
 }
 
 #[test, expected_failure(abort_code = collateral::ESlashTooLarge)]
-fun single_slash_does_not_come_to_more_than_half() {
-    let (mut collateral, clock) = locked();
+fun propose_slash_aborts_above_half() {
+    let (mut collateral, clock) = locked_collateral();
     propose(&mut collateral, 51, &clock);
     abort
 }
 
 #[test]
-fun half_is_rounded_down() {
-    let (mut collateral, clock) = (collateral::none(), new_clock());
+fun propose_slash_rounds_half_down() {
+    let (mut collateral, clock) = (collateral::empty(), new_clock());
     lock(&mut collateral, 101, 100, 1_000, 1_000, &clock);
     assert_eq!(collateral.slashable_mist(), 50);
     end(collateral, clock);
 }
 
 #[test]
-fun no_more_than_there_is_can_be_slashed() {
-    let (mut collateral, mut clock) = unregistered();
+fun slashable_mist_is_at_most_the_remaining_balance() {
+    let (mut collateral, mut clock) = unregistered_collateral();
     propose(&mut collateral, 20, &clock);
     clock.set_for_testing(1_000);
     claim(&mut collateral, &clock);
     assert_eq!(collateral.slashable_mist(), 20);
     cancel_slash(&mut collateral, &clock);
     cancel_unregister(&mut collateral);
-    // All of what is left.
+    // This is the whole remaining balance.
     propose(&mut collateral, 20, &clock);
     end(collateral, clock);
 }
 
-#[test, expected_failure(abort_code = collateral::EWrongSlash)]
-fun slash_takes_something() {
-    let (mut collateral, clock) = locked();
+#[test, expected_failure(abort_code = collateral::EInvalidSlashAmount)]
+fun propose_slash_aborts_for_0() {
+    let (mut collateral, clock) = locked_collateral();
     propose(&mut collateral, 0, &clock);
     abort
 }
 
-#[test, expected_failure(abort_code = collateral::EWrongSlash)]
-fun slash_takes_no_more_than_there_is() {
-    let (mut collateral, clock) = locked();
+#[test, expected_failure(abort_code = collateral::EInvalidSlashAmount)]
+fun propose_slash_aborts_above_the_balance() {
+    let (mut collateral, clock) = locked_collateral();
     propose(&mut collateral, 101, &clock);
     abort
 }
 
-#[test, expected_failure(abort_code = collateral::EWrongSlash)]
-fun claimed_collateral_is_not_slashed() {
-    let (mut collateral, clock) = claimed();
+#[test, expected_failure(abort_code = collateral::EInvalidSlashAmount)]
+fun propose_slash_aborts_after_the_claim() {
+    let (mut collateral, clock) = claimed_collateral();
     propose(&mut collateral, 1, &clock);
     abort
 }
 
 #[test, expected_failure(abort_code = collateral::EInvalidReason)]
-fun slash_has_a_reason() {
-    let (mut collateral, clock) = locked();
-    propose_for(&mut collateral, b"", evidence(), &clock);
+fun propose_slash_aborts_for_an_empty_reason() {
+    let (mut collateral, clock) = locked_collateral();
+    propose_for(&mut collateral, b"", evidence_digest(), &clock);
     abort
 }
 
 #[test]
-fun reason_has_at_most_500_bytes() {
-    let (mut collateral, clock) = locked();
-    propose_for(&mut collateral, text(500, 0x61), evidence(), &clock);
+fun propose_slash_accepts_a_reason_of_500_bytes() {
+    let (mut collateral, clock) = locked_collateral();
+    propose_for(&mut collateral, text(500, 0x61), evidence_digest(), &clock);
     end(collateral, clock);
 }
 
 #[test, expected_failure(abort_code = collateral::EInvalidReason)]
-fun reason_does_not_have_501_bytes() {
-    let (mut collateral, clock) = locked();
-    propose_for(&mut collateral, text(501, 0x61), evidence(), &clock);
+fun propose_slash_aborts_for_a_reason_of_501_bytes() {
+    let (mut collateral, clock) = locked_collateral();
+    propose_for(&mut collateral, text(501, 0x61), evidence_digest(), &clock);
     abort
 }
 
 #[test, expected_failure(abort_code = collateral::EInvalidEvidence)]
-fun digest_of_the_evidence_has_no_less_than_32_bytes() {
-    let (mut collateral, clock) = locked();
+fun propose_slash_aborts_for_a_digest_of_31_bytes() {
+    let (mut collateral, clock) = locked_collateral();
     propose_for(&mut collateral, b"It lied.", text(31, 1), &clock);
     abort
 }
 
 #[test, expected_failure(abort_code = collateral::EInvalidEvidence)]
-fun digest_of_the_evidence_has_no_more_than_32_bytes() {
-    let (mut collateral, clock) = locked();
+fun propose_slash_aborts_for_a_digest_of_33_bytes() {
+    let (mut collateral, clock) = locked_collateral();
     propose_for(&mut collateral, b"It lied.", text(33, 1), &clock);
     abort
 }
@@ -262,8 +262,8 @@ fun digest_of_the_evidence_has_no_more_than_32_bytes() {
 // === Slashes and claims ===
 
 #[test]
-fun slash_is_proposed_until_the_delay_is_over() {
-    let (mut collateral, mut clock) = unregistered();
+fun propose_slash_works_until_the_delay_is_over() {
+    let (mut collateral, mut clock) = unregistered_collateral();
     clock.set_for_testing(999);
     propose(&mut collateral, 30, &clock);
     assert!(collateral.has_pending_slash(&clock));
@@ -271,16 +271,16 @@ fun slash_is_proposed_until_the_delay_is_over() {
 }
 
 #[test, expected_failure(abort_code = collateral::EDelayOver)]
-fun no_slash_is_proposed_when_the_delay_is_over() {
-    let (mut collateral, mut clock) = unregistered();
+fun propose_slash_aborts_after_the_delay() {
+    let (mut collateral, mut clock) = unregistered_collateral();
     clock.set_for_testing(1_000);
     propose(&mut collateral, 30, &clock);
     abort
 }
 
 #[test]
-fun collateral_is_claimable_when_the_delay_is_over() {
-    let (mut collateral, mut clock) = locked();
+fun is_claimable_returns_true_after_the_delay() {
+    let (mut collateral, mut clock) = locked_collateral();
     clock.set_for_testing(500);
     assert!(!collateral.is_claimable(&clock));
     unregister(&mut collateral, &clock);
@@ -292,8 +292,8 @@ fun collateral_is_claimable_when_the_delay_is_over() {
 }
 
 #[test]
-fun pending_slash_holds_back_its_amount_alone() {
-    let (mut collateral, mut clock) = unregistered();
+fun claim_pays_all_but_the_amount_of_a_pending_slash() {
+    let (mut collateral, mut clock) = unregistered_collateral();
     clock.set_for_testing(999);
     propose(&mut collateral, 30, &clock);
     clock.set_for_testing(1_000);
@@ -301,7 +301,7 @@ fun pending_slash_holds_back_its_amount_alone() {
     assert!(!collateral.is_claimed());
     assert_eq!(collateral.shortfall_mist(), 70);
     clock.set_for_testing(999 + 4 * DAY_MS);
-    assert_eq!(collateral.held_back_mist(&clock), 0);
+    assert_eq!(collateral.locked_for_slash_mist(&clock), 0);
     assert_eq!(claim(&mut collateral, &clock), 30);
     assert!(collateral.is_claimed());
     assert_paid_at_most(OWNER, 100);
@@ -309,8 +309,8 @@ fun pending_slash_holds_back_its_amount_alone() {
 }
 
 #[test]
-fun single_mist_that_is_not_held_back_is_claimed() {
-    let (mut collateral, mut clock) = unregistered();
+fun claim_pays_a_single_mist_that_is_not_locked() {
+    let (mut collateral, mut clock) = unregistered_collateral();
     propose(&mut collateral, 20, &clock);
     clock.set_for_testing(1_000);
     claim(&mut collateral, &clock);
@@ -323,9 +323,9 @@ fun single_mist_that_is_not_held_back_is_claimed() {
     end(collateral, clock);
 }
 
-#[test, expected_failure(abort_code = collateral::EHeldBack)]
-fun what_is_held_back_is_not_claimed() {
-    let (mut collateral, mut clock) = unregistered();
+#[test, expected_failure(abort_code = collateral::ELockedForSlash)]
+fun claim_aborts_for_the_amount_locked_for_a_slash() {
+    let (mut collateral, mut clock) = unregistered_collateral();
     propose(&mut collateral, 30, &clock);
     clock.set_for_testing(1_000);
     claim(&mut collateral, &clock);
@@ -334,8 +334,8 @@ fun what_is_held_back_is_not_claimed() {
 }
 
 #[test]
-fun slash_that_is_executed_after_the_claim_leaves_nothing() {
-    let (mut collateral, mut clock) = unregistered();
+fun execute_slash_after_a_claim_leaves_an_empty_balance() {
+    let (mut collateral, mut clock) = unregistered_collateral();
     propose(&mut collateral, 30, &clock);
     clock.set_for_testing(1_000);
     claim(&mut collateral, &clock);
@@ -345,17 +345,17 @@ fun slash_that_is_executed_after_the_claim_leaves_nothing() {
     assert_eq!(claim(&mut collateral, &clock), 0);
     assert!(collateral.is_claimed());
     assert_paid_at_most(OWNER, 70);
-    assert_paid_at_most(NOBODY, 30);
+    assert_paid_at_most(BURN_ADDRESS, 30);
     end(collateral, clock);
 }
 
 #[test]
-fun slashes_do_not_survive_the_claim() {
-    let (mut collateral, mut clock) = locked();
+fun claim_resets_the_slashes() {
+    let (mut collateral, mut clock) = locked_collateral();
     slash(&mut collateral, 30, &mut clock);
     unregister(&mut collateral, &clock);
     propose(&mut collateral, 10, &clock);
-    // This one is void by then.
+    // This slash has expired by then.
     clock.increment_for_testing(4 * DAY_MS);
     assert_eq!(claim(&mut collateral, &clock), 70);
     lock(&mut collateral, 100, 100, 1_000, 1_000, &clock);
@@ -365,47 +365,47 @@ fun slashes_do_not_survive_the_claim() {
 }
 
 #[test]
-fun part_that_was_claimed_is_brought_back_when_the_unregistration_is_cancelled() {
-    let (mut collateral, mut clock) = unregistered();
+fun top_up_restores_a_claimed_part_after_a_cancelled_unregistration() {
+    let (mut collateral, mut clock) = unregistered_collateral();
     propose(&mut collateral, 30, &clock);
     clock.set_for_testing(1_000);
     claim(&mut collateral, &clock);
     cancel_unregister(&mut collateral);
-    assert!(!collateral.is_in_force());
+    assert!(!collateral.is_active());
     top_up(&mut collateral, 70);
-    assert!(collateral.is_in_force());
+    assert!(collateral.is_active());
     end(collateral, clock);
 }
 
-#[test, expected_failure(abort_code = collateral::EWrongTopUp)]
-fun top_up_is_no_more_than_the_shortfall() {
-    let (mut collateral, clock) = slashed();
+#[test, expected_failure(abort_code = collateral::EWrongTopUpAmount)]
+fun top_up_aborts_above_the_shortfall() {
+    let (mut collateral, clock) = slashed_collateral();
     top_up(&mut collateral, 31);
     end(collateral, clock);
 }
 
-#[test, expected_failure(abort_code = collateral::EWrongTopUp)]
-fun top_up_is_no_less_than_the_shortfall() {
-    let (mut collateral, clock) = slashed();
+#[test, expected_failure(abort_code = collateral::EWrongTopUpAmount)]
+fun top_up_aborts_below_the_shortfall() {
+    let (mut collateral, clock) = slashed_collateral();
     top_up(&mut collateral, 29);
     end(collateral, clock);
 }
 
-#[test, expected_failure(abort_code = collateral::EClaimed)]
-fun claimed_collateral_is_not_topped_up() {
-    let (mut collateral, clock) = claimed();
+#[test, expected_failure(abort_code = collateral::EAlreadyClaimed)]
+fun top_up_aborts_after_the_claim() {
+    let (mut collateral, clock) = claimed_collateral();
     top_up(&mut collateral, 0);
     end(collateral, clock);
 }
 
-/// Each byte is a step, which is taken if the rules of the module's documentation allow it.
-/// Whatever the order: nothing is lost, and no more is slashed than half.
+/// Each byte is an operation, which is executed if the documentation of the module allows it. In
+/// any order, no MIST is lost, and slashes take at most half.
 #[random_test]
-fun slashes_and_claims_in_any_order_lose_nothing(steps: vector<u8>) {
-    let (mut collateral, mut clock) = locked();
+fun slashes_and_claims_in_any_order_conserve_the_balance(steps: vector<u8>) {
+    let (mut collateral, mut clock) = locked_collateral();
     let (mut in_mist, mut claimed_mist, mut burnt_mist) = (100, 0, 0);
-    // What was locked, what is there, and what was slashed since; the pending slash, and when it
-    // was proposed; when the timer was started.
+    // The locked amount, the balance, and the slashed amount; the pending slash and its time; the
+    // time of the unregistration.
     let (mut locked_mist, mut there_mist, mut slashed_mist) = (100, 100, 0);
     let (mut pending_mist, mut proposed_at_ms, mut unregistered_at_ms) = (0, 0, option::none());
     steps.do!(|step| {
@@ -466,17 +466,17 @@ fun slashes_and_claims_in_any_order_lose_nothing(steps: vector<u8>) {
         assert_eq!(collateral.is_claimed(), locked_mist == 0);
         assert_eq!(collateral.unregistered_at_ms(), unregistered_at_ms);
         assert_eq!(in_mist, there_mist + claimed_mist + burnt_mist);
-        assert!(collateral.held_back_mist(&clock) <= there_mist);
+        assert!(collateral.locked_for_slash_mist(&clock) <= there_mist);
         assert_eq!(collateral.slashable_mist(), (locked_mist / 2 - slashed_mist).min(there_mist));
     });
     assert_paid_at_most(OWNER, claimed_mist);
-    assert_paid_at_most(NOBODY, burnt_mist);
+    assert_paid_at_most(BURN_ADDRESS, burnt_mist);
     end(collateral, clock);
 }
 
 // === Helpers ===
 
-/// Proposes a slash and executes it as soon as the rules allow.
+/// Propose a slash, and execute it as soon as possible.
 fun slash(collateral: &mut Collateral, amount_mist: u64, clock: &mut Clock) {
     propose(collateral, amount_mist, clock);
     clock.increment_for_testing(3 * DAY_MS);

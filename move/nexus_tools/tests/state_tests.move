@@ -1,4 +1,4 @@
-/// What each view says of an invocation in each of its states.
+/// The views of an invocation in each of its states.
 #[test_only]
 module nexus_tools::state_tests;
 
@@ -8,14 +8,14 @@ use nexus_tools::value::{Self, Value};
 use std::unit_test::assert_eq;
 
 #[test]
-fun what_is_requested_is_not_closed() {
+fun is_closed_returns_false_for_a_request() {
     let state = state::requested();
     assert!(!state.is_closed());
     assert!(!state.is_settled());
 }
 
 #[test]
-fun what_is_settled_has_its_answer() {
+fun variant_and_ports_return_the_answer() {
     let state = settled();
     assert!(state.is_closed());
     assert!(state.is_settled());
@@ -25,29 +25,29 @@ fun what_is_settled_has_its_answer() {
 }
 
 #[test]
-fun state_has_the_bytes_of_what_it_came_to() {
+fun size_is_that_of_the_answer_or_failure() {
     // Variant and ports: 2, and 1 + 7 + 3 of `{"result": 3}`.
-    assert_eq!(settled().bytes(), 13);
+    assert_eq!(settled().size(), 13);
     // `timed_out` and `5 s`.
-    assert_eq!(failed().bytes(), 12);
-    assert_eq!(state::expired().bytes(), 0);
-    assert_eq!(state::requested().bytes(), 0);
+    assert_eq!(failed().size(), 12);
+    assert_eq!(state::expired().size(), 0);
+    assert_eq!(state::requested().size(), 0);
 }
 
 #[test]
-fun element_is_that_of_a_port_of_the_answer() {
-    let list = value::none().with(b"a", value::inline_list(vector[vector[b"1", b"22"]]));
+fun element_returns_an_element_of_the_answer() {
+    let list = value::empty_ports().with(b"a", value::inline_list(vector[vector[b"1", b"22"]]));
     let state = state::settled(ok(), list, @0x1.to_id(), 0);
     assert_eq!(state.element(&b"a".to_ascii_string(), 1), value::inline(b"22"));
 }
 
 #[test, expected_failure(abort_code = value::ENotAList)]
-fun failure_has_no_elements() {
+fun element_aborts_for_a_failure() {
     failed().element(&b"reason".to_ascii_string(), 0);
 }
 
 #[test]
-fun what_failed_has_its_reason_and_its_detail() {
+fun output_returns_reason_and_detail_of_a_failure() {
     let state = failed();
     assert!(state.is_closed());
     assert!(!state.is_settled());
@@ -57,7 +57,7 @@ fun what_failed_has_its_reason_and_its_detail() {
 }
 
 #[test]
-fun what_expired_has_that_for_its_reason_and_no_detail() {
+fun output_returns_expired_and_an_empty_detail() {
     let state = state::expired();
     assert!(state.is_closed());
     assert!(!state.is_settled());
@@ -66,30 +66,30 @@ fun what_expired_has_that_for_its_reason_and_no_detail() {
     assert_eq!(output(&state, b"detail"), value::inline(b"\"\""));
 }
 
-// === What there is not ===
+// === Missing values ===
 
 #[test, expected_failure(abort_code = state::ENotSettled)]
-fun what_is_requested_has_no_variant() {
+fun variant_aborts_for_a_request() {
     state::requested().variant();
 }
 
 #[test, expected_failure(abort_code = state::ENotSettled)]
-fun what_failed_has_no_ports() {
+fun ports_aborts_for_a_failure() {
     failed().ports();
 }
 
 #[test, expected_failure(abort_code = state::ENotFailed)]
-fun what_is_settled_has_no_reason() {
+fun reason_aborts_for_an_answer() {
     settled().reason();
 }
 
 #[test, expected_failure(abort_code = state::ENotFailed)]
-fun what_is_requested_has_come_to_nothing() {
+fun output_aborts_for_a_request() {
     output(&state::requested(), b"reason");
 }
 
 #[test, expected_failure(abort_code = value::EUnknownPort)]
-fun answer_has_no_port_that_the_tool_did_not_give() {
+fun output_aborts_for_an_unknown_port() {
     output(&settled(), b"reason");
 }
 

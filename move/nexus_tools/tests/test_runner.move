@@ -1,7 +1,7 @@
-/// Runs transactions of several people on the package as it is right after its publication.
+/// Transactions of several accounts on the newly published package.
 ///
-/// Each macro is one transaction: it takes the objects that it names out of the ledger, hands them
-/// to the test, and puts them back.
+/// Each macro is one transaction. It takes the objects that it names from the ledger, passes them
+/// to the test, and returns them.
 #[test_only]
 module nexus_tools::test_runner;
 
@@ -42,22 +42,22 @@ const START_MS: u64 = 1_000_000;
 const TOOL_COLLATERAL_MIST: u64 = 1_000_000_000;
 const LEADER_COLLATERAL_MIST: u64 = 10_000_000_000;
 const DELAY_MS: u64 = 604_800_000;
-/// How long a slash is proposed before it can be executed.
+/// The time between the proposal of a slash and its execution.
 const NOTICE_MS: u64 = 259_200_000;
 const MAX_U64: u64 = 18_446_744_073_709_551_615;
 
 // === Structs ===
 
-/// A ledger with the package on it.
+/// A ledger with the package.
 public struct Runner {
     scenario: Scenario,
     tools: ID,
     leaders: ID,
 }
 
-// === Life of the runner ===
+// === Start, time and end ===
 
-/// Publishes the package: the publisher is the admin.
+/// Publish the package. The publisher is the admin.
 public fun start(): Runner {
     let builder = test_scenario::ctx_builder_from_sender(ADMIN);
     let mut scenario = test_scenario::begin_with_context(
@@ -80,13 +80,13 @@ public fun end(self: Runner) {
     scenario.end();
 }
 
-/// Begins a transaction of `sender`.
+/// Start a transaction of `sender`.
 public fun next_tx(self: &mut Runner, sender: address): &mut Scenario {
     self.scenario.next_tx(sender);
     &mut self.scenario
 }
 
-/// Begins an epoch with another reference gas price.
+/// Start an epoch with another reference gas price.
 public fun next_epoch(self: &mut Runner, gas_price: u64) {
     let epoch = self.scenario.ctx().epoch() + 1;
     let builder = self.scenario.ctx_builder().set_epoch(epoch);
@@ -95,7 +95,7 @@ public fun next_epoch(self: &mut Runner, gas_price: u64) {
 
 public fun scenario(self: &mut Runner): &mut Scenario { &mut self.scenario }
 
-/// Lets time pass.
+/// Advance the clock.
 public fun advance(self: &mut Runner, ms: u64) {
     let scenario = self.next_tx(ADMIN);
     let mut clock = scenario.take_shared<Clock>();
@@ -105,7 +105,7 @@ public fun advance(self: &mut Runner, ms: u64) {
 
 // === Transactions ===
 
-/// A transaction of `$sender` on both registries.
+/// Run a transaction of `$sender` on both registries.
 public macro fun tx(
     $self: &mut Runner,
     $sender: address,
@@ -115,7 +115,7 @@ public macro fun tx(
     self.admin_tx!($sender, |_, tools, leaders, clock, ctx| $f(tools, leaders, clock, ctx));
 }
 
-/// A transaction of `$sender` on the administration and both registries.
+/// Run a transaction of `$sender` on the administration and both registries.
 public macro fun admin_tx(
     $self: &mut Runner,
     $sender: address,
@@ -134,7 +134,7 @@ public macro fun admin_tx(
     test_scenario::return_shared(admin);
 }
 
-/// A transaction of `$sender` on the tool `$fqn` and its name.
+/// Run a transaction of `$sender` on the tool `$fqn` and its name.
 public macro fun tool_tx(
     $self: &mut Runner,
     $sender: address,
@@ -147,7 +147,7 @@ public macro fun tool_tx(
     });
 }
 
-/// A transaction of `$sender` on the tool `$fqn` and any name.
+/// Run a transaction of `$sender` on the tool `$fqn` and any name.
 public macro fun named_tool_tx(
     $self: &mut Runner,
     $sender: address,
@@ -169,7 +169,7 @@ public macro fun named_tool_tx(
     test_scenario::return_shared(tool);
 }
 
-/// A transaction of `$sender` on the tool `$fqn` and the administration.
+/// Run a transaction of `$sender` on the tool `$fqn` and the administration.
 public macro fun tool_admin_tx(
     $self: &mut Runner,
     $sender: address,
@@ -190,7 +190,7 @@ public macro fun tool_admin_tx(
     test_scenario::return_shared(admin);
 }
 
-/// A transaction of `$sender` on a leader.
+/// Run a transaction of `$sender` on a leader.
 public macro fun leader_tx(
     $self: &mut Runner,
     $sender: address,
@@ -203,7 +203,7 @@ public macro fun leader_tx(
     });
 }
 
-/// A transaction of `$sender` on a leader and the administration.
+/// Run a transaction of `$sender` on a leader and the administration.
 public macro fun leader_admin_tx(
     $self: &mut Runner,
     $sender: address,
@@ -223,7 +223,7 @@ public macro fun leader_admin_tx(
     test_scenario::return_shared(admin);
 }
 
-/// A transaction of `$sender` on the invocation `$id` and a leader.
+/// Run a transaction of `$sender` on the invocation `$id` and a leader.
 public macro fun invocation_tx(
     $self: &mut Runner,
     $sender: address,
@@ -242,9 +242,9 @@ public macro fun invocation_tx(
     test_scenario::return_shared(leader);
 }
 
-// === Usual acts: tools ===
+// === Operations: tools ===
 
-/// Lee's leader, and Alice's tool for 5 000 000 MIST that lists it.
+/// Register Lee's leader, and Alice's tool for 5 000 000 MIST that lists it.
 public fun alice_and_lee(): (Runner, ID) {
     let mut runner = start();
     let lee = runner.register_leader(LEE);
@@ -252,7 +252,7 @@ public fun alice_and_lee(): (Runner, ID) {
     (runner, lee)
 }
 
-/// Registers the first version of a name.
+/// Register the first version of a name.
 public fun register(
     self: &mut Runner,
     sender: address,
@@ -276,12 +276,12 @@ public fun register(
     });
 }
 
-/// Registers a further version of a name at no price.
+/// Register a further version of a name without a price.
 public fun register_version(self: &mut Runner, sender: address, fqn: vector<u8>) {
     self.register_version_of(sender, fqn, name_of(fqn));
 }
 
-/// Registers a tool as a version of `name` at no price.
+/// Register a tool as a version of `name` without a price.
 public fun register_version_of(
     self: &mut Runner,
     sender: address,
@@ -311,7 +311,7 @@ public fun unregister(self: &mut Runner, sender: address, fqn: vector<u8>) {
     self.tool_tx!(sender, fqn, |tool, name, _, clock, ctx| tool.unregister(name, clock, ctx));
 }
 
-/// Claims the collateral and returns how much it is; nothing more is paid to the sender.
+/// Claim the collateral, and return the amount. Fails if the sender is paid more.
 public fun claim(self: &mut Runner, sender: address, fqn: vector<u8>): u64 {
     let mut claimed_mist = 0;
     self.tool_tx!(sender, fqn, |tool, name, _, clock, ctx| {
@@ -330,15 +330,15 @@ public fun re_register(self: &mut Runner, sender: address, fqn: vector<u8>) {
     });
 }
 
-/// Lets the admin propose to slash a tool.
+/// Propose to slash a tool, as the admin.
 public fun propose_slash(self: &mut Runner, fqn: vector<u8>, amount_mist: u64) {
     self.tool_admin_tx!(ADMIN, fqn, |tool, admin, tools, clock, ctx| {
         let reason = b"It lied.".to_string();
-        slashing::propose_for_tool(tool, admin, tools, amount_mist, reason, evidence(), clock, ctx);
+        slashing::propose_for_tool(tool, admin, tools, amount_mist, reason, evidence_digest(), clock, ctx);
     });
 }
 
-/// Slashes a tool as soon as the rules allow.
+/// Slash a tool as soon as possible.
 public fun slash(self: &mut Runner, fqn: vector<u8>, amount_mist: u64) {
     self.propose_slash(fqn, amount_mist);
     self.advance(NOTICE_MS);
@@ -347,9 +347,9 @@ public fun slash(self: &mut Runner, fqn: vector<u8>, amount_mist: u64) {
     });
 }
 
-// === Usual acts: leaders ===
+// === Operations: leaders ===
 
-/// Registers a leader that is its own worker, and activates it.
+/// Register a leader that is its own worker, and activate it.
 public fun register_leader(self: &mut Runner, sender: address): ID {
     let mut id = @0x0.to_id();
     self.tx!(sender, |_, leaders, clock, ctx| {
@@ -373,7 +373,7 @@ public fun unregister_leader(self: &mut Runner, sender: address, leader: ID) {
     self.leader_tx!(sender, leader, |leader, _, clock, ctx| leader.unregister(clock, ctx));
 }
 
-/// Claims the collateral and returns how much it is; nothing more is paid to the sender.
+/// Claim the collateral, and return the amount. Fails if the sender is paid more.
 public fun claim_leader(self: &mut Runner, sender: address, leader: ID): u64 {
     let mut claimed_mist = 0;
     self.leader_tx!(sender, leader, |leader, _, clock, ctx| {
@@ -385,15 +385,15 @@ public fun claim_leader(self: &mut Runner, sender: address, leader: ID): u64 {
     claimed_mist
 }
 
-/// Lets the admin propose to slash a leader.
+/// Propose to slash a leader, as the admin.
 public fun propose_leader_slash(self: &mut Runner, leader: ID, amount_mist: u64) {
     self.leader_admin_tx!(ADMIN, leader, |leader, admin, leaders, clock, ctx| {
         let reason = b"It lied.".to_string();
-        slashing::propose_for_leader(leader, admin, leaders, amount_mist, reason, evidence(), clock, ctx);
+        slashing::propose_for_leader(leader, admin, leaders, amount_mist, reason, evidence_digest(), clock, ctx);
     });
 }
 
-/// Slashes a leader as soon as the rules allow.
+/// Slash a leader as soon as possible.
 public fun slash_leader(self: &mut Runner, leader: ID, amount_mist: u64) {
     self.propose_leader_slash(leader, amount_mist);
     self.advance(NOTICE_MS);
@@ -402,22 +402,23 @@ public fun slash_leader(self: &mut Runner, leader: ID, amount_mist: u64) {
     });
 }
 
-/// Lets the admin change the terms of new invocations.
+/// Change the settings of new invocations, as the admin.
 public fun configure_leaders(self: &mut Runner, accepting: bool) {
     self.admin_tx!(ADMIN, |admin, _, leaders, _, ctx| {
         leaders.configure(admin, accepting, 200_000_000, 3_600_000, 1, 1, 1, 1, 1, 5_000, 1, ctx);
     });
 }
 
-// === Usual acts: invocations ===
+// === Operations: invocations ===
 
-/// Requests an invocation with `inputs` and at most 100 bytes of outcome, for what it costs.
+/// Request an invocation with `inputs` and at most 100 bytes of outcome, at its cost.
 public fun request(self: &mut Runner, sender: address, fqn: vector<u8>, leaders: vector<ID>): ID {
     let cost_mist = self.cost(fqn, inputs().size(), 100);
     self.request_for(sender, fqn, leaders, inputs(), 100, cost_mist)
 }
 
-/// Requests an invocation of the tool under the settings, both as they are, for `payment_mist`.
+/// Request an invocation under the current revisions of the tool and the settings, for
+/// `payment_mist`.
 public fun request_for(
     self: &mut Runner,
     sender: address,
@@ -442,7 +443,7 @@ public fun request_for(
     )
 }
 
-/// Requests an invocation of a revision of the tool under one of the settings, by one leader or by
+/// Request an invocation under the given revisions of the settings and the tool, by one leader or
 /// two.
 public fun request_at(
     self: &mut Runner,
@@ -498,7 +499,7 @@ public fun request_at(
     id
 }
 
-/// What an invocation costs.
+/// Return the cost of an invocation.
 public fun cost(self: &mut Runner, fqn: vector<u8>, input_bytes: u64, max_outcome_bytes: u64): u64 {
     let tool = self.id_of(fqn);
     let scenario = self.next_tx(ADMIN);
@@ -516,7 +517,7 @@ public fun cost(self: &mut Runner, fqn: vector<u8>, input_bytes: u64, max_outcom
     cost_mist
 }
 
-/// Lets anyone declare an invocation expired; `requester` is refunded `refund_mist` at most.
+/// Expire an invocation, as any account. Fails if `requester` is refunded more than `refund_mist`.
 public fun expire(self: &mut Runner, id: ID, requester: address, refund_mist: u64) {
     let scenario = self.next_tx(ADMIN);
     let clock = scenario.take_shared<Clock>();
@@ -533,44 +534,44 @@ public fun delete(self: &mut Runner, sender: address, id: ID) {
     invocation.delete(scenario.ctx());
 }
 
-// === What is told and paid ===
+// === Events and payments ===
 
-/// The bytes of the one event of type `E` in this transaction.
-public fun told<E: copy + drop>(): vector<u8> {
+/// Return the bytes of the only event of type `E` in this transaction.
+public fun event_bytes<E: copy + drop>(): vector<u8> {
     let events = event::events_by_type<E>();
     assert_eq!(events.length(), 1);
     bcs::to_bytes(&events[0])
 }
 
-/// The bytes of a field of an event or an object.
+/// Return the bytes of a field of an event or an object.
 public fun field<T: drop>(value: T): vector<u8> { bcs::to_bytes(&value) }
 
-/// Fails if more than `mist` was paid to an address in this transaction.
+/// Fail if more than `mist` was paid to an address in this transaction.
 ///
-/// No code can read an address balance. But what goes into one in a transaction has to fit into a
-/// `u64`: so the rest of that is paid, too.
+/// Code cannot read an address balance. But the sum of the payments to it in one transaction must
+/// fit into a `u64`. So this function also pays the largest remaining amount.
 public fun assert_paid_at_most(owner: address, mist: u64) {
     balance::create_for_testing<SUI>(MAX_U64 - mist).send_funds(owner);
 }
 
-// === Ids and values ===
+// === IDs and values ===
 
-/// The id of the tool with this FQN, or of the `Name` with this name.
+/// Return the ID of the tool with this FQN, or of the `Name` with this name.
 public fun id_of(self: &Runner, name: vector<u8>): ID {
     derived_object::derive_address(self.tools, name.to_ascii_string()).to_id()
 }
 
-/// The id of the `index`th leader.
+/// Return the ID of the leader with this index.
 public fun leader_id(self: &Runner, index: u64): ID {
     derived_object::derive_address(self.leaders, index).to_id()
 }
 
-/// The name that a tool is a version of.
+/// Return the unversioned name of an FQN.
 public fun name_of(fqn: vector<u8>): vector<u8> {
     fqn::unversioned(&fqn.to_ascii_string()).into_bytes()
 }
 
-/// A definition with a timeout of 10 s.
+/// Return a definition with a timeout of 10 s.
 public fun define(fqn: vector<u8>): Definition {
     definition::define(
         fqn.to_ascii_string(),
@@ -583,27 +584,28 @@ public fun define(fqn: vector<u8>): Definition {
     )
 }
 
-/// One port `a` with the JSON text `12345678`: 1 + 2 + 1 + 1 + 8 = 13 bytes.
+/// Return one port `a` with the JSON text `12345678`: 1 + 2 + 1 + 1 + 8 = 13 bytes.
 public fun inputs(): Ports { port(b"a", b"12345678") }
 
-/// The variant of an answer.
+/// Return the variant of an answer.
 public fun ok(): ascii::String { b"ok".to_ascii_string() }
 
-/// The ports of an answer: `result` with the JSON text `3`: 1 + 1 + 6 + 1 + 1 + 1 = 11 bytes.
+/// Return the ports of an answer: `result` with the JSON text `3`: 1 + 1 + 6 + 1 + 1 + 1 = 11
+/// bytes.
 public fun sum(): Ports { port(b"result", b"3") }
 
-/// One port with a JSON text.
+/// Return one port with a JSON text.
 public fun port(name: vector<u8>, json: vector<u8>): Ports {
     value::ports(vector[name.to_ascii_string()], vector[value::inline(json)])
 }
 
-/// The digest of the evidence of a slash.
-public fun evidence(): vector<u8> { vector::tabulate!(32, |i| i as u8) }
+/// Return the digest of the evidence of a slash.
+public fun evidence_digest(): vector<u8> { vector::tabulate!(32, |i| i as u8) }
 
-/// A public key of Ed25519, or what looks like one: 32 equal bytes.
+/// Return 32 equal bytes, in place of an Ed25519 public key.
 public fun key(byte: u8): vector<u8> { text(32, byte) }
 
-/// As many equal bytes.
+/// Return `length` equal bytes.
 public fun text(length: u64, byte: u8): vector<u8> { vector::tabulate!(length, |_| byte) }
 
 public fun mint(mist: u64, ctx: &mut TxContext): Coin<SUI> { coin::mint_for_testing(mist, ctx) }

@@ -28,7 +28,7 @@ const WEEK_MS: u64 = 604_800_000;
 // === Registration ===
 
 #[test]
-fun registered_tool_is_active_and_pays_its_owner() {
+fun register_returns_an_active_tool_that_pays_its_owner() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, _, _, _, _| {
         assert!(tool.is_active());
@@ -48,7 +48,7 @@ fun registered_tool_is_active_and_pays_its_owner() {
 }
 
 #[test, expected_failure(abort_code = tool::EWrongName)]
-fun tool_is_not_registered_under_another_name() {
+fun register_version_aborts_with_another_name() {
     let mut runner = alice_with_add();
     runner.register(ALICE, MUL, 0, vector[]);
     runner.register_version_of(ALICE, ADD_2, MUL_NAME);
@@ -56,14 +56,14 @@ fun tool_is_not_registered_under_another_name() {
 }
 
 #[test, expected_failure(abort_code = tool::EFqnTaken)]
-fun version_is_registered_once() {
+fun register_version_aborts_for_a_taken_fqn() {
     let mut runner = alice_with_add();
     runner.register_version(ALICE, ADD);
     runner.end();
 }
 
 #[test]
-fun registration_takes_all_that_is_within_the_limits() {
+fun register_accepts_values_up_to_the_limits() {
     let mut runner = test_runner::start();
     let schema = text(49_152, 0x61);
     register(&mut runner, define(schema, schema, 1_000), 0, vector[]);
@@ -71,49 +71,49 @@ fun registration_takes_all_that_is_within_the_limits() {
 }
 
 #[test]
-fun timeout_may_be_two_minutes() {
+fun register_accepts_a_timeout_of_two_minutes() {
     let mut runner = test_runner::start();
     register(&mut runner, define(b"", b"", 120_000), 0, vector[]);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool::ESchemaTooLarge)]
-fun input_schema_is_limited() {
+fun register_aborts_when_the_input_schema_is_too_large() {
     let mut runner = test_runner::start();
     register(&mut runner, define(text(49_153, 0x61), b"", 10_000), 0, vector[]);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool::ESchemaTooLarge)]
-fun output_schema_is_limited() {
+fun register_aborts_when_the_output_schema_is_too_large() {
     let mut runner = test_runner::start();
     register(&mut runner, define(b"", text(49_153, 0x61), 10_000), 0, vector[]);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool::ETimeoutOutOfRange)]
-fun timeout_has_a_lower_bound() {
+fun register_aborts_when_the_timeout_is_too_short() {
     let mut runner = test_runner::start();
     register(&mut runner, define(b"", b"", 999), 0, vector[]);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool::ETimeoutOutOfRange)]
-fun timeout_has_an_upper_bound() {
+fun register_aborts_when_the_timeout_is_too_long() {
     let mut runner = test_runner::start();
     register(&mut runner, define(b"", b"", 120_001), 0, vector[]);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = collateral::ECollateralTooSmall)]
-fun collateral_is_not_less_than_required() {
+fun register_aborts_below_the_minimum_collateral() {
     let mut runner = test_runner::start();
     register_for(&mut runner, COLLATERAL_MIST - 1, WEEK_MS, 0);
     runner.end();
 }
 
 #[test]
-fun more_collateral_than_required_is_locked_and_comes_back() {
+fun claim_pays_collateral_above_the_minimum() {
     let mut runner = test_runner::start();
     register_for(&mut runner, COLLATERAL_MIST + 1, WEEK_MS, 0);
     runner.unregister(ALICE, ADD);
@@ -123,51 +123,51 @@ fun more_collateral_than_required_is_locked_and_comes_back() {
 }
 
 #[test, expected_failure(abort_code = collateral::EDelayTooLong)]
-fun owner_is_not_bound_for_longer_than_it_consents_to() {
+fun register_aborts_when_the_delay_is_too_long() {
     let mut runner = test_runner::start();
     register_for(&mut runner, COLLATERAL_MIST, WEEK_MS - 1, 0);
     runner.end();
 }
 
 #[test]
-fun price_may_be_half_of_the_collateral() {
+fun register_accepts_a_price_of_half_the_collateral() {
     let mut runner = test_runner::start();
     register_for(&mut runner, COLLATERAL_MIST, WEEK_MS, COLLATERAL_MIST / 2);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool::EPriceTooHigh)]
-fun price_is_not_more_than_half_of_the_collateral() {
+fun register_aborts_for_a_price_above_half_the_collateral() {
     let mut runner = test_runner::start();
     register_for(&mut runner, COLLATERAL_MIST, WEEK_MS, COLLATERAL_MIST / 2 + 1);
     runner.end();
 }
 
 #[test]
-fun who_locks_more_may_ask_for_more() {
+fun register_accepts_a_higher_price_with_more_collateral() {
     let mut runner = test_runner::start();
     register_for(&mut runner, 4 * COLLATERAL_MIST, WEEK_MS, 2 * COLLATERAL_MIST);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::EOpenToAll)]
-fun tool_with_a_price_is_not_registered_as_open() {
+#[test, expected_failure(abort_code = tool::EAcceptsAnyLeader)]
+fun register_aborts_for_a_price_without_leaders() {
     let mut runner = test_runner::start();
     register(&mut runner, test_runner::define(ADD), 1, vector[]);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = roster::EAlreadyListed)]
-fun leader_is_listed_once() {
+fun register_aborts_for_duplicate_leaders() {
     let mut runner = test_runner::start();
     register(&mut runner, test_runner::define(ADD), 1, vector[leader(), leader()]);
     runner.end();
 }
 
-// === Leaving and coming back ===
+// === Unregistration and re-registration ===
 
 #[test]
-fun cancelled_unregistration_leaves_the_tool_active() {
+fun cancel_unregister_makes_the_tool_active_again() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
@@ -179,7 +179,7 @@ fun cancelled_unregistration_leaves_the_tool_active() {
 }
 
 #[test]
-fun claimed_tool_comes_back() {
+fun re_register_makes_a_claimed_tool_active() {
     let mut runner = alice_with_claimed_add();
     runner.tool_tx!(ALICE, ADD, |tool, _, _, _, _| assert!(!tool.is_active()));
     runner.re_register(ALICE, ADD);
@@ -191,7 +191,7 @@ fun claimed_tool_comes_back() {
 }
 
 #[test, expected_failure(abort_code = collateral::EDelayNotOver)]
-fun collateral_is_not_claimed_before_the_delay_ends() {
+fun claim_aborts_before_the_delay_ends() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS - 1);
@@ -200,7 +200,7 @@ fun collateral_is_not_claimed_before_the_delay_ends() {
 }
 
 #[test, expected_failure(abort_code = collateral::ENotUnregistered)]
-fun re_registered_tool_is_not_claimed_with_the_old_timer() {
+fun claim_aborts_after_re_register() {
     let mut runner = alice_with_claimed_add();
     runner.re_register(ALICE, ADD);
     runner.advance(WEEK_MS);
@@ -209,7 +209,7 @@ fun re_registered_tool_is_not_claimed_with_the_old_timer() {
 }
 
 #[test, expected_failure(abort_code = collateral::EDelayTooLong)]
-fun tool_that_comes_back_consents_to_the_delay_anew() {
+fun re_register_aborts_when_the_delay_is_too_long() {
     let mut runner = alice_with_claimed_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, clock, ctx| {
         tool.re_register(name, tools, mint(COLLATERAL_MIST, ctx), WEEK_MS - 1, clock, ctx);
@@ -218,7 +218,7 @@ fun tool_that_comes_back_consents_to_the_delay_anew() {
 }
 
 #[test, expected_failure(abort_code = collateral::ENotClaimed)]
-fun unregistered_tool_is_not_re_registered() {
+fun re_register_aborts_before_the_claim() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
     runner.re_register(ALICE, ADD);
@@ -226,7 +226,7 @@ fun unregistered_tool_is_not_re_registered() {
 }
 
 #[test, expected_failure(abort_code = tool::EFqnTaken)]
-fun claimed_tool_keeps_its_fqn() {
+fun register_version_aborts_for_the_fqn_of_a_claimed_tool() {
     let mut runner = alice_with_claimed_add();
     runner.register_version(ALICE, ADD);
     runner.end();
@@ -235,7 +235,7 @@ fun claimed_tool_keeps_its_fqn() {
 // === Updates ===
 
 #[test]
-fun owner_updates_everything_but_the_schemas() {
+fun updates_change_everything_but_the_schemas() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_url(name, tools, b"https://new.example.com".to_ascii_string(), ctx);
@@ -263,37 +263,37 @@ fun owner_updates_everything_but_the_schemas() {
 }
 
 #[test, expected_failure(abort_code = tool::EPriceTooHigh)]
-fun updated_price_is_limited() {
+fun update_price_aborts_above_half_the_collateral() {
     let mut runner = alice_with_add();
     update_price(&mut runner, COLLATERAL_MIST / 2 + 1);
     runner.end();
 }
 
 #[test]
-fun updated_price_may_be_half_of_the_collateral() {
+fun update_price_accepts_half_the_collateral() {
     let mut runner = alice_with_add();
     update_price(&mut runner, COLLATERAL_MIST / 2);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::EOpenToAll)]
-fun open_tool_does_not_ask_for_a_price() {
+#[test, expected_failure(abort_code = tool::EAcceptsAnyLeader)]
+fun update_price_aborts_when_any_leader_is_accepted() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[]);
     update_price(&mut runner, 1);
     runner.end();
 }
 
-/// Nobody can invoke it. When it comes back, its price is looked at again.
+/// The tool cannot be invoked while it is claimed. `re_register` checks its price again.
 #[test]
-fun price_of_a_claimed_tool_is_not_limited() {
+fun update_price_accepts_any_price_after_the_claim() {
     let mut runner = alice_with_claimed_add();
     update_price(&mut runner, COLLATERAL_MIST);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool::EPriceTooHigh)]
-fun tool_does_not_come_back_with_too_high_a_price() {
+fun re_register_aborts_for_a_price_above_half_the_collateral() {
     let mut runner = alice_with_claimed_add();
     update_price(&mut runner, COLLATERAL_MIST);
     runner.re_register(ALICE, ADD);
@@ -301,7 +301,7 @@ fun tool_does_not_come_back_with_too_high_a_price() {
 }
 
 #[test, expected_failure(abort_code = definition::EUrlTooLong)]
-fun updated_url_is_limited() {
+fun update_url_aborts_when_the_url_is_too_long() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_url(name, tools, text(2_049, 0x61).to_ascii_string(), ctx);
@@ -310,7 +310,7 @@ fun updated_url_is_limited() {
 }
 
 #[test, expected_failure(abort_code = tool::ETimeoutOutOfRange)]
-fun updated_timeout_is_limited() {
+fun update_timeout_aborts_when_out_of_range() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_timeout(name, tools, 999, ctx);
@@ -319,7 +319,7 @@ fun updated_timeout_is_limited() {
 }
 
 #[test, expected_failure(abort_code = definition::EDescriptionTooLong)]
-fun updated_description_is_limited() {
+fun update_description_aborts_when_too_long() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_description(name, tools, text(4_097, 0x61).to_string(), ctx);
@@ -328,7 +328,7 @@ fun updated_description_is_limited() {
 }
 
 #[test]
-fun answers_are_signed_when_the_owner_says_so() {
+fun update_requires_signed_outcome_changes_the_requirement() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_requires_signed_outcome(name, tools, false, ctx);
@@ -343,8 +343,8 @@ fun answers_are_signed_when_the_owner_says_so() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::EKeyNeeded)]
-fun answers_are_not_signed_without_a_key() {
+#[test, expected_failure(abort_code = tool::ESigningKeyMissing)]
+fun update_requires_signed_outcome_aborts_without_a_key() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_requires_signed_outcome(name, tools, true, ctx);
@@ -355,7 +355,7 @@ fun answers_are_not_signed_without_a_key() {
 // === Leaders ===
 
 #[test]
-fun tool_accepts_the_leaders_that_it_lists() {
+fun accepts_returns_true_for_listed_leaders() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         assert!(tool.accepts(leader()));
@@ -364,14 +364,14 @@ fun tool_accepts_the_leaders_that_it_lists() {
         assert!(tool.accepts(other_leader()));
         tool.remove_leader(name, leader(), ctx);
         assert!(!tool.accepts(leader()));
-        // Who is on the list changes nothing that a requester pays for.
+        // Changes of the list do not change the revision, because they do not affect the cost.
         assert_eq!(tool.revision(), 0);
     });
     runner.end();
 }
 
 #[test]
-fun tool_that_is_registered_without_leaders_is_open_until_it_lists_one() {
+fun add_leader_ends_the_acceptance_of_any_leader() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[]);
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
@@ -380,21 +380,21 @@ fun tool_that_is_registered_without_leaders_is_open_until_it_lists_one() {
         tool.add_leader(name, tools, leader(), ctx);
         assert!(tool.accepts(leader()));
         assert!(!tool.accepts(other_leader()));
-        // It may ask for a price then.
+        // The tool can have a price then.
         tool.update_price(name, tools, 1, ctx);
     });
     runner.end();
 }
 
 #[test]
-fun tool_whose_last_leader_is_removed_accepts_nobody_until_it_is_opened() {
+fun remove_leader_of_the_last_one_accepts_no_leader() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[leader()]);
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.remove_leader(name, leader(), ctx);
         assert!(!tool.accepts(leader()));
         assert!(!tool.accepts(other_leader()));
-        tool.open_to_all(name, tools, ctx);
+        tool.accept_any_leader(name, tools, ctx);
         assert!(tool.accepts(leader()));
         assert!(tool.accepts(other_leader()));
     });
@@ -402,11 +402,11 @@ fun tool_whose_last_leader_is_removed_accepts_nobody_until_it_is_opened() {
 }
 
 #[test]
-fun tool_that_is_opened_forgets_its_list() {
+fun accept_any_leader_empties_the_list() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[leader()]);
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
-        tool.open_to_all(name, tools, ctx);
+        tool.accept_any_leader(name, tools, ctx);
         assert!(tool.accepts(other_leader()));
         tool.add_leader(name, tools, other_leader(), ctx);
         assert!(tool.accepts(other_leader()));
@@ -415,15 +415,15 @@ fun tool_that_is_opened_forgets_its_list() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::EOpenToAll)]
-fun tool_with_a_price_is_not_opened() {
+#[test, expected_failure(abort_code = tool::EAcceptsAnyLeader)]
+fun accept_any_leader_aborts_for_a_priced_tool() {
     let mut runner = alice_with_add();
-    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| tool.open_to_all(name, tools, ctx));
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| tool.accept_any_leader(name, tools, ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = roster::EAlreadyListed)]
-fun leader_that_is_listed_is_not_added() {
+fun add_leader_aborts_for_a_listed_leader() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.add_leader(name, tools, leader(), ctx);
@@ -432,7 +432,7 @@ fun leader_that_is_listed_is_not_added() {
 }
 
 #[test, expected_failure(abort_code = roster::ENotListed)]
-fun leader_that_is_not_listed_is_not_removed() {
+fun remove_leader_aborts_for_an_unlisted_leader() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| {
         tool.remove_leader(name, other_leader(), ctx);
@@ -443,7 +443,7 @@ fun leader_that_is_not_listed_is_not_removed() {
 // === Keys ===
 
 #[test]
-fun owner_changes_the_keys() {
+fun add_key_and_remove_key_change_the_list() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.add_key(name, tools, key(1), ctx);
@@ -456,7 +456,7 @@ fun owner_changes_the_keys() {
 }
 
 #[test, expected_failure(abort_code = keys::EUnknownKey)]
-fun key_that_was_not_added_is_not_removed() {
+fun remove_key_aborts_for_an_unknown_key() {
     let mut runner = alice_with_add();
     runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| tool.remove_key(name, key(1), ctx));
     runner.end();
@@ -465,7 +465,7 @@ fun key_that_was_not_added_is_not_removed() {
 // === Admin ===
 
 #[test]
-fun slashed_tool_is_suspended_until_topped_up() {
+fun top_up_ends_the_suspension() {
     let mut runner = alice_with_add();
     runner.slash(ADD, 300_000_000);
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
@@ -477,7 +477,7 @@ fun slashed_tool_is_suspended_until_topped_up() {
 }
 
 #[test]
-fun unregistered_tool_is_slashed_and_stays_suspended_when_cancelled() {
+fun cancel_unregister_keeps_a_slashed_tool_suspended() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
     runner.slash(ADD, 300_000_000);
@@ -492,7 +492,7 @@ fun unregistered_tool_is_slashed_and_stays_suspended_when_cancelled() {
 }
 
 #[test]
-fun pending_slash_suspends_nothing() {
+fun propose_slash_does_not_suspend_the_tool() {
     let mut runner = alice_with_add();
     runner.propose_slash(ADD, 300_000_000);
     runner.tool_tx!(ALICE, ADD, |tool, _, _, _, _| assert!(tool.is_active()));
@@ -500,7 +500,7 @@ fun pending_slash_suspends_nothing() {
 }
 
 #[test]
-fun pending_slash_holds_back_its_amount_alone() {
+fun claim_pays_all_but_the_amount_of_a_pending_slash() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS - 1);
@@ -516,7 +516,7 @@ fun pending_slash_holds_back_its_amount_alone() {
 }
 
 #[test]
-fun slash_that_is_executed_after_the_claim_leaves_nothing_and_the_tool_comes_back() {
+fun re_register_works_after_a_slash_that_followed_a_claim() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS - 1);
@@ -534,7 +534,7 @@ fun slash_that_is_executed_after_the_claim_leaves_nothing_and_the_tool_comes_bac
 }
 
 #[test, expected_failure(abort_code = collateral::EDelayOver)]
-fun tool_that_may_leave_is_not_slashed() {
+fun propose_slash_aborts_after_the_delay() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS);
@@ -543,17 +543,17 @@ fun tool_that_may_leave_is_not_slashed() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun owner_of_a_tool_does_not_propose_to_slash() {
+fun propose_slash_aborts_for_the_owner() {
     let mut runner = alice_with_add();
     runner.tool_admin_tx!(ALICE, ADD, |tool, admin, tools, clock, ctx| {
-        let (reason, evidence) = (b"It lied.".to_string(), test_runner::evidence());
-        slashing::propose_for_tool(tool, admin, tools, 1, reason, evidence, clock, ctx);
+        let (reason, evidence_digest) = (b"It lied.".to_string(), test_runner::evidence_digest());
+        slashing::propose_for_tool(tool, admin, tools, 1, reason, evidence_digest, clock, ctx);
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun owner_of_a_tool_does_not_execute_a_slash() {
+fun execute_slash_aborts_for_the_owner() {
     let mut runner = alice_with_add();
     runner.propose_slash(ADD, 1);
     runner.advance(3 * DAY_MS);
@@ -564,7 +564,7 @@ fun owner_of_a_tool_does_not_execute_a_slash() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun owner_of_a_tool_does_not_cancel_a_slash() {
+fun cancel_slash_aborts_for_the_owner() {
     let mut runner = alice_with_add();
     runner.propose_slash(ADD, 1);
     runner.tool_admin_tx!(ALICE, ADD, |tool, admin, _, clock, ctx| {
@@ -575,7 +575,7 @@ fun owner_of_a_tool_does_not_cancel_a_slash() {
 
 // === Helpers ===
 
-/// A tool for 5 000 000 MIST that lists a leader.
+/// Register a tool for 5 000 000 MIST that lists a leader.
 fun alice_with_add(): Runner {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, PRICE_MIST, vector[leader()]);

@@ -1,5 +1,5 @@
-/// Once the registries have a newer version, no function of this version changes anything, but for
-/// those that lead out or take a right away.
+/// After the registries have a newer version, the functions of this version change nothing, except
+/// for exit paths and functions that remove a right.
 #[test_only]
 module nexus_tools::version_tests;
 
@@ -26,7 +26,7 @@ const WEEK_MS: u64 = 604_800_000;
 // === Tools ===
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun register() {
+fun register_aborts_for_a_newer_registry() {
     let mut runner = test_runner::start();
     upgrade(&mut runner);
     runner.register(ALICE, ADD, 0, vector[]);
@@ -34,15 +34,15 @@ fun register() {
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun register_version() {
-    let (mut runner, _, _) = upgraded();
+fun register_version_aborts_for_a_newer_registry() {
+    let (mut runner, _, _) = register_all_and_upgrade();
     runner.register_version(ALICE, b"xyz.example.add@2");
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun owner_of_a_tool() {
-    let (mut runner, _, _) = upgraded();
+fun update_of_a_tool_by_its_owner_aborts_for_a_newer_registry() {
+    let (mut runner, _, _) = register_all_and_upgrade();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_payout(name, tools, BOB, ctx);
     });
@@ -50,8 +50,8 @@ fun owner_of_a_tool() {
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun operator() {
-    let (mut runner, _, _) = upgraded();
+fun update_of_a_tool_by_an_operator_aborts_for_a_newer_registry() {
+    let (mut runner, _, _) = register_all_and_upgrade();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_price(name, tools, 1, ctx);
     });
@@ -59,15 +59,15 @@ fun operator() {
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun propose_to_slash_a_tool() {
-    let (mut runner, _, _) = upgraded();
+fun propose_for_tool_aborts_for_a_newer_registry() {
+    let (mut runner, _, _) = register_all_and_upgrade();
     runner.propose_slash(ADD, 1);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun slash_a_tool() {
-    let (mut runner, _, _) = upgraded();
+fun execute_for_tool_aborts_for_a_newer_registry() {
+    let (mut runner, _, _) = register_all_and_upgrade();
     runner.tool_admin_tx!(ADMIN, ADD, |tool, admin, tools, clock, ctx| {
         slashing::execute_for_tool(tool, admin, tools, clock, ctx);
     });
@@ -75,8 +75,8 @@ fun slash_a_tool() {
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun configure_tools() {
-    let (mut runner, _, _) = upgraded();
+fun configure_of_tools_aborts_for_a_newer_registry() {
+    let (mut runner, _, _) = register_all_and_upgrade();
     runner.admin_tx!(ADMIN, |admin, tools, _, _, ctx| {
         tools.configure(admin, true, 1, 1, 1, 1, 1, ctx);
     });
@@ -86,7 +86,7 @@ fun configure_tools() {
 // === Leaders ===
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun register_leader() {
+fun register_of_a_leader_aborts_for_a_newer_registry() {
     let mut runner = test_runner::start();
     upgrade(&mut runner);
     runner.tx!(LEE, |_, leaders, clock, ctx| {
@@ -97,15 +97,15 @@ fun register_leader() {
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun owner_of_a_leader() {
-    let (mut runner, _, lee) = upgraded();
+fun update_of_a_leader_aborts_for_a_newer_registry() {
+    let (mut runner, _, lee) = register_all_and_upgrade();
     runner.leader_tx!(LEE, lee, |leader, leaders, _, ctx| leader.add_worker(leaders, BOB, ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun configure_leaders() {
-    let (mut runner, _, _) = upgraded();
+fun configure_of_leaders_aborts_for_a_newer_registry() {
+    let (mut runner, _, _) = register_all_and_upgrade();
     runner.admin_tx!(ADMIN, |admin, _, leaders, _, ctx| {
         leaders.configure(admin, true, 1, 1, 1, 1, 1, 1, 1, 1, 1, ctx);
     });
@@ -113,15 +113,15 @@ fun configure_leaders() {
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun propose_to_slash_a_leader() {
-    let (mut runner, _, lee) = upgraded();
+fun propose_for_leader_aborts_for_a_newer_registry() {
+    let (mut runner, _, lee) = register_all_and_upgrade();
     runner.propose_leader_slash(lee, 1);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun slash_a_leader() {
-    let (mut runner, _, lee) = upgraded();
+fun execute_for_leader_aborts_for_a_newer_registry() {
+    let (mut runner, _, lee) = register_all_and_upgrade();
     runner.leader_admin_tx!(ADMIN, lee, |leader, admin, leaders, clock, ctx| {
         slashing::execute_for_leader(leader, admin, leaders, clock, ctx);
     });
@@ -131,51 +131,51 @@ fun slash_a_leader() {
 // === Invocations ===
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun request() {
-    let (mut runner, _, lee) = upgraded();
+fun request_aborts_for_a_newer_registry() {
+    let (mut runner, _, lee) = register_all_and_upgrade();
     runner.request(BOB, ADD, vector[lee]);
     runner.end();
 }
 
-/// A registry says nothing of the version that an invocation was requested from.
+/// A registry does not affect the version of existing invocations.
 #[test]
-fun invocation_of_this_version_is_settled() {
-    let (mut runner, id, lee) = upgraded();
+fun settle_works_for_a_request_of_this_version() {
+    let (mut runner, id, lee) = register_all_and_upgrade();
     assert!(settle(&mut runner, id, lee));
     runner.end();
 }
 
 #[test]
-fun invocation_of_this_version_fails() {
-    let (mut runner, id, lee) = upgraded();
+fun fail_works_for_a_request_of_this_version() {
+    let (mut runner, id, lee) = register_all_and_upgrade();
     assert!(fail(&mut runner, id, lee));
     runner.end();
 }
 
 #[test]
-fun invocation_of_an_older_version_is_settled() {
-    let (mut runner, id, lee) = requested_from(0);
+fun settle_works_for_a_request_of_an_older_version() {
+    let (mut runner, id, lee) = register_all_with_request_from(0);
     assert!(settle(&mut runner, id, lee));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = invocation::EWrongVersion)]
-fun invocation_of_a_newer_version_is_not_settled() {
-    let (mut runner, id, lee) = requested_from(2);
+fun settle_aborts_for_a_request_of_a_newer_version() {
+    let (mut runner, id, lee) = register_all_with_request_from(2);
     settle(&mut runner, id, lee);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = invocation::EWrongVersion)]
-fun invocation_of_a_newer_version_does_not_fail() {
-    let (mut runner, id, lee) = requested_from(2);
+fun fail_aborts_for_a_request_of_a_newer_version() {
+    let (mut runner, id, lee) = register_all_with_request_from(2);
     fail(&mut runner, id, lee);
     runner.end();
 }
 
 #[test]
-fun invocation_of_a_newer_version_expires_and_is_deleted() {
-    let (mut runner, id, _) = requested_from(2);
+fun expire_and_delete_work_for_a_request_of_a_newer_version() {
+    let (mut runner, id, _) = register_all_with_request_from(2);
     runner.advance(25_000);
     runner.expire(id, BOB, 9_281_300);
     runner.delete(BOB, id);
@@ -185,17 +185,17 @@ fun invocation_of_a_newer_version_expires_and_is_deleted() {
 // === Migration ===
 
 #[test, expected_failure(abort_code = version::EAlreadyMigrated)]
-fun registry_of_a_newer_version_is_not_taken_back() {
-    let (mut runner, _, _) = upgraded();
+fun migrate_aborts_for_a_newer_registry() {
+    let (mut runner, _, _) = register_all_and_upgrade();
     runner.admin_tx!(ADMIN, |admin, tools, _, _, ctx| tools.migrate(admin, ctx));
     runner.end();
 }
 
-// === Ways out ===
+// === Exit paths ===
 
 #[test]
-fun tool_leaves() {
-    let (mut runner, _, _) = upgraded();
+fun exit_paths_of_a_tool_work_for_a_newer_registry() {
+    let (mut runner, _, _) = register_all_and_upgrade();
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS);
     assert_eq!(runner.claim(ALICE, ADD), 1_000_000_000);
@@ -203,8 +203,8 @@ fun tool_leaves() {
 }
 
 #[test]
-fun owner_of_a_tool_takes_rights_away() {
-    let (mut runner, _, lee) = upgraded();
+fun removals_from_a_tool_work_for_a_newer_registry() {
+    let (mut runner, _, lee) = register_all_and_upgrade();
     runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| {
         tool.remove_operator(name, BOB, ctx);
         tool.remove_key(name, key(1), ctx);
@@ -216,8 +216,8 @@ fun owner_of_a_tool_takes_rights_away() {
 }
 
 #[test]
-fun operator_takes_a_leader_off_the_list() {
-    let (mut runner, _, lee) = upgraded();
+fun remove_leader_by_an_operator_works_for_a_newer_registry() {
+    let (mut runner, _, lee) = register_all_and_upgrade();
     runner.tool_tx!(BOB, ADD, |tool, name, _, _, ctx| {
         tool.remove_leader(name, lee, ctx);
         assert!(!tool.accepts(lee));
@@ -226,8 +226,8 @@ fun operator_takes_a_leader_off_the_list() {
 }
 
 #[test]
-fun name_changes_hands() {
-    let (mut runner, _, _) = upgraded();
+fun offer_and_accept_of_a_name_work_for_a_newer_registry() {
+    let (mut runner, _, _) = register_all_and_upgrade();
     runner.tool_tx!(ALICE, ADD, |_, name, _, _, ctx| name.offer(option::some(BOB), ctx));
     runner.tool_tx!(BOB, ADD, |_, name, _, _, ctx| {
         name.accept(ctx);
@@ -237,8 +237,8 @@ fun name_changes_hands() {
 }
 
 #[test]
-fun leader_leaves() {
-    let (mut runner, _, lee) = upgraded();
+fun exit_paths_of_a_leader_work_for_a_newer_registry() {
+    let (mut runner, _, lee) = register_all_and_upgrade();
     runner.leader_tx!(LEE, lee, |leader, _, clock, ctx| {
         leader.deactivate(ctx);
         leader.unregister(clock, ctx);
@@ -249,8 +249,8 @@ fun leader_leaves() {
 }
 
 #[test]
-fun owner_of_a_leader_takes_rights_away() {
-    let (mut runner, _, lee) = upgraded();
+fun removals_from_a_leader_work_for_a_newer_registry() {
+    let (mut runner, _, lee) = register_all_and_upgrade();
     runner.leader_tx!(LEE, lee, |leader, _, _, ctx| {
         leader.remove_worker(LEE, ctx);
         leader.remove_key(key(2), ctx);
@@ -261,8 +261,8 @@ fun owner_of_a_leader_takes_rights_away() {
 }
 
 #[test]
-fun leader_changes_hands() {
-    let (mut runner, _, lee) = upgraded();
+fun offer_and_accept_of_a_leader_work_for_a_newer_registry() {
+    let (mut runner, _, lee) = register_all_and_upgrade();
     runner.leader_tx!(LEE, lee, |leader, _, _, ctx| leader.offer(option::some(MAX), ctx));
     runner.leader_tx!(MAX, lee, |leader, _, _, ctx| {
         leader.accept(vector[MAX], ctx);
@@ -272,8 +272,8 @@ fun leader_changes_hands() {
 }
 
 #[test]
-fun requester_gets_the_refund() {
-    let (mut runner, id, _) = upgraded();
+fun expire_refunds_the_requester_for_a_newer_registry() {
+    let (mut runner, id, _) = register_all_and_upgrade();
     runner.advance(25_000);
     runner.expire(id, BOB, 9_281_300);
     runner.delete(BOB, id);
@@ -281,8 +281,8 @@ fun requester_gets_the_refund() {
 }
 
 #[test]
-fun proposed_slash_is_taken_back() {
-    let (mut runner, _, lee) = everybody();
+fun cancel_slash_works_for_a_newer_registry() {
+    let (mut runner, _, lee) = register_all();
     runner.propose_slash(ADD, 1);
     runner.propose_leader_slash(lee, 1);
     upgrade(&mut runner);
@@ -297,10 +297,10 @@ fun proposed_slash_is_taken_back() {
     runner.end();
 }
 
-/// No setting locks anybody in either, however strict it is.
+/// Exit paths do not depend on strict settings either.
 #[test]
-fun everybody_leaves_while_nothing_is_accepted() {
-    let (mut runner, id, lee) = everybody();
+fun exit_paths_work_while_the_registries_accept_nothing() {
+    let (mut runner, id, lee) = register_all();
     runner.admin_tx!(ADMIN, |admin, tools, leaders, _, ctx| {
         tools.configure(admin, false, 1_000_000_000_000, WEEK_MS, 1_000, 1_000, 0, ctx);
         let (most_mist, no_bytes) = (1_000_000_000_000, 0);
@@ -344,9 +344,9 @@ fun fail(runner: &mut Runner, id: ID, lee: ID): bool {
     failed
 }
 
-/// `everybody`, where the invocation was requested from another version of the package.
-fun requested_from(version: u64): (Runner, ID, ID) {
-    let (mut runner, id, lee) = everybody();
+/// Do the same, with an invocation that another version of the package requested.
+fun register_all_with_request_from(version: u64): (Runner, ID, ID) {
+    let (mut runner, id, lee) = register_all();
     runner.invocation_tx!(LEE, id, lee, |invocation, _, _, _| {
         invocation.set_version_for_testing(version);
     });
@@ -360,16 +360,16 @@ fun upgrade(runner: &mut Runner) {
     });
 }
 
-/// `everybody`, and then an upgrade.
-fun upgraded(): (Runner, ID, ID) {
-    let (mut runner, id, lee) = everybody();
+/// Do the same, and then upgrade the registries.
+fun register_all_and_upgrade(): (Runner, ID, ID) {
+    let (mut runner, id, lee) = register_all();
     upgrade(&mut runner);
     (runner, id, lee)
 }
 
-/// Bob's invocation of Alice's tool by Lee's leader. Bob is an operator of the tool, which lists
-/// two leaders; tool and leader have a key each.
-fun everybody(): (Runner, ID, ID) {
+/// Request an invocation of Alice's tool by Lee's leader, as Bob. Bob is an operator of the tool,
+/// which lists two leaders. The tool and the leader have a key each.
+fun register_all(): (Runner, ID, ID) {
     let mut runner = test_runner::start();
     let lee = runner.register_leader(LEE);
     runner.register(ALICE, ADD, 5_000_000, vector[lee, @0x2EAD.to_id()]);

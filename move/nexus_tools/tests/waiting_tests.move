@@ -1,4 +1,4 @@
-/// Questions and waits: who ends them, and when.
+/// Questions and waits: their ends, and the accounts that end them.
 #[test_only]
 module nexus_tools::waiting_tests;
 
@@ -23,17 +23,17 @@ const TOOL: vector<u8> = b"xyz.example.waiting@1";
 const DAY_MS: u64 = 86_400_000;
 const DELAY_MS: u64 = 604_800_000;
 
-/// A tool with a witness of `waiting`, and Bob's invocation of it.
-fun requested<W: drop>(inputs: Ports): (Runner, ID, ID) {
-    requested_within<W>(inputs, 90 * DAY_MS)
+/// Request an invocation of a tool with a witness of `waiting`, as Bob.
+fun request_tool<W: drop>(inputs: Ports): (Runner, ID, ID) {
+    request_tool_with_timeout<W>(inputs, 90 * DAY_MS)
 }
 
-/// The same for a tool with another timeout.
-fun requested_within<W: drop>(inputs: Ports, timeout_ms: u64): (Runner, ID, ID) {
+/// Do the same for a tool with another timeout.
+fun request_tool_with_timeout<W: drop>(inputs: Ports, timeout_ms: u64): (Runner, ID, ID) {
     let (mut runner, lee) = test_runner::alice_and_lee();
     runner.tx!(ALICE, |tools, _, clock, ctx| {
         let publisher = waiting::publisher_for_testing(ctx);
-        let function = function::of<W>(&publisher, vector[], vector[@0x6.to_id()], 1, true);
+        let function = function::new<W>(&publisher, vector[], vector[@0x6.to_id()], 1, true);
         publisher.burn();
         let definition = on_chain_runner::define(TOOL, function, timeout_ms);
         let (tool, name) = tool::register(
@@ -55,8 +55,8 @@ fun requested_within<W: drop>(inputs: Ports, timeout_ms: u64): (Runner, ID, ID) 
 }
 
 fun question(): Ports {
-    value::none()
-        .with(b"who", json::from_address(EVE))
+    value::empty_ports()
+        .with(b"answerer", json::from_address(EVE))
         .with(b"question", json::from_string(b"Shall we?".to_string()))
 }
 
@@ -67,7 +67,7 @@ fun state(runner: &mut Runner, id: ID): State {
     state
 }
 
-/// Has somebody answer, yes or no.
+/// Approve or reject a question, as `sender`.
 fun answer(runner: &mut Runner, sender: address, lee: ID, id: ID, yes: bool) {
     on_chain_runner::call_tx!(runner, sender, TOOL, id, lee, |tool, invocation, _, clock, ctx| {
         let mut call = on_chain_call::open(invocation, tool);
@@ -77,7 +77,7 @@ fun answer(runner: &mut Runner, sender: address, lee: ID, id: ID, yes: bool) {
     });
 }
 
-/// Has somebody end a question whose time is over.
+/// End a question after its deadline.
 fun expire(runner: &mut Runner, lee: ID, id: ID) {
     on_chain_runner::call_tx!(runner, ALICE, TOOL, id, lee, |tool, invocation, _, clock, ctx| {
         let mut call = on_chain_call::open(invocation, tool);
@@ -86,11 +86,11 @@ fun expire(runner: &mut Runner, lee: ID, id: ID) {
     });
 }
 
-/// Has somebody end a wait whose time has come.
-fun go_on(runner: &mut Runner, lee: ID, id: ID) {
+/// End a wait after its time.
+fun finish_wait(runner: &mut Runner, lee: ID, id: ID) {
     on_chain_runner::call_tx!(runner, ALICE, TOOL, id, lee, |tool, invocation, _, clock, ctx| {
         let mut call = on_chain_call::open(invocation, tool);
-        waiting::go_on(&mut call, clock);
+        waiting::finish_wait(&mut call, clock);
         call.close_by_anyone(invocation, clock, ctx);
     });
 }
@@ -98,52 +98,52 @@ fun go_on(runner: &mut Runner, lee: ID, id: ID) {
 // === Questions ===
 
 #[test]
-fun who_is_asked_says_yes() {
-    let (mut runner, lee, id) = requested<Ask>(question());
+fun approve_settles_as_approved() {
+    let (mut runner, lee, id) = request_tool<Ask>(question());
     runner.advance(88 * DAY_MS);
     answer(&mut runner, EVE, lee, id, true);
     let state = state(&mut runner, id);
     assert_eq!(state.variant(), b"approved".to_ascii_string());
-    let said = value::none()
-        .with(b"who", json::from_address(EVE))
+    let said = value::empty_ports()
+        .with(b"answerer", json::from_address(EVE))
         .with(b"note", json::from_string(b"Why not?".to_string()));
     assert_eq!(*state.ports(), said);
     runner.end();
 }
 
 #[test]
-fun who_is_asked_says_no() {
-    let (mut runner, lee, id) = requested<Ask>(question());
+fun reject_settles_as_rejected() {
+    let (mut runner, lee, id) = request_tool<Ask>(question());
     answer(&mut runner, EVE, lee, id, false);
     assert_eq!(state(&mut runner, id).variant(), b"rejected".to_ascii_string());
     runner.end();
 }
 
-#[test, expected_failure(abort_code = waiting::ENotAsked)]
-fun who_asks_has_no_word() {
-    let (mut runner, lee, id) = requested<Ask>(question());
+#[test, expected_failure(abort_code = waiting::ENotAnswerer)]
+fun approve_aborts_for_the_requester() {
+    let (mut runner, lee, id) = request_tool<Ask>(question());
     answer(&mut runner, BOB, lee, id, true);
     abort
 }
 
 #[test]
-fun question_is_over_when_its_time_is() {
-    let (mut runner, lee, id) = requested<Ask>(
-        question().with(b"within_ms", json::from_u64(DAY_MS)),
+fun expire_works_after_the_timeout() {
+    let (mut runner, lee, id) = request_tool<Ask>(
+        question().with(b"timeout_ms", json::from_u64(DAY_MS)),
     );
     runner.advance(DAY_MS);
     expire(&mut runner, lee, id);
     let state = state(&mut runner, id);
     assert_eq!(state.variant(), b"expired".to_ascii_string());
-    // The runner begins at 1 000 000 ms.
-    assert_eq!(*state.ports(), value::none().with(b"at_ms", json::from_u64(87_400_000)));
+    // The runner starts at 1 000 000 ms.
+    assert_eq!(*state.ports(), value::empty_ports().with(b"at_ms", json::from_u64(87_400_000)));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = waiting::ETooEarly)]
-fun question_is_not_over_before() {
-    let (mut runner, lee, id) = requested<Ask>(
-        question().with(b"within_ms", json::from_u64(DAY_MS)),
+fun expire_aborts_before_the_timeout() {
+    let (mut runner, lee, id) = request_tool<Ask>(
+        question().with(b"timeout_ms", json::from_u64(DAY_MS)),
     );
     runner.advance(DAY_MS - 1);
     expire(&mut runner, lee, id);
@@ -151,53 +151,53 @@ fun question_is_not_over_before() {
 }
 
 #[test]
-fun question_waits_89_days_at_most() {
+fun expire_works_after_89_days_at_most() {
     let within = json::from_u64(1_000 * DAY_MS);
-    let (mut runner, lee, id) = requested<Ask>(question().with(b"within_ms", within));
+    let (mut runner, lee, id) = request_tool<Ask>(question().with(b"timeout_ms", within));
     runner.advance(89 * DAY_MS);
     expire(&mut runner, lee, id);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = waiting::ETooEarly)]
-fun question_without_a_time_waits_89_days() {
-    let (mut runner, lee, id) = requested<Ask>(question());
+fun expire_aborts_before_89_days_without_a_timeout() {
+    let (mut runner, lee, id) = request_tool<Ask>(question());
     runner.advance(89 * DAY_MS - 1);
     expire(&mut runner, lee, id);
     abort
 }
 
 #[test]
-fun question_with_no_more_than_a_day_does_not_wait() {
-    // The last day is for closing it: no time is left to wait.
-    let (mut runner, lee, id) = requested_within<Ask>(question(), DAY_MS);
+fun expire_works_at_once_when_the_tool_timeout_is_a_day() {
+    // The last day is reserved for closing, so no time remains for waiting.
+    let (mut runner, lee, id) = request_tool_with_timeout<Ask>(question(), DAY_MS);
     expire(&mut runner, lee, id);
     let state = state(&mut runner, id);
     assert_eq!(state.variant(), b"expired".to_ascii_string());
-    assert_eq!(*state.ports(), value::none().with(b"at_ms", json::from_u64(1_000_000)));
+    assert_eq!(*state.ports(), value::empty_ports().with(b"at_ms", json::from_u64(1_000_000)));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = waiting::ETooEarly)]
-fun question_with_more_than_a_day_waits_the_rest() {
-    let (mut runner, lee, id) = requested_within<Ask>(question(), DAY_MS + 2);
+fun expire_aborts_more_than_a_day_before_the_tool_timeout() {
+    let (mut runner, lee, id) = request_tool_with_timeout<Ask>(question(), DAY_MS + 2);
     runner.advance(1);
     expire(&mut runner, lee, id);
     abort
 }
 
 #[test, expected_failure(abort_code = on_chain_call::EWrongWitness)]
-fun question_gets_no_answer_by_time_alone() {
-    let inputs = question().with(b"for_ms", json::from_u64(0));
-    let (mut runner, lee, id) = requested<Ask>(inputs);
-    go_on(&mut runner, lee, id);
+fun finish_wait_aborts_for_a_question() {
+    let inputs = question().with(b"duration_ms", json::from_u64(0));
+    let (mut runner, lee, id) = request_tool<Ask>(inputs);
+    finish_wait(&mut runner, lee, id);
     abort
 }
 
 #[test, expected_failure(abort_code = on_chain_call::EWrongWitness)]
-fun wait_is_not_ended_by_a_word() {
-    let inputs = question().with(b"for_ms", json::from_u64(DAY_MS));
-    let (mut runner, lee, id) = requested<Wait>(inputs);
+fun approve_aborts_for_a_wait() {
+    let inputs = question().with(b"duration_ms", json::from_u64(DAY_MS));
+    let (mut runner, lee, id) = request_tool<Wait>(inputs);
     answer(&mut runner, EVE, lee, id, true);
     abort
 }
@@ -205,71 +205,71 @@ fun wait_is_not_ended_by_a_word() {
 // === Waits ===
 
 #[test]
-fun wait_for_a_time_is_over_after_it() {
-    let (mut runner, lee, id) = requested<Wait>(
-        value::none().with(b"for_ms", json::from_u64(DAY_MS)),
+fun finish_wait_works_after_the_duration() {
+    let (mut runner, lee, id) = request_tool<Wait>(
+        value::empty_ports().with(b"duration_ms", json::from_u64(DAY_MS)),
     );
     runner.advance(DAY_MS);
-    go_on(&mut runner, lee, id);
+    finish_wait(&mut runner, lee, id);
     let state = state(&mut runner, id);
     assert_eq!(state.variant(), b"over".to_ascii_string());
-    // The runner begins at 1 000 000 ms.
-    assert_eq!(*state.ports(), value::none().with(b"at_ms", json::from_u64(1_000_000 + DAY_MS)));
+    // The runner starts at 1 000 000 ms.
+    assert_eq!(*state.ports(), value::empty_ports().with(b"at_ms", json::from_u64(1_000_000 + DAY_MS)));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = waiting::ETooEarly)]
-fun wait_for_a_time_is_not_over_before() {
-    let (mut runner, lee, id) = requested<Wait>(
-        value::none().with(b"for_ms", json::from_u64(DAY_MS)),
+fun finish_wait_aborts_before_the_duration_ends() {
+    let (mut runner, lee, id) = request_tool<Wait>(
+        value::empty_ports().with(b"duration_ms", json::from_u64(DAY_MS)),
     );
     runner.advance(DAY_MS - 1);
-    go_on(&mut runner, lee, id);
+    finish_wait(&mut runner, lee, id);
     abort
 }
 
 #[test]
-fun wait_until_a_time_is_over_then() {
-    let (mut runner, lee, id) = requested<Wait>(
-        value::none().with(b"until_ms", json::from_u64(1_000_000 + DAY_MS)),
+fun finish_wait_works_at_the_time() {
+    let (mut runner, lee, id) = request_tool<Wait>(
+        value::empty_ports().with(b"until_ms", json::from_u64(1_000_000 + DAY_MS)),
     );
     runner.advance(DAY_MS);
-    go_on(&mut runner, lee, id);
+    finish_wait(&mut runner, lee, id);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = waiting::ETooEarly)]
-fun wait_until_a_time_is_not_over_before() {
-    let (mut runner, lee, id) = requested<Wait>(
-        value::none().with(b"until_ms", json::from_u64(1_000_000 + DAY_MS)),
+fun finish_wait_aborts_before_the_time() {
+    let (mut runner, lee, id) = request_tool<Wait>(
+        value::empty_ports().with(b"until_ms", json::from_u64(1_000_000 + DAY_MS)),
     );
     runner.advance(DAY_MS - 1);
-    go_on(&mut runner, lee, id);
+    finish_wait(&mut runner, lee, id);
     abort
 }
 
 #[test]
-fun wait_until_a_time_that_has_passed_is_over_at_once() {
-    let (mut runner, lee, id) = requested<Wait>(
-        value::none().with(b"until_ms", json::from_u64(1)),
+fun finish_wait_works_at_once_for_a_past_time() {
+    let (mut runner, lee, id) = request_tool<Wait>(
+        value::empty_ports().with(b"until_ms", json::from_u64(1)),
     );
-    go_on(&mut runner, lee, id);
+    finish_wait(&mut runner, lee, id);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = waiting::ENoTime)]
-fun wait_has_a_time() {
-    let (mut runner, lee, id) = requested<Wait>(value::none());
-    go_on(&mut runner, lee, id);
+#[test, expected_failure(abort_code = waiting::EInvalidWaitTime)]
+fun finish_wait_aborts_without_a_time() {
+    let (mut runner, lee, id) = request_tool<Wait>(value::empty_ports());
+    finish_wait(&mut runner, lee, id);
     abort
 }
 
-#[test, expected_failure(abort_code = waiting::ENoTime)]
-fun wait_has_no_two_times() {
+#[test, expected_failure(abort_code = waiting::EInvalidWaitTime)]
+fun finish_wait_aborts_with_two_times() {
     let time = json::from_u64(1);
-    let (mut runner, lee, id) = requested<Wait>(
-        value::none().with(b"until_ms", time).with(b"for_ms", time),
+    let (mut runner, lee, id) = request_tool<Wait>(
+        value::empty_ports().with(b"until_ms", time).with(b"duration_ms", time),
     );
-    go_on(&mut runner, lee, id);
+    finish_wait(&mut runner, lee, id);
     abort
 }

@@ -1,8 +1,8 @@
-/// What is left of an execution that has ended, and who removes it.
+/// Deletion of ended executions.
 ///
-/// Whoever removes it gets what Sui took for storing it. That is the owner's, who paid for it;
-/// what the owner leaves for 7 days is anyone's. This depends on no version of the package and
-/// on no setting.
+/// The sender that deletes records receives the storage refund of Sui. During the first 7 days only
+/// the owner may do so, who paid for them. Afterwards anyone may. Deletion is an exit path: it
+/// depends on no package version and on no setting.
 module nexus_workflows::cleaning;
 
 use nexus_tools::invocation::Invocation;
@@ -14,12 +14,13 @@ use sui::event;
 
 // === Errors ===
 
-/// The execution has not ended: `cancel` it, or wait.
-const ENotEnded: u64 = 0;
-/// For 7 days after the end, the owner alone removes what is left.
+/// The execution has not ended: call `cancel`, or wait.
+const EExecutionNotEnded: u64 = 0;
+/// The execution ended less than 7 days ago, so only its owner may clean it.
 const ETooEarly: u64 = 1;
-/// Records, invocations or funds are left: remove them first, and let its schedule `collect`.
-const ENotClean: u64 = 2;
+/// The execution still has records, invocations or funds: remove them first, and let its schedule
+/// `collect`.
+const EExecutionNotEmpty: u64 = 2;
 
 // === Constants ===
 
@@ -35,7 +36,7 @@ public struct ExecutionDeleted has copy, drop {
 
 // === Public functions ===
 
-/// Removes what is known of runs. Aborts with `ENotEnded` or `ETooEarly`.
+/// Remove the records of runs. Aborts with `EExecutionNotEnded` or `ETooEarly`.
 public fun clean_runs(
     execution: &mut Execution,
     vertices: vector<u16>,
@@ -48,7 +49,7 @@ public fun clean_runs(
     vertices.zip_do!(paths, |vertex, path| { records.remove_run(run::new(vertex, path)); });
 }
 
-/// Removes what is known of instances of blocks, as `clean_runs` does.
+/// Remove the records of instances of blocks. Aborts as `clean_runs` does.
 public fun clean_instances(
     execution: &mut Execution,
     blocks: vector<u16>,
@@ -58,10 +59,12 @@ public fun clean_instances(
 ) {
     authorize(execution, clock, ctx);
     let records = execution.records_mut();
-    blocks.zip_do!(paths, |block, path| { records.remove_instance(records::instance(block, path)); });
+    blocks.zip_do!(paths, |block, path| {
+        records.remove_instance(records::instance(block, path));
+    });
 }
 
-/// Removes the marks of iterations, as `clean_runs` does.
+/// Remove the marks of iterations. Aborts as `clean_runs` does.
 public fun clean_marks(
     execution: &mut Execution,
     region: u16,
@@ -79,7 +82,7 @@ public fun clean_marks(
     });
 }
 
-/// Removes the entry values of vertices, as `clean_runs` does.
+/// Remove the entry values of vertices. Aborts as `clean_runs` does.
 public fun clean_entries(
     execution: &mut Execution,
     vertices: vector<u16>,
@@ -90,8 +93,9 @@ public fun clean_entries(
     vertices.do!(|vertex| execution.remove_entry(vertex));
 }
 
-/// Deletes an invocation of the execution, as `clean_runs` does. Aborts with
-/// `invocation::EWrongExecution`, too.
+/// Delete an invocation of the execution.
+///
+/// Aborts with `invocation::EWrongExecution`, and as `clean_runs` does.
 public fun clean_invocation(
     execution: &mut Execution,
     invocation: Invocation,
@@ -102,11 +106,10 @@ public fun clean_invocation(
     execution.delete_invocation(invocation);
 }
 
-/// Deletes an execution of which nothing is left, as `clean_runs` does. Aborts with
-/// `ENotClean`, too.
+/// Delete an empty execution. Aborts with `EExecutionNotEmpty`, and as `clean_runs` does.
 public fun delete(execution: Execution, clock: &Clock, ctx: &TxContext) {
     authorize(&execution, clock, ctx);
-    assert!(execution.is_clean(), ENotClean);
+    assert!(execution.is_empty(), EExecutionNotEmpty);
     event::emit(ExecutionDeleted { execution: object::id(&execution), owner: execution.owner() });
     execution.destroy();
 }
@@ -115,7 +118,7 @@ public fun delete(execution: Execution, clock: &Clock, ctx: &TxContext) {
 
 fun authorize(execution: &Execution, clock: &Clock, ctx: &TxContext) {
     let ended_at_ms = execution.ended_at_ms();
-    assert!(ended_at_ms.is_some(), ENotEnded);
+    assert!(ended_at_ms.is_some(), EExecutionNotEnded);
     let is_free = clock.timestamp_ms() >= ended_at_ms.destroy_some() + OWNER_MS;
     assert!(ctx.sender() == execution.owner() || is_free, ETooEarly);
 }

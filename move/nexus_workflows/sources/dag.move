@@ -1,17 +1,15 @@
-/// A published workflow: a graph whose vertices are tools, and whose edges carry values between
-/// their ports.
+/// A published workflow: a graph of tools, whose edges carry values between their ports.
 ///
-/// It is published under an FQN, as tools are, and never changes again. Its id is derived from the
-/// registry of workflows and the FQN. It has
+/// It is published under an FQN, as tools are, and never changes afterwards. Its ID is derived from
+/// the registry of workflows and the FQN. It stores the document that a user wrote, compressed and
+/// in chunks, with its digest. It also stores the plan of the document, which `progress` executes:
+/// the vertices with their ports and edges, and the blocks around them. The plan has pages of 64
+/// entries, which are dynamic fields.
 ///
-/// * the document that people wrote, compressed, in chunks, and the digest of what it says;
-/// * the plan of it, which is what `walks` executes: the vertices with their ports and edges, and
-///   the blocks around them, in pages of 64, which are dynamic fields.
+/// The chain checks that every reference of the plan exists. It does not check that the plan
+/// belongs to the document. Readers compare both.
 ///
-/// Whether the plan is that of the document is for readers to check: whoever knows both does. The
-/// chain checks that whatever the plan names is there.
-///
-/// What a plan consists of is in `plan`.
+/// The module `plan` defines the parts of a plan.
 module nexus_workflows::dag;
 
 use nexus_tools::fqn;
@@ -21,7 +19,7 @@ use nexus_tools::tool_registry::ToolRegistry;
 use nexus_tools::value::{Ports, Value};
 use nexus_workflows::dag_registry::DagRegistry;
 use nexus_workflows::effort;
-use nexus_workflows::plan::{Self, Block, Collect, Edge, Source, Vertex};
+use nexus_workflows::plan::{Self, Block, CollectEdge, Edge, Source, Vertex};
 use std::ascii;
 use std::bcs;
 use std::string::String;
@@ -35,27 +33,28 @@ use fun entry as vector.entry;
 
 /// The FQN does not follow the grammar `domain.name@version`: see the module `fqn`.
 const EInvalidFqn: u64 = 0;
-/// The `Name` is not that of the workflow.
+/// The `Name` is not the name of this workflow.
 const EWrongName: u64 = 1;
-/// The FQN is taken by a tool or a workflow: choose another version.
+/// A tool or a workflow already has this FQN: choose another version.
 const EFqnTaken: u64 = 2;
 /// The description is longer than 4 096 bytes: shorten it.
 const EDescriptionTooLong: u64 = 3;
-/// The columns do not have as many entries each: give one for each vertex, port, edge or block.
+/// The columns have different lengths: pass one entry per vertex, port, edge or block.
 const ELengthMismatch: u64 = 4;
-/// A page has at most 64 entries, and each but the last one exactly so many.
-const EWrongPage: u64 = 5;
-/// The plan names something that is not there, or a place to which the edge cannot lead.
-const EWrongPlan: u64 = 6;
-/// The plan goes beyond a limit: 2 048 vertices or blocks, blocks 8 deep, 256 entry groups of
-/// 128 vertices, attempts 90 days apart, 64 KiB in a page, or in the workflow without its pages.
-const ETooLarge: u64 = 7;
-/// A page was not checked since the last addition: `check` each of them first.
-const ENotChecked: u64 = 8;
-/// A tool was never registered: register it first.
+/// The page is not the next one, is not full, or does not exist: a page has 64 entries, except the
+/// last.
+const EInvalidPage: u64 = 5;
+/// The plan refers to a missing entry, or an edge leads to an impossible target.
+const EInvalidPlan: u64 = 6;
+/// The plan exceeds a limit: 2 048 vertices or blocks, 8 nested blocks, 256 entry groups of 128
+/// vertices, 90 days between attempts, or 64 KiB for a page or for the workflow without its pages.
+const EPlanTooLarge: u64 = 7;
+/// A page was not checked after the last addition: call `check_page` for each page first.
+const EPagesNotChecked: u64 = 8;
+/// A tool does not exist: register it first.
 const EUnknownTool: u64 = 9;
-/// A step would take too much gas: what follows from one answer opens or starts too much. Lead fewer
-/// edges from one variant, or give its targets fewer ports.
+/// A step would take too much gas, because one answer starts too many runs or opens too many
+/// blocks. Use fewer edges per variant, or fewer ports per target.
 const EStepTooLarge: u64 = 10;
 
 // === Constants ===
@@ -63,23 +62,24 @@ const EStepTooLarge: u64 = 10;
 const PAGE: u64 = 64;
 const MAX_VERTICES: u64 = 2_048;
 const MAX_BLOCKS: u64 = 2_048;
-/// An execution begins with all vertices of its group at once.
+/// The maximum size of a group. An execution starts all vertices of its group in one step.
 const MAX_ENTRIES: u64 = 128;
-/// Executions name groups by a byte.
+/// The maximum number of groups. Executions refer to a group by one byte.
 const MAX_GROUPS: u64 = 256;
-/// A path has a number for each block.
+/// The maximum nesting depth. A path has a number for each block.
 const MAX_DEPTH: u64 = 8;
 const MAX_DESCRIPTION_BYTES: u64 = 4_096;
-/// A step of an execution reads the workflow, and the pages of all vertices and blocks that it meets.
+/// The maximum bytes of a page. A step reads the workflow, and the pages of all vertices and blocks
+/// that it uses.
 const MAX_PAGE_BYTES: u64 = 65_536;
-/// The thousandths of gas units that reading a byte of the workflow takes, and of a page, and the gas
-/// units of both that fees cover.
+/// Thousandths of gas units for reading a byte of the workflow, and a byte of a page; and the gas
+/// units for both that fees cover.
 const HEAD_BYTE_GAS: u64 = 15;
 const PAGE_BYTE_GAS: u64 = 3;
 const COVERED_GAS_UNITS: u64 = 30;
-/// Among the bits that stand for pages, that of the first page of blocks.
+/// The bit of the first page of blocks, among the bits of pages.
 const BLOCK_PAGE_BIT: u64 = 32;
-/// An execution lasts 90 days at most.
+/// The maximum delay of a retry, which is the maximum duration of an execution.
 const MAX_RETRY_AFTER_MS: u64 = 7_776_000_000;
 
 // === Events ===
@@ -97,50 +97,50 @@ public struct DagPublished has copy, drop {
 
 // === Structs ===
 
-/// A workflow: owned by its publisher while it is written, frozen from then on.
+/// A workflow. Its publisher owns it until it is published. Then it is frozen.
 public struct Dag has key {
     id: UID,
     fqn: ascii::String,
     /// The `Name` of which it is a version.
     name: ID,
     description: String,
-    /// The SHA-256 of the canonical document.
+    /// The SHA-256 digest of the canonical document.
     digest: vector<u8>,
-    /// The chunks of the document.
+    /// The number of chunks of the document.
     chunks: u64,
-    /// The tools that vertices name, by number.
+    /// The tools of the vertices, by number.
     tools: vector<ID>,
     groups: vector<Group>,
     vertices: u64,
     blocks: u64,
-    /// The bytes of the pages of vertices, and then of blocks, that are checked.
+    /// The bytes of each checked page: first those of vertices, then those of blocks.
     page_bytes: vector<u64>,
-    /// The bytes of all but the pages, once it is published.
+    /// The bytes of the published workflow without its pages.
     head_bytes: u64,
-    /// With which its runs are carried.
+    /// The permit for the invocations of its runs.
     permit: Permit,
 }
 
-/// Where an execution may begin.
+/// An entry group: the vertices with which an execution may start.
 public struct Group has copy, drop, store {
     name: ascii::String,
     vertices: vector<u16>,
 }
 
 /// The key of a page of vertices.
-public struct VertexPage(u64) has copy, drop, store;
+public struct VertexPageKey(u64) has copy, drop, store;
 /// The key of a page of blocks.
-public struct BlockPage(u64) has copy, drop, store;
+public struct BlockPageKey(u64) has copy, drop, store;
 /// The key of a chunk of the document.
-public struct Chunk(u64) has copy, drop, store;
+public struct ChunkKey(u64) has copy, drop, store;
 /// The key of the default values of a vertex.
-public struct Defaults(u16) has copy, drop, store;
+public struct DefaultsKey(u16) has copy, drop, store;
 
 // === Public functions ===
 
-/// Begins to write the first version of a name, which the sender owns from now on; the name has
-/// to be shared in the same transaction. Aborts as `name::claim` and `draft_version`
-/// does.
+/// Start the draft of the first version of a name, and claim the name for the sender.
+///
+/// Share the name in the same transaction. Aborts as `name::claim` and `draft_version` do.
 public fun draft(
     registry: &mut DagRegistry,
     tool_registry: &mut ToolRegistry,
@@ -155,8 +155,9 @@ public fun draft(
     (draft_version(registry, tool_registry, &name, fqn, description, digest, tools, ctx), name)
 }
 
-/// Begins to write a further version of a name; `tools` are the FQNs of its tools. Aborts with
-/// `EInvalidFqn`, `EWrongName`, `EFqnTaken`, `EDescriptionTooLong`, `EUnknownTool`,
+/// Start the draft of a further version of a name. `tools` are the FQNs of its tools.
+///
+/// Aborts with `EInvalidFqn`, `EWrongName`, `EFqnTaken`, `EDescriptionTooLong`, `EUnknownTool`,
 /// `owner::ENotOwner` or `tool_registry::ENotAccepting`.
 public fun draft_version(
     registry: &mut DagRegistry,
@@ -172,7 +173,7 @@ public fun draft_version(
     tool_registry.check_accepting();
     name.owner().check(ctx);
     assert!(fqn::is_valid(&fqn), EInvalidFqn);
-    assert!(name.is_of(&fqn), EWrongName);
+    assert!(name.is_name_of(&fqn), EWrongName);
     assert!(!registry.contains(fqn) && !tool_registry.contains(fqn), EFqnTaken);
     assert!(description.length() <= MAX_DESCRIPTION_BYTES, EDescriptionTooLong);
     assert!(tools.all!(|tool| tool_registry.contains(*tool)), EUnknownTool);
@@ -193,63 +194,76 @@ public fun draft_version(
     }
 }
 
-/// Adds a chunk of the document, which is canonical JSON compressed with DEFLATE (RFC 1950).
+/// Add a chunk of the document: canonical JSON, compressed with DEFLATE (RFC 1950).
 public fun add_chunk(self: &mut Dag, chunk: vector<u8>) {
-    field::add(&mut self.id, Chunk(self.chunks), chunk);
+    field::add(&mut self.id, ChunkKey(self.chunks), chunk);
     self.chunks = self.chunks + 1;
 }
 
-/// Adds an entry group. Aborts with `ETooLarge`.
+/// Add an entry group. Aborts with `EPlanTooLarge`.
 public fun add_group(self: &mut Dag, name: ascii::String, vertices: vector<u16>) {
-    assert!(vertices.length() <= MAX_ENTRIES && self.groups.length() < MAX_GROUPS, ETooLarge);
+    assert!(vertices.length() <= MAX_ENTRIES && self.groups.length() < MAX_GROUPS, EPlanTooLarge);
     self.page_bytes = vector[];
     self.groups.push_back(Group { name, vertices });
 }
 
-/// Adds the default values of a vertex. Aborts with `EWrongPlan` if it has some.
+/// Add the default values of a vertex. Aborts with `EInvalidPlan` if there are any.
 public fun add_defaults(self: &mut Dag, vertex: u16, values: Ports) {
-    assert!(!field::exists_(&self.id, Defaults(vertex)), EWrongPlan);
-    field::add(&mut self.id, Defaults(vertex), values);
+    assert!(!field::exists_(&self.id, DefaultsKey(vertex)), EInvalidPlan);
+    field::add(&mut self.id, DefaultsKey(vertex), values);
 }
 
-/// Adds a page of blocks, each given by whether it is a region, the blocks around it, the
-/// vertices and ports that it needs, its cursors, and what may start. Blocks come before
-/// vertices, and those around a block before it. Aborts with `ELengthMismatch`, `EWrongPage`,
-/// `EWrongPlan`, `ETooLarge` or `plan::ETooLarge`.
+/// Add a page of blocks: one entry per block in each column.
+///
+/// Columns: whether it is a region; the blocks around it; the vertices and ports that it needs; its
+/// cursors; the vertices and blocks that may start in it. Add blocks before vertices, and outer
+/// blocks before inner ones. Aborts with `ELengthMismatch`, `EInvalidPage`, `EInvalidPlan`,
+/// `EPlanTooLarge` or `plan::EPlanTooLarge`.
 public fun add_blocks(
     self: &mut Dag,
     are_regions: vector<bool>,
-    around: vector<vector<u16>>,
+    enclosing: vector<vector<u16>>,
     needs: vector<vector<u16>>,
     needed_ports: vector<vector<u8>>,
     cursors: vector<vector<u16>>,
     starts: vector<vector<u16>>,
 ) {
     let n = are_regions.length();
-    assert!(n == around.length() && n == needs.length(), ELengthMismatch);
+    assert!(n == enclosing.length() && n == needs.length(), ELengthMismatch);
     assert!(n == needed_ports.length() && n == cursors.length(), ELengthMismatch);
     assert!(n == starts.length(), ELengthMismatch);
-    assert!(self.blocks % PAGE == 0 && self.vertices == 0, EWrongPage);
-    assert!(0 < n && n <= PAGE, EWrongPage);
-    assert!(self.blocks + n <= MAX_BLOCKS, ETooLarge);
+    assert!(self.blocks % PAGE == 0 && self.vertices == 0, EInvalidPage);
+    assert!(0 < n && n <= PAGE, EInvalidPage);
+    assert!(self.blocks + n <= MAX_BLOCKS, EPlanTooLarge);
     self.page_bytes = vector[];
     let mut page = vector[];
     n.do!(|i| {
         assert!(needs[i].length() == needed_ports[i].length(), ELengthMismatch);
-        assert!(around[i].length() < MAX_DEPTH, ETooLarge);
-        let region = self.innermost_region(&around[i], &page);
-        let needed = needs[i].zip_map!(needed_ports[i], |vertex, port| plan::new_input(vertex, port));
-        let block = plan::new_block(are_regions[i], around[i], region, needed, cursors[i], starts[i]);
+        assert!(enclosing[i].length() < MAX_DEPTH, EPlanTooLarge);
+        let region = self.innermost_region(&enclosing[i], &page);
+        let needed = needs[i].zip_map!(needed_ports[i], |vertex, port| {
+            plan::new_input(vertex, port)
+        });
+        let block = plan::new_block(
+            are_regions[i],
+            enclosing[i],
+            region,
+            needed,
+            cursors[i],
+            starts[i],
+        );
         page.push_back(block);
     });
-    field::add(&mut self.id, BlockPage(self.blocks / PAGE), page);
+    field::add(&mut self.id, BlockPageKey(self.blocks / PAGE), page);
     self.blocks = self.blocks + n;
 }
 
-/// Adds to the blocks of a page what gets their lists: `blocks` are their places in the page,
-/// `rows` edges as `add_edges` takes them, and `sources` the vertex of each edge that leads
-/// there. Aborts with `ELengthMismatch`, `EWrongPage`, `plan::EWrongRow` or `plan::ETooLarge`.
-public fun add_collects(
+/// Add edges for the gathered lists to the blocks of a page.
+///
+/// `blocks` are positions in the page. `rows` are edges as for `add_edges`. `sources` are the
+/// vertices of the edges that lead to the list. Aborts with `ELengthMismatch`, `EInvalidPage`,
+/// `plan::EInvalidRow` or `plan::EPlanTooLarge`.
+public fun add_collect_edges(
     self: &mut Dag,
     page: u64,
     blocks: vector<u8>,
@@ -258,14 +272,16 @@ public fun add_collects(
 ) {
     let n = blocks.length();
     assert!(n == rows.length() && n == sources.length(), ELengthMismatch);
-    let page: &mut vector<Block> = self.page_mut(BlockPage(page));
-    n.do!(|i| page.entry(blocks[i]).add_collect(rows[i], sources[i]));
+    let page: &mut vector<Block> = self.page_mut(BlockPageKey(page));
+    n.do!(|i| page.entry(blocks[i]).add_collect_edge(rows[i], sources[i]));
 }
 
-/// Adds a page of vertices, each given by the number of its tool, the blocks around it, the
-/// groups that begin with it, its attempts and how far apart they are, how many iterations are
-/// under way at once, and whether its failures end the execution. Aborts with
-/// `ELengthMismatch`, `EWrongPage`, `EWrongPlan` or `ETooLarge`.
+/// Add a page of vertices: one entry per vertex in each column.
+///
+/// Columns: the number of its tool; the blocks around it; the groups that start with it. Then
+/// follow the maximum number of attempts; the delay between attempts in ms; the maximum number of
+/// its iterations in flight; whether its failures end the execution. Aborts with `ELengthMismatch`,
+/// `EInvalidPage`, `EInvalidPlan` or `EPlanTooLarge`.
 public fun add_vertices(
     self: &mut Dag,
     tools: vector<u16>,
@@ -280,14 +296,14 @@ public fun add_vertices(
     assert!(n == blocks.length() && n == groups.length(), ELengthMismatch);
     assert!(n == attempts.length() && n == retry_after_ms.length(), ELengthMismatch);
     assert!(n == parallel.length() && n == terminates.length(), ELengthMismatch);
-    assert!(self.vertices % PAGE == 0 && 0 < n && n <= PAGE, EWrongPage);
-    assert!(self.vertices + n <= MAX_VERTICES, ETooLarge);
+    assert!(self.vertices % PAGE == 0 && 0 < n && n <= PAGE, EInvalidPage);
+    assert!(self.vertices + n <= MAX_VERTICES, EPlanTooLarge);
     self.page_bytes = vector[];
     let page = vector::tabulate!(n, |i| {
-        assert!((tools[i] as u64) < self.tools.length(), EWrongPlan);
-        assert!(attempts[i] > 0 && parallel[i] > 0, EWrongPlan);
-        assert!(blocks[i].length() <= MAX_DEPTH, ETooLarge);
-        assert!(retry_after_ms[i] <= MAX_RETRY_AFTER_MS, ETooLarge);
+        assert!((tools[i] as u64) < self.tools.length(), EInvalidPlan);
+        assert!(attempts[i] > 0 && parallel[i] > 0, EInvalidPlan);
+        assert!(blocks[i].length() <= MAX_DEPTH, EPlanTooLarge);
+        assert!(retry_after_ms[i] <= MAX_RETRY_AFTER_MS, EPlanTooLarge);
         plan::new_vertex(
             tools[i],
             blocks[i],
@@ -299,13 +315,15 @@ public fun add_vertices(
             terminates[i],
         )
     });
-    field::add(&mut self.id, VertexPage(self.vertices / PAGE), page);
+    field::add(&mut self.id, VertexPageKey(self.vertices / PAGE), page);
     self.vertices = self.vertices + n;
 }
 
-/// Adds input ports to the vertices of a page: `vertices` are their places in it, `flags` have
-/// 1 for an entry port, 2 for a default value, 4 for a `static` edge. Aborts with
-/// `ELengthMismatch`, `EWrongPage`, `plan::EPortTwice` or `plan::ETooLarge`.
+/// Add input ports to the vertices of a page.
+///
+/// `vertices` are positions in the page. `flags` are the sum of 1 for an entry port, 2 for a
+/// default value and 4 for a `static` edge. Aborts with `ELengthMismatch`, `EInvalidPage`,
+/// `plan::EDuplicatePort` or `plan::EPlanTooLarge`.
 public fun add_ports(
     self: &mut Dag,
     page: u64,
@@ -315,13 +333,14 @@ public fun add_ports(
 ) {
     let n = vertices.length();
     assert!(n == names.length() && n == flags.length(), ELengthMismatch);
-    let page: &mut vector<Vertex> = self.page_mut(VertexPage(page));
+    let page: &mut vector<Vertex> = self.page_mut(VertexPageKey(page));
     n.do!(|i| page.entry(vertices[i]).add_port(names[i], flags[i]));
 }
 
-/// Adds sources to ports of the vertices of a page. A row is the origin, 1 for `do_while`, and
-/// the rounds. Aborts with `ELengthMismatch`, `EWrongPage`, `plan::EWrongRow` or
-/// `plan::ETooLarge`.
+/// Add sources to ports of the vertices of a page.
+///
+/// A row is the origin, 1 for `do_while` else 0, and the rounds. Aborts with `ELengthMismatch`,
+/// `EInvalidPage`, `plan::EInvalidRow` or `plan::EPlanTooLarge`.
 public fun add_sources(
     self: &mut Dag,
     page: u64,
@@ -331,15 +350,17 @@ public fun add_sources(
 ) {
     let n = vertices.length();
     assert!(n == ports.length() && n == rows.length(), ELengthMismatch);
-    let page: &mut vector<Vertex> = self.page_mut(VertexPage(page));
+    let page: &mut vector<Vertex> = self.page_mut(VertexPageKey(page));
     n.do!(|i| page.entry(vertices[i]).add_source(ports[i], rows[i]));
 }
 
-/// Adds edges to the vertices of a page, those of one variant in their order. A row is the
-/// number of the edge, the vertex and the number of the port that it leads to, its kind (1 for
-/// `for_each`, 2 for `do_while`, 3 for `break`, 4 for `static`, else 0), `keeps`, `zeros`,
-/// `scope`, `element`, `left` (65 535 for none), and the rounds. Aborts with `ELengthMismatch`,
-/// `EWrongPage`, `plan::EWrongRow` or `plan::ETooLarge`.
+/// Add edges to the vertices of a page. The edges of one variant keep their order.
+///
+/// A row is the number of the edge, the vertex and port number of its target, and its kind. Then
+/// follow `prefix_length`, `zeros`, `scope`, `element`, `left_region`, and the rounds. The kind is
+/// 1 for `for_each`, 2 for `do_while`, 3 for `break`, 4 for `static`, else 0. 65 535 stands for
+/// none. Aborts with `ELengthMismatch`, `EInvalidPage`, `plan::EInvalidRow` or
+/// `plan::EPlanTooLarge`.
 public fun add_edges(
     self: &mut Dag,
     page: u64,
@@ -350,30 +371,33 @@ public fun add_edges(
 ) {
     let n = vertices.length();
     assert!(n == variants.length() && n == ports.length() && n == rows.length(), ELengthMismatch);
-    let page: &mut vector<Vertex> = self.page_mut(VertexPage(page));
+    let page: &mut vector<Vertex> = self.page_mut(VertexPageKey(page));
     n.do!(|i| page.entry(vertices[i]).add_edge(variants[i], ports[i], rows[i]));
 }
 
-/// Keeps an unfinished workflow with the sender, who goes on in the next transaction.
-public fun keep(self: Dag, ctx: &TxContext) { transfer::transfer(self, ctx.sender()) }
+/// Transfer a draft to the sender, who continues in the next transaction.
+public fun save_draft(self: Dag, ctx: &TxContext) { transfer::transfer(self, ctx.sender()) }
 
-/// Checks a page of vertices or, after them, of blocks, once all is there, one after the other:
-/// what it names exists, and what it says of the ways of values can be followed from
-/// everywhere. So a step of an execution finds whatever it looks for. Aborts with `EWrongPage`,
-/// `EWrongPlan` or `ETooLarge`.
-public fun check(self: &mut Dag, page: u64) {
+/// Check the next page of a complete draft. Pages of vertices precede those of blocks.
+///
+/// Checks that all references exist, and that every edge can be followed. So a step of an execution
+/// never aborts because of its workflow. Aborts with `EInvalidPage`, `EInvalidPlan`,
+/// `EStepTooLarge` or `EPlanTooLarge`.
+public fun check_page(self: &mut Dag, page: u64) {
     let vertex_pages = pages(self.vertices);
     let is_next = page == self.page_bytes.length();
-    assert!(is_next && page < vertex_pages + pages(self.blocks), EWrongPage);
+    assert!(is_next && page < vertex_pages + pages(self.blocks), EInvalidPage);
     let bytes = if (page < vertex_pages) self.check_vertices(page)
     else self.check_blocks(page - vertex_pages);
     self.page_bytes.push_back(bytes);
 }
 
-/// Publishes the workflow: it never changes again. Aborts with `ENotChecked` or `ETooLarge`.
+/// Publish the workflow, which never changes afterwards.
+///
+/// Aborts with `EPagesNotChecked` or `EPlanTooLarge`.
 public fun publish(mut self: Dag, ctx: &TxContext) {
     let pages = pages(self.vertices) + pages(self.blocks);
-    assert!(self.vertices > 0 && self.page_bytes.length() == pages, ENotChecked);
+    assert!(self.vertices > 0 && self.page_bytes.length() == pages, EPagesNotChecked);
     self.head_bytes = size(&self);
     event::emit(DagPublished {
         dag: object::id(&self),
@@ -389,65 +413,66 @@ public fun publish(mut self: Dag, ctx: &TxContext) {
 
 // === Views ===
 
-/// The FQN.
+/// Return the FQN.
 public fun fqn(self: &Dag): ascii::String { self.fqn }
 
-/// The SHA-256 of the canonical document.
+/// Return the SHA-256 digest of the canonical document.
 public fun digest(self: &Dag): vector<u8> { self.digest }
 
-/// The tools that vertices name.
+/// Return the IDs of the tools, by number.
 public fun tools(self: &Dag): &vector<ID> { &self.tools }
 
 // === Package functions ===
 
 public(package) fun permit(self: &Dag): Permit { self.permit }
 
-/// The vertices with which a group begins.
+/// Return the vertices with which a group starts.
 public(package) fun group(self: &Dag, group: u8): &vector<u16> {
     &self.groups[group as u64].vertices
 }
 
-/// How many entry groups there are.
+/// Return the number of entry groups.
 public(package) fun groups(self: &Dag): u64 { self.groups.length() }
 
-/// The vertex of this number.
+/// Return the vertex with this number.
 public(package) fun vertex(self: &Dag, number: u16): &Vertex {
-    let page: &vector<Vertex> = field::borrow(&self.id, VertexPage(number as u64 / PAGE));
+    let page: &vector<Vertex> = field::borrow(&self.id, VertexPageKey(number as u64 / PAGE));
     &page[number as u64 % PAGE]
 }
 
-/// The block of this number.
+/// Return the block with this number.
 public(package) fun block(self: &Dag, number: u16): &Block {
-    let page: &vector<Block> = field::borrow(&self.id, BlockPage(number as u64 / PAGE));
+    let page: &vector<Block> = field::borrow(&self.id, BlockPageKey(number as u64 / PAGE));
     &page[number as u64 % PAGE]
 }
 
-/// The default value of a port of a vertex. Aborts with `value::EUnknownPort`.
+/// Return the default value of a port of a vertex. Aborts with `value::EUnknownPort`.
 public(package) fun default(self: &Dag, number: u16, port: &ascii::String): Value {
-    let values: &Ports = field::borrow(&self.id, Defaults(number));
+    let values: &Ports = field::borrow(&self.id, DefaultsKey(number));
     values.port(port)
 }
 
-/// The bytes of the default values of a vertex, which are read together.
+/// Return the bytes of all default values of a vertex, which are read together.
 public(package) fun default_bytes(self: &Dag, number: u16): u64 {
-    if (!field::exists_(&self.id, Defaults(number))) return 0;
-    let values: &Ports = field::borrow(&self.id, Defaults(number));
+    if (!field::exists_(&self.id, DefaultsKey(number))) return 0;
+    let values: &Ports = field::borrow(&self.id, DefaultsKey(number));
     values.size()
 }
 
-/// The page of a vertex, as a bit.
-public(package) fun vertex_page(number: u16): u64 { 1 << (((number as u64) / PAGE) as u8) }
+/// Return the page of a vertex as a bit.
+public(package) fun vertex_page_bit(number: u16): u64 { 1 << (((number as u64) / PAGE) as u8) }
 
-/// The page of a block, as a bit.
-public(package) fun block_page(number: u16): u64 {
+/// Return the page of a block as a bit.
+public(package) fun block_page_bit(number: u16): u64 {
     1 << ((BLOCK_PAGE_BIT + (number as u64) / PAGE) as u8)
 }
 
-/// All pages, as bits.
-public(package) fun all_pages(): u64 { 0xFFFF_FFFF_FFFF_FFFF }
+/// Return the bits of all pages.
+public(package) fun all_page_bits(): u64 { 0xFFFF_FFFF_FFFF_FFFF }
 
-/// The gas units of a transaction that reads the workflow and these pages, beyond those that fees
-/// cover. Sui reads a page once, and takes as much for it however often it is looked at.
+/// Return the gas units for reading the workflow and these pages, beyond those that fees cover.
+///
+/// Sui reads a page once per transaction and charges it once.
 public(package) fun read_units(self: &Dag, read: u64): u64 {
     let (mut thousandths, vertex_pages) = (HEAD_BYTE_GAS * self.head_bytes, pages(self.vertices));
     self.page_bytes.length().do!(|i| {
@@ -460,43 +485,48 @@ public(package) fun read_units(self: &Dag, read: u64): u64 {
 
 // === Private functions: pages ===
 
-/// How many pages so many entries take.
+/// Return the number of pages for this number of entries.
 fun pages(entries: u64): u64 { entries.divide_and_round_up(PAGE) }
 
-/// The bytes of a page, or of a workflow without its pages. Aborts with `ETooLarge`.
+/// Return the bytes of a page, or of a workflow without its pages. Aborts with `EPlanTooLarge`.
 fun size<T>(value: &T): u64 {
     let bytes = bcs::to_bytes(value).length();
-    assert!(bytes <= MAX_PAGE_BYTES, ETooLarge);
+    assert!(bytes <= MAX_PAGE_BYTES, EPlanTooLarge);
     bytes
 }
 
-/// A page to which something is added: all of them are to be checked afterwards.
+/// Return a page for an addition. All pages must be checked afterwards.
 fun page_mut<Key: copy + drop + store, Entry: store>(
     self: &mut Dag,
     key: Key,
 ): &mut vector<Entry> {
-    assert!(field::exists_(&self.id, key), EWrongPage);
+    assert!(field::exists_(&self.id, key), EInvalidPage);
     self.page_bytes = vector[];
     field::borrow_mut(&mut self.id, key)
 }
 
-/// An entry of a page.
+/// Return an entry of a page.
 fun entry<Entry>(page: &mut vector<Entry>, place: u8): &mut Entry {
-    assert!((place as u64) < page.length(), EWrongPage);
+    assert!((place as u64) < page.length(), EInvalidPage);
     &mut page[place as u64]
 }
 
-/// Where the innermost region of these blocks is, the last ones of which may be in a page to
-/// come. Aborts with `EWrongPlan` unless they lie in each other.
+/// Return the index of the innermost region among these blocks.
+///
+/// The last blocks may be in `page`, which is not yet stored. Aborts with `EInvalidPlan` unless
+/// each block contains the next one.
 fun innermost_region(self: &Dag, blocks: &vector<u16>, page: &vector<Block>): Option<u8> {
     let mut found = option::none();
     blocks.length().do!(|i| {
         let number = blocks[i] as u64;
-        assert!(number < self.blocks + page.length(), EWrongPlan);
+        assert!(number < self.blocks + page.length(), EInvalidPlan);
         let block = if (number < self.blocks) self.block(blocks[i]) else &page[number - self.blocks];
-        let around = block.around();
-        // What is around the one around it was compared before.
-        assert!(around.length() == i && (i == 0 || around[i - 1] == blocks[i - 1]), EWrongPlan);
+        let enclosing = block.enclosing();
+        // The blocks around that block were compared before.
+        assert!(
+            enclosing.length() == i && (i == 0 || enclosing[i - 1] == blocks[i - 1]),
+            EInvalidPlan,
+        );
         if (block.is_region()) found = option::some(i as u8);
     });
     found
@@ -504,15 +534,15 @@ fun innermost_region(self: &Dag, blocks: &vector<u16>, page: &vector<Block>): Op
 
 // === Private functions: checking vertices ===
 
-/// Checks a page, and gives its bytes.
+/// Check a page, and return its bytes.
 fun check_vertices(self: &Dag, page: u64): u64 {
-    let vertices: &vector<Vertex> = field::borrow(&self.id, VertexPage(page));
+    let vertices: &vector<Vertex> = field::borrow(&self.id, VertexPageKey(page));
     let bytes = size(vertices);
     self.groups.length().do!(|group| self.groups[group].vertices.do_ref!(|number| {
         let number = *number as u64;
-        assert!(number < self.vertices, EWrongPlan);
+        assert!(number < self.vertices, EInvalidPlan);
         let is_here = number / PAGE == page;
-        assert!(!is_here || vertices[number % PAGE].is_in_group(group as u8), EWrongPlan);
+        assert!(!is_here || vertices[number % PAGE].is_in_group(group as u8), EInvalidPlan);
     }));
     vertices.length().do!(|i| self.check_vertex((page * PAGE + i) as u16, &vertices[i]));
     bytes
@@ -520,31 +550,31 @@ fun check_vertices(self: &Dag, page: u64): u64 {
 
 fun check_vertex(self: &Dag, number: u16, vertex: &Vertex) {
     vertex.groups().do_ref!(|group| {
-        assert!((*group as u64) < self.groups.length(), EWrongPlan);
-        assert!(self.group(*group).contains(&number), EWrongPlan);
+        assert!((*group as u64) < self.groups.length(), EInvalidPlan);
+        assert!(self.group(*group).contains(&number), EInvalidPlan);
     });
     vertex.ports().do_ref!(|port| {
-        assert!(!port.is_constant() || self.has_default(number, &port.name()), EWrongPlan);
+        assert!(!port.has_default() || self.has_default(number, &port.name()), EInvalidPlan);
         port.sources().do_ref!(|source| self.check_source(vertex.blocks(), source));
     });
     let mut numbers = vector[];
     vertex.variants().do_ref!(|variant| variant.edges().do_ref!(|edge| {
-        assert!(!numbers.contains(&edge.number()), EWrongPlan);
+        assert!(!numbers.contains(&edge.number()), EInvalidPlan);
         numbers.push_back(edge.number());
         self.check_edge(vertex.blocks(), edge);
-        assert!(edge.left().is_none() || self.is_gathered(number, edge), EWrongPlan);
+        assert!(edge.left_region().is_none() || self.is_gathered(number, edge), EInvalidPlan);
     }));
     vertex.variants().do_ref!(|variant| self.check_effort(variant.edges()));
 }
 
-/// Checks that it is affordable to follow these edges, which a step does together.
+/// Check that one step can follow these edges together.
 fun check_effort(self: &Dag, edges: &vector<Edge>) {
     let (mut vertices, mut blocks) = (vector[], vector[]);
     let mut effort = effort::of_edges(edges);
     edges.do_ref!(|edge| {
         let (vertex, scope) = (edge.vertex(), edge.scope());
-        effort = effort + effort::look() * self.vertex(vertex).blocks().length();
-        if (edge.left().is_none() && scope.is_none() && !vertices.contains(&vertex)) {
+        effort = effort + effort::lookup() * self.vertex(vertex).blocks().length();
+        if (edge.left_region().is_none() && scope.is_none() && !vertices.contains(&vertex)) {
             vertices.push_back(vertex);
             effort = effort + self.starting_effort(vertex);
         };
@@ -553,42 +583,45 @@ fun check_effort(self: &Dag, edges: &vector<Edge>) {
             effort = effort + self.opening_effort(block);
         });
     });
-    assert!(effort <= effort::most(), EStepTooLarge);
+    assert!(effort <= effort::max_step(), EStepTooLarge);
 }
 
-/// What a look takes at whether a vertex starts. Aborts with `EWrongPlan`.
+/// Return the effort of checking whether a vertex starts. Aborts with `EInvalidPlan`.
 fun starting_effort(self: &Dag, number: u16): u64 {
-    assert!((number as u64) < self.vertices, EWrongPlan);
+    assert!((number as u64) < self.vertices, EInvalidPlan);
     let vertex = self.vertex(number);
     let (mut needs, mut effort) = (0, 0);
     vertex.blocks().do_ref!(|number| {
         let block = self.block(*number);
         needs = needs + block.needs().length();
-        effort = effort + if (block.is_region()) effort::look() else effort::of_needs(block);
+        effort = effort + if (block.is_region()) effort::lookup() else effort::of_needs(block);
     });
     effort + effort::of_vertex(vertex, needs)
 }
 
-/// What opening a block takes, and starting what begins with it. Aborts with `EWrongPlan`.
+/// Return the effort of opening a block and starting its runs. Aborts with `EInvalidPlan`.
 fun opening_effort(self: &Dag, number: u16): u64 {
-    assert!((number as u64) < self.blocks, EWrongPlan);
+    assert!((number as u64) < self.blocks, EInvalidPlan);
     let block = self.block(number);
     let (needs, mut effort) = (block.needs().length(), effort::of_needs(block));
     if (block.is_region()) effort = effort + effort::open(block.cursors().length());
     block.cursors().do_ref!(|cursor| {
-        assert!((*cursor as u64) < self.vertices, EWrongPlan);
+        assert!((*cursor as u64) < self.vertices, EInvalidPlan);
         effort = effort + effort::of_vertex(self.vertex(*cursor), needs);
     });
     block.starts().do_ref!(|start| {
-        effort = effort + if (plan::is_block(*start)) self.opening_effort(plan::block_number(*start))
-            else effort::start() + self.starting_effort(*start);
+        effort = effort + if (plan::is_block(*start)) {
+            self.opening_effort(plan::block_number(*start))
+        } else {
+            effort::start() + self.starting_effort(*start)
+        };
     });
     effort
 }
 
 fun has_default(self: &Dag, number: u16, port: &ascii::String): bool {
-    if (!field::exists_(&self.id, Defaults(number))) return false;
-    let values: &Ports = field::borrow(&self.id, Defaults(number));
+    if (!field::exists_(&self.id, DefaultsKey(number))) return false;
+    let values: &Ports = field::borrow(&self.id, DefaultsKey(number));
     values.has(port)
 }
 
@@ -597,97 +630,108 @@ fun check_source(self: &Dag, blocks: &vector<u16>, source: &Source) {
     let is_there = if (plan::is_block(origin)) {
         (plan::block_number(origin) as u64) < self.blocks
     } else (origin as u64) < self.vertices;
-    assert!(is_there, EWrongPlan);
-    assert!(!source.is_again() || self.is_in_loop(blocks), EWrongPlan);
+    assert!(is_there, EInvalidPlan);
+    assert!(!source.is_do_while() || self.is_in_loop(blocks), EInvalidPlan);
 }
 
-/// Whether the region that a `collect` edge leaves brings the list to where the edge leads.
+/// Return whether the region that a `collect` edge leaves delivers the list to the same target.
 fun is_gathered(self: &Dag, number: u16, edge: &Edge): bool {
-    self.block(edge.left().destroy_some()).collects().any!(|collect| {
+    self.block(edge.left_region().destroy_some()).collect_edges().any!(|collect| {
         is_like(collect.edge(), edge) && collect.sources().contains(&number)
     })
 }
 
-/// Whether two edges lead to the same port.
+/// Return whether two edges lead to the same port.
 fun is_like(edge: &Edge, other: &Edge): bool {
     edge.vertex() == other.vertex() && edge.input() == other.input()
 }
 
 // === Private functions: checking edges ===
 
-/// Checks where an edge leads from inside these blocks. All of it but the port follows from the
-/// blocks around both ends.
+/// Check the target of an edge from inside these blocks.
+///
+/// Everything except the port follows from the blocks around both ends.
 fun check_edge(self: &Dag, from: &vector<u16>, edge: &Edge) {
-    assert!((edge.vertex() as u64) < self.vertices, EWrongPlan);
+    assert!((edge.vertex() as u64) < self.vertices, EInvalidPlan);
     let target = self.vertex(edge.vertex());
-    assert!((edge.input() as u64) < target.ports().length(), EWrongPlan);
+    assert!((edge.input() as u64) < target.ports().length(), EInvalidPlan);
     if (from.is_empty() && target.blocks().is_empty()) {
-        assert!(edge.is_plain(), EWrongPlan);
+        assert!(edge.is_plain(), EInvalidPlan);
         return
     };
-    let (to, keeps, end) = (target.blocks(), edge.keeps(), edge.keeps() + edge.zeros());
-    assert!(keeps == shared_length(from, to), EWrongPlan);
+    let (to, prefix_length, end) = (
+        target.blocks(),
+        edge.prefix_length(),
+        edge.prefix_length() + edge.zeros(),
+    );
+    assert!(prefix_length == shared_length(from, to), EInvalidPlan);
     self.check_leaving(from, edge);
     let mut rounds = vector[];
-    keeps.range_do!(to.length(), |at| {
+    prefix_length.range_do!(to.length(), |at| {
         // Zeros are the first rounds of loops.
-        if (self.is_region(to[at])) assert!(at >= end, EWrongPlan) else rounds.push_back(at as u8);
+        if (self.is_region(to[at])) {
+            assert!(at >= end, EInvalidPlan);
+        } else {
+            rounds.push_back(at as u8);
+        };
     });
-    assert!(edge.rounds() == &rounds, EWrongPlan);
-    // What enters a block stays there in all rounds, or nothing for this port does.
-    let is_entered = keeps < to.length();
+    assert!(edge.rounds() == &rounds, EInvalidPlan);
+    // A value that enters a block stays for all rounds if the port has a `static` edge.
+    let is_entered = prefix_length < to.length();
     let holds_statics = target.ports()[edge.input() as u64].is_static();
-    assert!(edge.is_static() == (is_entered && holds_statics), EWrongPlan);
+    assert!(edge.is_static() == (is_entered && holds_statics), EInvalidPlan);
     if (edge.scope().is_some()) self.check_scope(to, edge)
     else {
-        assert!(end == to.length(), EWrongPlan);
-        assert!(edge.is_again() || !self.is_cursor(target, edge.vertex())
-            || (!holds_statics && self.is_needed(target, edge)), EWrongPlan);
+        assert!(end == to.length(), EInvalidPlan);
+        assert!(edge.is_do_while() || !self.is_cursor(target, edge.vertex())
+            || (!holds_statics && self.is_needed(target, edge)), EInvalidPlan);
     };
     let element = edge.element();
-    assert!(edge.is_for_each() == element.is_some(), EWrongPlan);
-    assert!(element.is_none() || element == target.region(), EWrongPlan);
-    assert!(element.destroy_or!(0xFF) as u64 >= keeps, EWrongPlan);
+    assert!(edge.is_for_each() == element.is_some(), EInvalidPlan);
+    assert!(element.is_none() || element == target.region(), EInvalidPlan);
+    assert!(element.destroy_or!(0xFF) as u64 >= prefix_length, EInvalidPlan);
     let stays = from == to && self.is_in_loop(to);
-    assert!(!edge.is_again() || stays, EWrongPlan);
+    assert!(!edge.is_do_while() || stays, EInvalidPlan);
 }
 
-/// Only `collect` and `break` edges leave a block, their own.
+/// Check that only `collect` and `break` edges leave a block, and only their own.
 fun check_leaving(self: &Dag, from: &vector<u16>, edge: &Edge) {
-    let (keeps, left) = (edge.keeps(), edge.left());
-    let leaves = from.length() - keeps;
+    let (prefix_length, left) = (edge.prefix_length(), edge.left_region());
+    let leaves = from.length() - prefix_length;
     if (left.is_some()) {
-        assert!(leaves == 1 && left.contains(&from[keeps]), EWrongPlan);
-        assert!(self.is_region(from[keeps]) && edge.is_normal(), EWrongPlan);
+        assert!(leaves == 1 && left.contains(&from[prefix_length]), EInvalidPlan);
+        assert!(self.is_region(from[prefix_length]) && edge.is_normal(), EInvalidPlan);
     } else if (edge.is_break()) {
-        assert!(leaves == 1 && !self.is_region(from[keeps]), EWrongPlan);
-    } else assert!(leaves == 0, EWrongPlan);
+        assert!(leaves == 1 && !self.is_region(from[prefix_length]), EInvalidPlan);
+    } else assert!(leaves == 0, EInvalidPlan);
 }
 
-/// The value is kept where the edge enters the first region, or `static` the first block, which
-/// opens by it.
+/// Check the block for which the value is kept: the first region that the edge enters.
+///
+/// For a `static` edge it is the first block, which opens with the value.
 fun check_scope(self: &Dag, to: &vector<u16>, edge: &Edge) {
-    let (scope, end) = (edge.scope().destroy_some(), edge.keeps() + edge.zeros());
-    assert!(end < to.length() && to[end] == scope, EWrongPlan);
-    assert!(if (edge.is_static()) edge.zeros() == 0 else self.is_region(scope), EWrongPlan);
-    assert!(self.block(scope).has_need(edge.vertex(), edge.input()), EWrongPlan);
+    let (scope, end) = (edge.scope().destroy_some(), edge.prefix_length() + edge.zeros());
+    assert!(end < to.length() && to[end] == scope, EInvalidPlan);
+    assert!(if (edge.is_static()) edge.zeros() == 0 else self.is_region(scope), EInvalidPlan);
+    assert!(self.block(scope).has_need(edge.vertex(), edge.input()), EInvalidPlan);
 }
 
-/// Whether iterations of the region around a vertex begin with it.
+/// Return whether iterations of the region around a vertex start with it.
 fun is_cursor(self: &Dag, vertex: &Vertex, number: u16): bool {
     vertex.region().is_some_and!(|at| {
         self.block(vertex.blocks()[*at as u64]).cursors().contains(&number)
     })
 }
 
-/// Whether the region around a vertex with which iterations begin needs the port to open: then
-/// what comes from inside comes second, and there is one way alone in which the run starts.
+/// Return whether the region around a head of iterations needs the port to open.
+///
+/// Then a value from inside comes second, so the run can start in only one way.
 fun is_needed(self: &Dag, vertex: &Vertex, edge: &Edge): bool {
     let region = vertex.blocks()[vertex.region().destroy_some() as u64];
     self.block(region).has_need(edge.vertex(), edge.input())
 }
 
-/// How many blocks are around both ends.
+/// Return the number of blocks around both ends.
 fun shared_length(one: &vector<u16>, other: &vector<u16>): u64 {
     let most = one.length().min(other.length());
     let mut length = 0;
@@ -697,22 +741,22 @@ fun shared_length(one: &vector<u16>, other: &vector<u16>): u64 {
 
 fun is_region(self: &Dag, block: u16): bool { self.block(block).is_region() }
 
-/// Whether the innermost of these blocks is a loop.
+/// Return whether the innermost of these blocks is a loop.
 fun is_in_loop(self: &Dag, blocks: &vector<u16>): bool {
     !blocks.is_empty() && !self.is_region(blocks[blocks.length() - 1])
 }
 
 // === Private functions: checking blocks ===
 
-/// Checks a page, and gives its bytes.
+/// Check a page, and return its bytes.
 fun check_blocks(self: &Dag, page: u64): u64 {
-    let blocks: &vector<Block> = field::borrow(&self.id, BlockPage(page));
+    let blocks: &vector<Block> = field::borrow(&self.id, BlockPageKey(page));
     let bytes = size(blocks);
     blocks.length().do!(|i| {
         let (number, block) = ((page * PAGE + i) as u16, &blocks[i]);
         block.needs().do_ref!(|need| {
             let vertex = self.inside(need.vertex(), number);
-            assert!((need.port() as u64) < vertex.ports().length(), EWrongPlan);
+            assert!((need.port() as u64) < vertex.ports().length(), EInvalidPlan);
         });
         if (block.is_region()) self.check_region(number, block) else self.check_loop(number, block);
     });
@@ -720,70 +764,69 @@ fun check_blocks(self: &Dag, page: u64): u64 {
 }
 
 fun check_region(self: &Dag, number: u16, block: &Block) {
-    assert!(block.starts().is_empty(), EWrongPlan);
+    assert!(block.starts().is_empty(), EInvalidPlan);
     let mut cursors = vector[];
     block.cursors().do_ref!(|cursor| {
-        assert!(!cursors.contains(cursor), EWrongPlan);
+        assert!(!cursors.contains(cursor), EInvalidPlan);
         cursors.push_back(*cursor);
         self.check_cursor(self.inside(*cursor, number), block);
     });
-    let mut from = *block.around();
+    let mut from = *block.enclosing();
     from.push_back(number);
     let mut edges = vector[];
-    block.collects().do_ref!(|collect| {
+    block.collect_edges().do_ref!(|collect| {
         let edge = collect.edge();
-        assert!(edge.left().contains(&number), EWrongPlan);
+        assert!(edge.left_region().contains(&number), EInvalidPlan);
         self.check_edge(&from, edge);
-        assert!(!edges.any!(|other| is_like(edge, other)), EWrongPlan);
+        assert!(!edges.any!(|other| is_like(edge, other)), EInvalidPlan);
         edges.push_back(*edge);
         self.check_sources(collect);
     });
     self.check_effort(&edges);
 }
 
-/// The loops between a region and a vertex with which its iterations begin open with the
-/// region.
+/// Check that the loops between a region and a head of its iterations open with the region.
 fun check_cursor(self: &Dag, vertex: &Vertex, region: &Block) {
-    let depth = region.around().length();
-    assert!(vertex.region().contains(&(depth as u8)), EWrongPlan);
+    let depth = region.enclosing().length();
+    assert!(vertex.region().contains(&(depth as u8)), EInvalidPlan);
     (depth + 1).range_do!(vertex.blocks().length(), |at| {
         self.block(vertex.blocks()[at]).needs().do_ref!(|need| {
-            assert!(region.has_need(need.vertex(), need.port()), EWrongPlan);
+            assert!(region.has_need(need.vertex(), need.port()), EInvalidPlan);
         });
     });
 }
 
-/// The sources of a list are told in order, each as often as it has an edge to it.
-fun check_sources(self: &Dag, collect: &Collect) {
+/// Check that the sources of a list are in order, each once per edge to it.
+fun check_sources(self: &Dag, collect: &CollectEdge) {
     let (edge, sources) = (collect.edge(), collect.sources());
-    assert!(!sources.is_empty(), EWrongPlan);
+    assert!(!sources.is_empty(), EInvalidPlan);
     sources.length().do!(|i| {
-        assert!((sources[i] as u64) < self.vertices, EWrongPlan);
-        assert!(i == 0 || sources[i - 1] <= sources[i], EWrongPlan);
+        assert!((sources[i] as u64) < self.vertices, EInvalidPlan);
+        assert!(i == 0 || sources[i - 1] <= sources[i], EInvalidPlan);
         let edges = self.vertex(sources[i]).edges_to(edge.vertex(), edge.input());
-        let leaving = edges.count!(|each| each.left() == edge.left());
-        assert!(leaving == sources.count!(|each| each == &sources[i]), EWrongPlan);
+        let leaving = edges.count!(|other| other.left_region() == edge.left_region());
+        assert!(leaving == sources.count!(|source| source == &sources[i]), EInvalidPlan);
     });
 }
 
 fun check_loop(self: &Dag, number: u16, block: &Block) {
-    assert!(block.cursors().is_empty() && block.collects().is_empty(), EWrongPlan);
+    assert!(block.cursors().is_empty() && block.collect_edges().is_empty(), EInvalidPlan);
     block.starts().do_ref!(|start| {
         let region = if (plan::is_block(*start)) {
             let inner = plan::block_number(*start);
-            assert!((inner as u64) < self.blocks, EWrongPlan);
+            assert!((inner as u64) < self.blocks, EInvalidPlan);
             let inner = self.block(inner);
-            assert!(inner.is_region() && inner.around().contains(&number), EWrongPlan);
+            assert!(inner.is_region() && inner.enclosing().contains(&number), EInvalidPlan);
             inner.region()
         } else self.inside(*start, number).region();
-        assert!(region == block.region(), EWrongPlan);
+        assert!(region == block.region(), EInvalidPlan);
     });
 }
 
-/// A vertex that is inside a block. Aborts with `EWrongPlan`.
+/// Return a vertex that is inside a block. Aborts with `EInvalidPlan`.
 fun inside(self: &Dag, vertex: u16, block: u16): &Vertex {
-    assert!((vertex as u64) < self.vertices, EWrongPlan);
+    assert!((vertex as u64) < self.vertices, EInvalidPlan);
     let vertex = self.vertex(vertex);
-    assert!(vertex.blocks().contains(&block), EWrongPlan);
+    assert!(vertex.blocks().contains(&block), EInvalidPlan);
     vertex
 }

@@ -1,8 +1,8 @@
-/// The registry of workflows: their ids are derived from it and their FQNs, so that whoever knows
-/// it computes them.
+/// The registry of workflows. The ID of a workflow is derived from the registry and the FQN, so
+/// that clients can compute it.
 ///
-/// It keeps the permit with which this package works on the tools and leaders of `nexus_tools`,
-/// and the version of this package that works on it.
+/// The registry stores the permit with which this package accesses the tools and leaders of
+/// `nexus_tools`, and the version of this package that may use the registry.
 module nexus_workflows::dag_registry;
 
 use nexus_tools::admin::Admin;
@@ -20,7 +20,7 @@ const EAlreadyMigrated: u64 = 1;
 
 // === Constants ===
 
-/// Raised by every upgrade of the package whose functions must not be mixed with the older ones.
+/// The version. Raise it in an upgrade whose functions must not be mixed with older ones.
 const VERSION: u64 = 1;
 
 // === Events ===
@@ -30,7 +30,8 @@ public struct DagRegistryCreated has copy, drop {
     registry: ID,
 }
 
-/// The registry went over to a newer version of the package: older versions stopped working on it.
+/// The registry was migrated to a newer version of the package. Older versions can no longer use
+/// it.
 public struct DagRegistryMigrated has copy, drop {
     registry: ID,
     version: u64,
@@ -47,15 +48,16 @@ public struct DagRegistry has key {
 
 // === Public functions ===
 
-/// Creates a registry with a permit, and shares it.
+/// Create a registry with a permit, and share it.
 public fun create(permit: Permit, ctx: &mut TxContext) {
     let id = object::new(ctx);
     event::emit(DagRegistryCreated { registry: id.to_inner() });
     transfer::share_object(DagRegistry { id, version: VERSION, permit });
 }
 
-/// After an upgrade of the package: from here on only this version's functions work. Aborts with
-/// `owner::ENotOwner` or `EAlreadyMigrated`.
+/// Allow only the functions of this version of the package, after an upgrade.
+///
+/// Aborts with `owner::ENotOwner` or `EAlreadyMigrated`.
 public fun migrate(self: &mut DagRegistry, admin: &Admin, ctx: &TxContext) {
     admin.check(ctx);
     assert!(self.version < VERSION, EAlreadyMigrated);
@@ -65,30 +67,32 @@ public fun migrate(self: &mut DagRegistry, admin: &Admin, ctx: &TxContext) {
 
 // === Views ===
 
-/// The id of the workflow with this FQN, published or not.
+/// Return the ID of the workflow with this FQN, whether it is published or not.
 public fun dag_id(self: &DagRegistry, fqn: String): ID {
     derived_object::derive_address(object::id(self), fqn).to_id()
 }
 
-/// Whether a workflow was ever published under the FQN.
+/// Return whether a workflow was ever drafted under the FQN.
 public fun contains(self: &DagRegistry, fqn: String): bool {
     derived_object::exists(&self.id, fqn)
 }
 
 // === Package functions ===
 
-/// The number of this version of the package.
+/// Return the version of this package.
 public(package) fun version(): u64 { VERSION }
 
-/// Aborts with `EWrongVersion` if the registry belongs to another version of the package.
+/// Check that the registry has the version of this package. Aborts with `EWrongVersion`.
 public(package) fun check_version(self: &DagRegistry) {
     assert!(self.version == VERSION, EWrongVersion);
 }
 
 public(package) fun permit(self: &DagRegistry): Permit { self.permit }
 
-/// The id from which workflows are derived. The Sui verifier demands that an id is claimed in the
-/// function that creates the object, which is in `dag`.
+/// Return the `UID` from which IDs of workflows are derived.
+///
+/// The Sui verifier requires that the function that creates an object claims its ID. That function
+/// is in `dag`.
 public(package) fun uid_mut(self: &mut DagRegistry): &mut UID { &mut self.id }
 
 // === Test-only functions ===

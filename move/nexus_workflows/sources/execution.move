@@ -1,24 +1,25 @@
-/// An execution of a workflow: its funds, its runs, and who carries them.
+/// An execution of a workflow: its funds, its runs, and its leaders.
 ///
-/// Its owner begins it with an entry group, the values of its entry ports, funds, the highest
-/// price of each tool, and one or two leaders, in order. A step is one transaction of a worker:
-/// it closes an invocation, `advance`s the execution by it, and `request`s what is ready since.
-/// Values stay in the closed invocations; what travels is where they are.
+/// The owner starts an execution with an entry group, the values of its entry ports, funds, a
+/// maximum price for each tool, and one or two leaders in order. A step is one transaction of a
+/// worker. It closes an invocation, calls `advance` with it, and calls `request` for the runs that
+/// became ready. Values stay in the closed invocations. Records refer to them.
 ///
-/// Money. A run's invocation is paid from the funds, at today's price, and what is left of its
-/// payment comes back with `advance`. Whoever writes records for the execution is paid what Sui
-/// takes for storing them, to the byte; who removes them gets that from Sui. Where funds do not
-/// cover what a step would need, nothing happens until somebody `refill`s them.
+/// Money. The funds pay for the invocation of each run at the current price, and `advance` returns
+/// the unspent part of the payment. The sender that writes records is repaid the exact storage
+/// cost. The account that deletes them receives the storage refund of Sui. If the funds do not
+/// cover a step, the step does nothing until someone calls `refill`.
 ///
-/// A step is paid what it computes, too, beyond what the fees of invocations cover. An execution
-/// that is cancelled, terminated or too late pays its funds back at once, but for what
-/// invocations hold that are under way: that is for as long as the longest timeout, at most, to
-/// which the owner consented.
+/// The funds also pay for the computation of a step beyond what the fees of invocations cover. An
+/// execution that is cancelled, terminated or overdue returns its funds immediately, except for the
+/// payments of invocations in flight. These return at the latest after the longest timeout to which
+/// the owner agreed.
 ///
-/// `advance`, `gather`, `cancel` and `expire` depend on no version of the package and on no
-/// setting: funds are never locked in. What is left in the end is removed by `cleaning`.
+/// `advance`, `gather`, `cancel` and `expire` are exit paths. They depend on no package version and
+/// on no setting, so funds are never stuck. `cleaning` deletes an ended execution.
 ///
-/// A schedule may have begun it: that collects its funds as soon as it goes on no more.
+/// If a schedule started the execution, the schedule collects the remaining funds as soon as the
+/// execution stops.
 module nexus_workflows::execution;
 
 use nexus_tools::attempt;
@@ -27,14 +28,14 @@ use nexus_tools::leader::Leader;
 use nexus_tools::leader_registry::LeaderRegistry;
 use nexus_tools::payment;
 use nexus_tools::run::{Self, Run};
-use nexus_tools::settling;
+use nexus_tools::settlement;
 use nexus_tools::tool::Tool;
 use nexus_tools::value::{Ports, Value};
 use nexus_workflows::dag::Dag;
 use nexus_workflows::effort;
 use nexus_workflows::records::{Self, Instance, Records};
 use nexus_workflows::terms::{Self, Terms};
-use nexus_workflows::walks::{Self, Change, Walks};
+use nexus_workflows::progress::{Self, Change, Progress};
 use std::ascii::String;
 use std::bcs;
 use sui::balance::Balance;
@@ -46,52 +47,52 @@ use sui::sui::SUI;
 
 // === Errors ===
 
-/// The settings were changed since: look at them again.
+/// The registry settings changed: read them again.
 const ESettingsChanged: u64 = 0;
-/// The workflow has no entry group of this number.
-const ENoGroup: u64 = 1;
-/// There is not one highest price for each tool of the workflow.
+/// The workflow does not have an entry group with this number.
+const EUnknownGroup: u64 = 1;
+/// The number of maximum prices is not the number of tools of the workflow.
 const ELengthMismatch: u64 = 2;
-/// An execution lasts 90 days at most.
-const ETooLong: u64 = 3;
+/// The duration is longer than 90 days.
+const EDurationTooLong: u64 = 3;
 /// `max_outcome_bytes` is larger than the registry's `max_ports_bytes`.
 const EOutcomeLimitTooLarge: u64 = 4;
-/// The leader takes no invocations: name another one.
+/// The leader does not accept invocations: choose another leader.
 const ELeaderNotActive: u64 = 5;
-/// The same leader is named twice.
+/// The backup is the same as the first leader.
 const ESameLeader: u64 = 6;
-/// The vertex has its entry values already.
-const EValuesGiven: u64 = 7;
-/// This is another workflow than that of the execution.
+/// The vertex already has entry values.
+const EValuesAlreadySet: u64 = 7;
+/// The workflow is not the workflow of this execution.
 const EWrongDag: u64 = 8;
 /// The sender is neither a worker of the leader nor the owner of the execution.
 const ENotWorker: u64 = 9;
-/// The vertex has another tool.
+/// The tool is not the tool of this vertex.
 const EWrongTool: u64 = 10;
-/// The execution was begun with a newer version of the package: go on with that one.
+/// A newer version of the package started the execution: use that version.
 const EWrongVersion: u64 = 11;
 /// The invocation does not belong to this execution.
 const EWrongExecution: u64 = 12;
 /// The sender does not own the execution.
 const ENotOwner: u64 = 13;
 /// The execution has ended.
-const EEnded: u64 = 14;
-/// The time of the execution is not over.
-const ENotOver: u64 = 15;
+const EExecutionEnded: u64 = 14;
+/// The deadline of the execution has not passed.
+const EDeadlineNotReached: u64 = 15;
 /// The entry values are larger than the registry's `max_ports_bytes`: use remote values.
 const EValuesTooLarge: u64 = 16;
-/// The funds do not cover what this step computes: `refill` them.
-const EFundsShort: u64 = 17;
-/// The execution is shared: entry values are given in the transaction that begins it.
-const EShared: u64 = 18;
+/// The funds do not cover the computation of this step: call `refill`.
+const EInsufficientFunds: u64 = 17;
+/// The execution is shared: add entry values in the transaction that starts it.
+const EAlreadyShared: u64 = 18;
 
 // === Constants ===
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const MAX_DAYS: u64 = 90;
-/// One command requests so many iterations at most: beyond, gas grows steeply.
+/// The maximum number of iterations that one command requests. Gas grows steeply with more.
 const MAX_ITERATIONS: u64 = 32;
-/// What Sui counts for an execution beyond its fields.
+/// The bytes that Sui counts for an execution, without its fields.
 const OBJECT_BYTES: u64 = 143;
 
 const TERMINATED: vector<u8> = b"terminated";
@@ -100,8 +101,8 @@ const TIMED_OUT: vector<u8> = b"timed_out";
 
 // === Events ===
 
-/// An execution was begun.
-public struct ExecutionBegun has copy, drop {
+/// An execution was started.
+public struct ExecutionStarted has copy, drop {
     execution: ID,
     dag: ID,
     fqn: String,
@@ -114,7 +115,7 @@ public struct ExecutionBegun has copy, drop {
     change: Change,
 }
 
-/// An execution went on with the outcome of a run.
+/// An execution processed the outcome of a run.
 public struct ExecutionAdvanced has copy, drop {
     execution: ID,
     invocation: ID,
@@ -122,7 +123,7 @@ public struct ExecutionAdvanced has copy, drop {
     change: Change,
 }
 
-/// A run was not requested, which is a failure of it.
+/// A run was refused: its tool was not invoked, and the run failed.
 public struct RunRefused has copy, drop {
     execution: ID,
     run: Run,
@@ -130,49 +131,48 @@ public struct RunRefused has copy, drop {
     change: Change,
 }
 
-/// What a region gathered was brought out of it.
+/// The lists that a region gathered were delivered to their targets.
 public struct RegionGathered has copy, drop {
     execution: ID,
     region: Instance,
     change: Change,
 }
 
-/// The funds of an execution do not cover what it would need to go on.
-public struct ExecutionShort has copy, drop {
+/// The funds of an execution do not cover its next step.
+public struct ExecutionUnderfunded has copy, drop {
     execution: ID,
     owner: address,
     needed_mist: u64,
     funds_mist: u64,
 }
 
-/// The funds of an execution were filled up.
+/// Funds were added to an execution.
 public struct ExecutionRefilled has copy, drop {
     execution: ID,
     amount_mist: u64,
     funds_mist: u64,
 }
 
-/// Other leaders carry an execution from now on.
+/// The leaders of an execution changed.
 public struct ExecutionLeadersChanged has copy, drop {
     execution: ID,
     leaders: vector<ID>,
 }
 
-/// An execution was cancelled or has timed out while something is under way. That is still closed.
+/// An execution was cancelled or timed out while invocations were in flight. They are still closed.
 public struct ExecutionStopped has copy, drop {
     execution: ID,
     status: String,
 }
 
-/// Funds of an execution that goes on no more went back to its owner, or its schedule, before it has
-/// ended.
+/// An execution that had stopped but not ended returned funds to its owner or its schedule.
 public struct ExecutionRefunded has copy, drop {
     execution: ID,
     owner: address,
     amount_mist: u64,
 }
 
-/// An execution has ended, and what was left of its funds is its owner's, or its schedule's.
+/// An execution ended. The remaining funds belong to its owner or its schedule.
 public struct ExecutionEnded has copy, drop {
     execution: ID,
     dag: ID,
@@ -185,22 +185,22 @@ public struct ExecutionEnded has copy, drop {
 
 // === Structs ===
 
-/// An execution, shared. All that happens in it writes this object: it is small.
+/// A shared execution. Each step writes this object, so it is small.
 public struct Execution has key {
     id: UID,
     dag: ID,
     owner: address,
-    /// The schedule that began it, and whether that has collected what is left of the funds.
+    /// The schedule that started it, and whether the schedule has collected the remaining funds.
     schedule: Option<ID>,
     is_collected: bool,
     funds: Balance<SUI>,
-    walks: Walks,
-    /// How many runs were requested, retries and refusals included.
+    progress: Progress,
+    /// The number of requested runs, including retries and refusals.
     steps: u64,
-    /// How many invocations there are, and how many vertices have entry values.
+    /// The number of invocations, and the number of vertices with entry values.
     invocations: u64,
     entries: u64,
-    /// Whether it takes entry values no more.
+    /// Whether it is shared, so that entry values can no longer be added.
     is_shared: bool,
     ended_at_ms: Option<u64>,
 }
@@ -210,14 +210,17 @@ public struct TermsKey() has copy, drop, store;
 /// The key of the entry values of a vertex.
 public struct EntryKey(u16) has copy, drop, store;
 
-// === Public functions: beginning ===
+// === Public functions: start ===
 
-/// Begins an execution of `dag` with one of its entry groups. The owner consents to the
-/// settings of this revision; to `max_prices_mist`, for each tool; to timeouts of
-/// `max_timeout_ms`; to `max_outcome_bytes` of each outcome; and to `max_steps`. Give its entry values and share it in the same
-/// transaction. Aborts with `ESettingsChanged`, `ENoGroup`, `ELengthMismatch`, `ETooLong`,
-/// `EOutcomeLimitTooLarge`, `ELeaderNotActive` or `leader_registry::ENotAccepting`.
-public fun begin(
+/// Start an execution of `dag` with one of its entry groups.
+///
+/// The owner agrees to the settings of this revision, to a price of `max_prices_mist` for each
+/// tool, to timeouts of `max_timeout_ms`, to outcomes of `max_outcome_bytes`, and to `max_steps`
+/// steps. The deadline is `duration_ms` from now. Add the entry values and share the execution in
+/// the same transaction. Aborts with `ESettingsChanged`, `EUnknownGroup`, `ELengthMismatch`,
+/// `EDurationTooLong`, `EOutcomeLimitTooLarge`, `ELeaderNotActive` or
+/// `leader_registry::ENotAccepting`.
+public fun start(
     registry: &LeaderRegistry,
     settings_revision: u64,
     dag: &Dag,
@@ -227,12 +230,12 @@ public fun begin(
     max_timeout_ms: u64,
     max_outcome_bytes: u64,
     max_steps: u64,
-    lasts_ms: u64,
+    duration_ms: u64,
     funds: Coin<SUI>,
     clock: &Clock,
     ctx: &mut TxContext,
 ): Execution {
-    let terms = consent(
+    let terms = create_terms(
         registry,
         settings_revision,
         dag,
@@ -242,44 +245,49 @@ public fun begin(
         max_timeout_ms,
         max_outcome_bytes,
         max_steps,
-        lasts_ms,
+        duration_ms,
         clock.timestamp_ms(),
     );
     let owner = ctx.sender();
     let mut self = new(dag, group, owner, option::none(), terms, funds.into_balance(), ctx);
-    // The owner stored what there is.
-    self.walks.records_mut().take_bytes();
-    self.walks.records_mut().take_effort();
-    self.walks.records_mut().take_pages();
-    self.finish(clock);
+    // The owner pays for these bytes, pages and computations in its own transaction.
+    self.progress.records_mut().take_bytes();
+    self.progress.records_mut().take_effort();
+    self.progress.records_mut().take_pages();
+    self.end_if_over(clock);
     self
 }
 
-/// Gives the values of the entry ports of a vertex, before the execution is shared: what a tool
-/// was asked does not change. Aborts with `EShared`, `EValuesGiven` or `EValuesTooLarge`.
-public fun give(self: &mut Execution, vertex: u16, values: Ports) {
-    assert!(!self.is_shared, EShared);
-    assert!(!field::exists_(&self.id, EntryKey(vertex)), EValuesGiven);
+/// Add the values of the entry ports of a vertex before the execution is shared.
+///
+/// The inputs of a tool never change afterwards. Aborts with `EAlreadyShared`, `EValuesAlreadySet`
+/// or `EValuesTooLarge`.
+public fun add_entry_values(self: &mut Execution, vertex: u16, values: Ports) {
+    assert!(!self.is_shared, EAlreadyShared);
+    assert!(!field::exists_(&self.id, EntryKey(vertex)), EValuesAlreadySet);
     assert!(self.terms_mut().add_entry(values.size()), EValuesTooLarge);
     self.add_entry(vertex, values);
 }
 
-/// Makes a new execution available to everyone.
+/// Share a new execution.
 public fun share(mut self: Execution) {
     self.is_shared = true;
     transfer::share_object(self)
 }
 
-/// Names the leaders that carry the execution from now on: what is under way stays with those
-/// that it names. Aborts with `ENotOwner`, `EEnded` or `ELeaderNotActive`.
-public fun name_leader(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
+/// Set the only leader of the execution.
+///
+/// Invocations in flight keep the leaders that they list. Aborts with `ENotOwner`,
+/// `EExecutionEnded` or `ELeaderNotActive`.
+public fun set_leader(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
     assert!(leader.is_active(), ELeaderNotActive);
     self.set_leaders(vector[object::id(leader)], ctx);
 }
 
-/// Names a second leader besides, which may close what the first one did not in its window.
-/// Aborts with `ESameLeader`, and as `name_leader` does.
-public fun name_backup(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
+/// Set the second leader, which may close an invocation after the window of the first one.
+///
+/// Aborts with `ESameLeader`, and as `set_leader` does.
+public fun set_backup(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
     assert!(leader.is_active(), ELeaderNotActive);
     let first = self.terms().leaders()[0];
     assert!(first != object::id(leader), ESameLeader);
@@ -288,9 +296,11 @@ public fun name_backup(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
 
 // === Public functions: steps ===
 
-/// Requests a run that is ready; false if it is not, if funds are short, or if the execution does
-/// not name the leader. The sender is a worker of that, or the owner. Aborts with `EWrongDag`,
-/// `EWrongTool`, `ENotWorker` or `EWrongVersion`.
+/// Request a run that is ready, and return whether it was requested.
+///
+/// The sender is a worker of the leader, or the owner. Returns false if the run is not ready, if
+/// the funds are insufficient, or if the execution does not list the leader. Aborts with
+/// `EWrongDag`, `EWrongTool`, `ENotWorker` or `EWrongVersion`.
 public fun request(
     self: &mut Execution,
     dag: &Dag,
@@ -303,20 +313,20 @@ public fun request(
 ): bool {
     if (!self.authorize(dag, tool, leader, vertex, ctx)) return false;
     let (run, now_ms) = (run::new(vertex, path), clock.timestamp_ms());
-    if (self.is_late(clock) || !self.walks.can_take(run, now_ms)) return false;
+    if (self.expire_if_late(clock) || !self.progress.is_due(run, now_ms)) return false;
     let read_mist = terms::request_read_mist(dag, tool, vertex, ctx);
-    let needed_mist = self.terms().requests_mist(dag, tool, vertex, self.steps, 1, ctx);
-    if (self.is_short(needed_mist + read_mist, 0)) return false;
-    self.walks.take(run);
+    let needed_mist = self.terms().max_requests_mist(dag, tool, vertex, self.steps, 1, ctx);
+    if (self.is_underfunded(needed_mist + read_mist, 0)) return false;
+    self.progress.mark_in_flight(run);
     self.invoke(dag, tool, run, clock, ctx);
-    self.pay_worker(dag, terms::tool_mist(tool, ctx), ctx);
-    self.finish(clock);
+    self.pay_worker(dag, terms::tool_read_mist(tool, ctx), ctx);
+    self.end_if_over(clock);
     true
 }
 
-/// Requests up to `limit` iterations that begin with a vertex, in the instance of its region
-/// that has this path around it, and gives how many. The sender is as for `request`, and it
-/// aborts as that does.
+/// Request up to `limit` iterations that start with a vertex, and return their number.
+///
+/// `path` is the path around the region. The sender and the aborts are those of `request`.
 public fun request_iterations(
     self: &mut Execution,
     dag: &Dag,
@@ -328,30 +338,31 @@ public fun request_iterations(
     clock: &Clock,
     ctx: &mut TxContext,
 ): u64 {
-    if (!self.authorize(dag, tool, leader, vertex, ctx) || self.is_late(clock)) return 0;
-    // The step beyond the last one ends the execution, and is refused alone.
+    if (!self.authorize(dag, tool, leader, vertex, ctx) || self.expire_if_late(clock)) return 0;
+    // The step after the last allowed one ends the execution. It is refused on its own.
     let steps = (self.terms().max_steps().max(self.steps) - self.steps).max(1);
-    let ready = self.walks.iterations(dag, vertex, &path);
+    let ready = self.progress.ready_iterations(dag, vertex, &path);
     let mut count = ready.min(limit).min(MAX_ITERATIONS).min(steps);
     if (count == 0) return 0;
     let read_mist = terms::request_read_mist(dag, tool, vertex, ctx);
-    let needed_mist = self.terms().requests_mist(dag, tool, vertex, self.steps, 1, ctx);
-    if (self.is_short(needed_mist + read_mist, 0)) return 0;
+    let needed_mist = self.terms().max_requests_mist(dag, tool, vertex, self.steps, 1, ctx);
+    if (self.is_underfunded(needed_mist + read_mist, 0)) return 0;
     let funds_mist = self.funds.value() - read_mist;
-    while (self.terms().requests_mist(dag, tool, vertex, self.steps, count, ctx) > funds_mist) {
+    while (self.terms().max_requests_mist(dag, tool, vertex, self.steps, count, ctx) > funds_mist) {
         count = count / 2;
     };
-    let runs = self.walks.take_iterations(dag, vertex, path, count);
+    let runs = self.progress.claim_iterations(dag, vertex, path, count);
     runs.do_ref!(|run| self.invoke(dag, tool, *run, clock, ctx));
-    self.pay_worker(dag, terms::tool_mist(tool, ctx), ctx);
-    self.finish(clock);
+    self.pay_worker(dag, terms::tool_read_mist(tool, ctx), ctx);
+    self.end_if_over(clock);
     runs.length()
 }
 
-/// Goes on with a closed invocation: takes what is left of its payment, and brings its outcome
-/// to where it leads. One that nobody closed in time expires by this. Does nothing and returns
-/// false if it is not closed, or did that before, or if funds do not cover what has to be
-/// written. Aborts with `EWrongDag`, `EWrongExecution` or `EFundsShort`.
+/// Process a closed invocation: take back the unspent payment, and deliver the outcome.
+///
+/// Expires an invocation that no leader closed in time. Returns false without an effect if the
+/// invocation is not closed, if it was processed before, or if the funds do not cover the bytes to
+/// write. Aborts with `EWrongDag`, `EWrongExecution` or `EInsufficientFunds`.
 public fun advance(
     self: &mut Execution,
     dag: &Dag,
@@ -361,39 +372,45 @@ public fun advance(
 ): bool {
     assert!(object::id(dag) == self.dag, EWrongDag);
     let attempt = invocation.attempt();
-    assert!(attempt.is_some_and!(|each| each.execution() == object::id(self)), EWrongExecution);
+    assert!(
+        attempt.is_some_and!(|attempt| attempt.execution() == object::id(self)),
+        EWrongExecution,
+    );
     let (run, id) = (attempt.destroy_some().run(), object::id(invocation));
-    if (!self.walks.records().awaits(run, id)) return false;
+    if (!self.progress.records().awaits(run, id)) return false;
     if (!invocation.is_closed()) {
         if (clock.timestamp_ms() < invocation.expires_at_ms()) return false;
         invocation.expire(clock);
     };
     let is_settled = invocation.state().is_settled();
     let variant = if (is_settled) option::some(invocation.state().variant()) else option::none();
-    self.walks.read_edges(dag, &run, &variant);
-    let advancing_mist = self.terms().advancing_mist(invocation.state().bytes(), ctx);
-    let needed_mist = self.terms().stored_mist(walks::most_bytes(dag, &run, &variant))
-        + advancing_mist + terms::worked_mist(walks::least_effort(dag, &run, &variant), ctx);
-    if (!self.walks.is_ending() && self.is_short(needed_mist, invocation.payment_mist())) return false;
-    self.funds.join(invocation.take_rest(&self.id));
-    let mut change = walks::no_change();
+    self.progress.note_edge_pages(dag, &run, &variant);
+    let advance_mist = self.terms().advance_mist(invocation.state().size(), ctx);
+    let needed_mist = self.terms().storage_mist(progress::max_closing_bytes(dag, &run, &variant))
+        + advance_mist + terms::effort_mist(progress::min_closing_effort(dag, &run, &variant), ctx);
+    if (!self.progress.is_ending() && self.is_underfunded(needed_mist, invocation.payment_mist())) {
+        return false
+    };
+    self.funds.join(invocation.withdraw_remainder(&self.id));
+    let mut change = progress::empty_change();
     let now_ms = clock.timestamp_ms();
     if (is_settled) {
         let ports = invocation.state().ports();
-        self.walks.settle(dag, run, variant.borrow(), ports, now_ms, &mut change);
+        self.progress.settle(dag, run, variant.borrow(), ports, now_ms, &mut change);
     } else {
-        self.walks.fail(dag, run, invocation.state().reason(), true, now_ms, &mut change);
+        self.progress.fail(dag, run, invocation.state().reason(), true, now_ms, &mut change);
     };
-    self.pay_worker(dag, advancing_mist, ctx);
+    self.pay_worker(dag, advance_mist, ctx);
     let execution = object::id(self);
     event::emit(ExecutionAdvanced { execution, invocation: id, run, change });
-    self.finish(clock);
+    self.end_if_over(clock);
     true
 }
 
-/// Brings what a region gathered out of it. Does nothing and returns false if something in it
-/// is left to do, or if funds do not cover what has to be written. Aborts with `EWrongDag` or
-/// `EFundsShort`.
+/// Deliver the lists that a region gathered, and return whether it did.
+///
+/// Returns false without an effect if the region has unfinished runs, or if the funds do not cover
+/// the bytes to write. Aborts with `EWrongDag` or `EInsufficientFunds`.
 public fun gather(
     self: &mut Execution,
     dag: &Dag,
@@ -404,74 +421,77 @@ public fun gather(
 ): bool {
     assert!(object::id(dag) == self.dag, EWrongDag);
     let instance = records::instance(region, path);
-    let is_left = self.walks.records().knows(instance)
-        && self.walks.records().at(instance).is_left();
-    if (!is_left || self.walks.is_ending()) return false;
-    self.walks.read_collects(dag, region);
-    let needed_mist = self.terms().stored_mist(walks::most_gathered_bytes(dag, region))
-        + terms::worked_mist(walks::least_gathered_effort(dag, region), ctx);
-    if (self.is_short(needed_mist, 0)) return false;
-    let mut change = walks::no_change();
-    self.walks.gather(dag, instance, &mut change);
+    let is_finished = self.progress.records().has_instance(instance)
+        && self.progress.records().instance_record(instance).is_finished();
+    if (!is_finished || self.progress.is_ending()) return false;
+    self.progress.note_collect_pages(dag, region);
+    let needed_mist = self.terms().storage_mist(progress::max_gather_bytes(dag, region))
+        + terms::effort_mist(progress::min_gather_effort(dag, region), ctx);
+    if (self.is_underfunded(needed_mist, 0)) return false;
+    let mut change = progress::empty_change();
+    self.progress.gather(dag, instance, &mut change);
     self.pay_worker(dag, 0, ctx);
     event::emit(RegionGathered { execution: object::id(self), region: instance, change });
-    self.finish(clock);
+    self.end_if_over(clock);
     true
 }
 
-/// Adds to the funds; anyone may. Aborts with `EEnded`.
+/// Add to the funds, as anyone may. Aborts with `EExecutionEnded`.
 public fun refill(self: &mut Execution, funds: Coin<SUI>) {
-    assert!(self.ended_at_ms.is_none(), EEnded);
+    assert!(self.ended_at_ms.is_none(), EExecutionEnded);
     let (execution, amount_mist) = (object::id(self), funds.value());
     let funds_mist = self.funds.join(funds.into_balance());
     event::emit(ExecutionRefilled { execution, amount_mist, funds_mist });
 }
 
-/// Ends the execution: nothing more is requested, what is under way is still closed and paid,
-/// and all other funds go back at once. Aborts with `ENotOwner` or `EEnded`.
+/// Cancel the execution, and return all funds that no invocation in flight holds.
+///
+/// No more runs are requested. Invocations in flight are still closed and paid. Aborts with
+/// `ENotOwner` or `EExecutionEnded`.
 public fun cancel(self: &mut Execution, clock: &Clock, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
-    assert!(self.ended_at_ms.is_none(), EEnded);
+    assert!(self.ended_at_ms.is_none(), EExecutionEnded);
     self.stop(CANCELLED, clock);
 }
 
-/// Ends an execution whose time is over, as `cancel` does; anyone may. Aborts with `ENotOver`
-/// or `EEnded`.
+/// End an overdue execution as `cancel` does. Anyone may call it.
+///
+/// Aborts with `EDeadlineNotReached` or `EExecutionEnded`.
 public fun expire(self: &mut Execution, clock: &Clock) {
-    assert!(self.ended_at_ms.is_none(), EEnded);
-    assert!(clock.timestamp_ms() >= self.terms().deadline_ms(), ENotOver);
+    assert!(self.ended_at_ms.is_none(), EExecutionEnded);
+    assert!(clock.timestamp_ms() >= self.terms().deadline_ms(), EDeadlineNotReached);
     self.stop(TIMED_OUT, clock);
 }
 
 // === Views ===
 
-/// The workflow.
+/// Return the ID of the workflow.
 public fun dag(self: &Execution): ID { self.dag }
 
-/// Who began it.
+/// Return the address that started the execution.
 public fun owner(self: &Execution): address { self.owner }
 
-/// What is left of the funds.
+/// Return the remaining funds in MIST.
 public fun funds_mist(self: &Execution): u64 { self.funds.value() }
 
-/// Whether it has ended.
+/// Return whether it has ended.
 public fun is_ended(self: &Execution): bool { self.ended_at_ms.is_some() }
 
 // === Package functions ===
 
-/// With which it shows that an invocation is its own.
+/// Return the `UID` that proves that an invocation belongs to this execution.
 public(package) fun uid(self: &Execution): &UID { &self.id }
 
-public(package) fun walks(self: &Execution): &Walks { &self.walks }
+public(package) fun progress(self: &Execution): &Progress { &self.progress }
 
-/// The value that was given for an entry port, if one was.
+/// Return the entry value of a port, if there is one.
 public(package) fun entry(self: &Execution, vertex: u16, port: &String): Option<Value> {
     if (!field::exists_(&self.id, EntryKey(vertex))) return option::none();
     let values: &Ports = field::borrow(&self.id, EntryKey(vertex));
     if (values.has(port)) option::some(values.port(port)) else option::none()
 }
 
-/// The bytes of the entry values of a vertex, which are read together.
+/// Return the bytes of all entry values of a vertex, which are read together.
 public(package) fun entry_bytes(self: &Execution, vertex: u16): u64 {
     if (!field::exists_(&self.id, EntryKey(vertex))) return 0;
     let values: &Ports = field::borrow(&self.id, EntryKey(vertex));
@@ -480,8 +500,8 @@ public(package) fun entry_bytes(self: &Execution, vertex: u16): u64 {
 
 // === Package functions: schedules ===
 
-/// To what an owner consents, of an execution that begins then. Aborts as `begin` does.
-public(package) fun consent(
+/// Return the terms of an execution that starts at `starts_at_ms`. Aborts as `start` does.
+public(package) fun create_terms(
     registry: &LeaderRegistry,
     settings_revision: u64,
     dag: &Dag,
@@ -491,19 +511,19 @@ public(package) fun consent(
     max_timeout_ms: u64,
     max_outcome_bytes: u64,
     max_steps: u64,
-    lasts_ms: u64,
-    begins_at_ms: u64,
+    duration_ms: u64,
+    starts_at_ms: u64,
 ): Terms {
     registry.check_version();
     registry.check_accepting();
     let settings = *registry.settings();
     assert!(settings.revision() == settings_revision, ESettingsChanged);
-    assert!((group as u64) < dag.groups(), ENoGroup);
+    assert!((group as u64) < dag.groups(), EUnknownGroup);
     assert!(max_prices_mist.length() == dag.tools().length(), ELengthMismatch);
-    assert!(lasts_ms <= MAX_DAYS * DAY_MS, ETooLong);
+    assert!(duration_ms <= MAX_DAYS * DAY_MS, EDurationTooLong);
     assert!(max_outcome_bytes <= settings.max_ports_bytes(), EOutcomeLimitTooLarge);
     assert!(leader.is_active(), ELeaderNotActive);
-    let (leaders, deadline_ms) = (vector[object::id(leader)], begins_at_ms + lasts_ms);
+    let (leaders, deadline_ms) = (vector[object::id(leader)], starts_at_ms + duration_ms);
     terms::new(
         leaders,
         settings,
@@ -515,9 +535,11 @@ public(package) fun consent(
     )
 }
 
-/// Begins an execution for a schedule, shares it, and gives its id, the bytes that this stored, but
-/// for the terms and the entry values, and the gas units of reading the workflow.
-public(package) fun begin_scheduled(
+/// Start an execution for a schedule, and share it.
+///
+/// Returns its ID, the stored bytes without the terms and the entry values, and the gas units for
+/// reading the workflow.
+public(package) fun start_scheduled(
     dag: &Dag,
     group: u8,
     owner: address,
@@ -531,23 +553,23 @@ public(package) fun begin_scheduled(
 ): (ID, u64, u64) {
     let mut self = new(dag, group, owner, option::some(schedule), terms, funds, ctx);
     vertices.zip_do_ref!(values, |vertex, ports| self.add_entry(*vertex, *ports));
-    let records_bytes = self.walks.records_mut().take_bytes();
-    self.walks.records_mut().take_effort();
-    let read_units = dag.read_units(self.walks.records_mut().take_pages());
-    self.finish(clock);
+    let records_bytes = self.progress.records_mut().take_bytes();
+    self.progress.records_mut().take_effort();
+    let read_units = dag.read_units(self.progress.records_mut().take_pages());
+    self.end_if_over(clock);
     let (id, bytes) = (object::id(&self), OBJECT_BYTES + bcs::to_bytes(&self).length());
     self.share();
     (id, bytes + records_bytes, read_units)
 }
 
-/// Whether it goes on no more, and what is left of it is the schedule's and was not collected.
-public(package) fun is_left_to(self: &Execution, schedule: ID): bool {
-    let is_over = self.is_ended() || self.walks.is_ending();
+/// Return whether it has stopped, and the schedule can still collect its remaining funds.
+public(package) fun is_collectable_by(self: &Execution, schedule: ID): bool {
+    let is_over = self.is_ended() || self.progress.is_ending();
     is_over && !self.is_collected && self.schedule == option::some(schedule)
 }
 
-/// Takes all funds that no invocation under way holds.
-public(package) fun take_left(self: &mut Execution): Balance<SUI> {
+/// Take all funds that no invocation in flight holds.
+public(package) fun take_free_funds(self: &mut Execution): Balance<SUI> {
     let (execution, owner, amount_mist) = (object::id(self), self.owner, self.funds.value());
     if (!self.is_ended() && amount_mist > 0) {
         event::emit(ExecutionRefunded { execution, owner, amount_mist });
@@ -555,49 +577,51 @@ public(package) fun take_left(self: &mut Execution): Balance<SUI> {
     self.funds.withdraw_all()
 }
 
-/// Leaves the schedule that it has ended for, once; how it ended, and when it did so at the latest,
-/// whoever said so when.
+/// Mark the funds of an ended execution as collected. Can be called once.
+///
+/// Returns the status, and the time of the end in ms. That time is at most the deadline, no matter
+/// when someone called `expire`.
 public(package) fun collect(self: &mut Execution): (String, u64) {
     self.is_collected = true;
     let ended_at_ms = (*self.ended_at_ms.borrow()).min(self.terms().deadline_ms());
-    (self.walks.status(), ended_at_ms)
+    (self.progress.status(), ended_at_ms)
 }
 
-// === Package functions: cleaning up ===
+// === Package functions: deletion ===
 
 public(package) fun ended_at_ms(self: &Execution): Option<u64> { self.ended_at_ms }
 
-public(package) fun records_mut(self: &mut Execution): &mut Records { self.walks.records_mut() }
+public(package) fun records_mut(self: &mut Execution): &mut Records { self.progress.records_mut() }
 
-/// Removes the entry values of a vertex, if it has some.
+/// Remove the entry values of a vertex, if there are any.
 public(package) fun remove_entry(self: &mut Execution, vertex: u16) {
     if (!field::exists_(&self.id, EntryKey(vertex))) return;
     let _: Ports = field::remove(&mut self.id, EntryKey(vertex));
     self.entries = self.entries - 1;
 }
 
-/// Deletes an invocation. Aborts with `invocation::EWrongExecution`.
+/// Delete an invocation. Aborts with `invocation::EWrongExecution`.
 public(package) fun delete_invocation(self: &mut Execution, invocation: Invocation) {
     invocation.delete_attempt(&self.id);
     self.invocations = self.invocations - 1;
 }
 
-/// Whether nothing is left of it.
-public(package) fun is_clean(self: &Execution): bool {
-    let left = self.walks.records().length() + self.invocations + self.entries;
+/// Return whether no record, invocation, entry value or uncollected fund remains.
+public(package) fun is_empty(self: &Execution): bool {
+    let left = self.progress.records().length() + self.invocations + self.entries;
     left == 0 && (self.schedule.is_none() || self.is_collected)
 }
 
-/// Deletes an execution of which nothing is left.
+/// Delete an empty execution.
 public(package) fun destroy(self: Execution) {
-    let Execution { mut id, funds, walks, .. } = self;
+    let Execution { mut id, funds, progress, .. } = self;
     let _: Terms = field::remove(&mut id, TermsKey());
     funds.destroy_zero();
-    walks.delete();
+    progress.delete();
     id.delete();
 }
 
-// === Private functions: beginning ===
+// === Private functions: start ===
 
 fun new(
     dag: &Dag,
@@ -608,7 +632,7 @@ fun new(
     funds: Balance<SUI>,
     ctx: &mut TxContext,
 ): Execution {
-    let mut change = walks::no_change();
+    let mut change = progress::empty_change();
     let mut self = Execution {
         id: object::new(ctx),
         dag: object::id(dag),
@@ -616,14 +640,14 @@ fun new(
         schedule,
         is_collected: false,
         funds,
-        walks: walks::begin(dag, group, &mut change, ctx),
+        progress: progress::start(dag, group, &mut change, ctx),
         steps: 0,
         invocations: 0,
         entries: 0,
         is_shared: false,
         ended_at_ms: option::none(),
     };
-    event::emit(ExecutionBegun {
+    event::emit(ExecutionStarted {
         execution: object::id(&self),
         dag: self.dag,
         fqn: dag.fqn(),
@@ -644,7 +668,7 @@ fun add_entry(self: &mut Execution, vertex: u16, values: Ports) {
     self.entries = self.entries + 1;
 }
 
-// === Private functions: consent ===
+// === Private functions: terms ===
 
 fun terms(self: &Execution): &Terms { field::borrow(&self.id, TermsKey()) }
 
@@ -652,13 +676,15 @@ fun terms_mut(self: &mut Execution): &mut Terms { field::borrow_mut(&mut self.id
 
 fun set_leaders(self: &mut Execution, leaders: vector<ID>, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
-    assert!(self.ended_at_ms.is_none(), EEnded);
+    assert!(self.ended_at_ms.is_none(), EExecutionEnded);
     self.terms_mut().set_leaders(leaders);
     event::emit(ExecutionLeadersChanged { execution: object::id(self), leaders });
 }
 
-/// Whether the leader is named: others than those whom the owner chose could request at a moment
-/// that harms it. The owner may name others at any time, so that this aborts nobody's batch.
+/// Return whether the execution lists the leader.
+///
+/// A leader that the owner did not choose could request at a moment that harms the execution. The
+/// owner may change the leaders at any time, so an unlisted leader does not abort a whole batch.
 fun authorize(
     self: &Execution,
     dag: &Dag,
@@ -671,20 +697,20 @@ fun authorize(
     assert!(object::id(dag) == self.dag, EWrongDag);
     assert!(dag.tools()[dag.vertex(vertex).tool() as u64] == object::id(tool), EWrongTool);
     assert!(leader.is_worker(ctx.sender()) || ctx.sender() == self.owner, ENotWorker);
-    assert!(terms.is_carried(), EWrongVersion);
+    assert!(terms.is_supported(), EWrongVersion);
     terms.leaders().contains(&object::id(leader))
 }
 
 // === Private functions: steps ===
 
-/// Ends an execution whose time is over; whether it was.
-fun is_late(self: &mut Execution, clock: &Clock): bool {
+/// End the execution if it is overdue, and return whether it is.
+fun expire_if_late(self: &mut Execution, clock: &Clock): bool {
     let is_late = clock.timestamp_ms() >= self.terms().deadline_ms();
     if (is_late && self.ended_at_ms.is_none()) self.expire(clock);
     is_late
 }
 
-/// Invokes the tool for a run that is under way, or refuses to.
+/// Invoke the tool for a run in flight, or refuse the run.
 fun invoke(
     self: &mut Execution,
     dag: &Dag,
@@ -694,8 +720,8 @@ fun invoke(
     ctx: &mut TxContext,
 ) {
     self.steps = self.steps + 1;
-    self.walks.records_mut().read_vertex(run.vertex());
-    self.walks.records_mut().work(effort::request());
+    self.progress.records_mut().note_vertex_page(run.vertex());
+    self.progress.records_mut().add_effort(effort::request());
     let number = dag.vertex(run.vertex()).tool();
     let refusal = self.terms().refusal(tool, number, self.steps);
     if (refusal.is_some()) {
@@ -706,12 +732,12 @@ fun invoke(
     let attempt = attempt::new(
         object::id(self),
         run,
-        self.walks.records().of(run).attempt(),
-        &settling::of(tool),
+        self.progress.records().run_record(run).attempt(),
+        &settlement::for_tool(tool),
         terms.settings(),
         ctx,
     );
-    let keeps_detail = walks::handles_failure(dag, &run);
+    let stores_failure_detail = progress::handles_failure(dag, &run);
     let cost_mist = terms.cost_mist(&attempt, tool, ctx);
     let payment = self.funds.split(cost_mist);
     let terms = self.terms();
@@ -724,19 +750,21 @@ fun invoke(
         leaders,
         terms.settings(),
         terms.max_outcome_bytes(),
-        keeps_detail,
+        stores_failure_detail,
         payment,
         clock,
         ctx,
     );
-    self.walks.records_mut().invoke(run, id);
-    self.walks.records_mut().write(bytes);
+    self.progress.records_mut().set_invocation(run, id);
+    self.progress.records_mut().add_bytes(bytes);
     self.invocations = self.invocations + 1;
 }
 
-/// Fails a run that is not requested. The sender is paid as for failing an invocation: its
-/// owner alone could know before. What is refused now is refused again at once: so it is tried
-/// again only if that is to be later.
+/// Fail a run without invoking its tool.
+///
+/// The sender receives the fee for failing an invocation, because only the owner could have known
+/// the reason before. An immediate retry would be refused again, so the run is retried only if its
+/// vertex has a delay.
 fun refuse(
     self: &mut Execution,
     dag: &Dag,
@@ -747,54 +775,66 @@ fun refuse(
 ) {
     let fee_mist = self.terms().refusal_fee_mist(ctx);
     payment::pay(self.funds.split(fee_mist), ctx.sender());
-    let mut change = walks::no_change();
-    self.walks.records_mut().refuse(run, reason);
+    let mut change = progress::empty_change();
+    self.progress.records_mut().set_refusal(run, reason);
     let may_retry = dag.vertex(run.vertex()).retry_after_ms() > 0;
-    self.walks.fail(dag, run, reason, may_retry, clock.timestamp_ms(), &mut change);
-    if (self.steps > self.terms().max_steps()) self.walks.end(TERMINATED.to_ascii_string());
+    self.progress.fail(dag, run, reason, may_retry, clock.timestamp_ms(), &mut change);
+    if (self.steps > self.terms().max_steps()) self.progress.end(TERMINATED.to_ascii_string());
     event::emit(RunRefused { execution: object::id(self), run, reason, change });
 }
 
 // === Private functions: money ===
 
-/// Whether the funds, with what comes back, do not cover so much.
-fun is_short(self: &Execution, needed_mist: u64, back_mist: u64): bool {
-    let funds_mist = self.funds.value() + back_mist;
+/// Return whether the funds and a refund are less than the needed amount. If so, emit an event.
+fun is_underfunded(self: &Execution, needed_mist: u64, refund_mist: u64): bool {
+    let funds_mist = self.funds.value() + refund_mist;
     if (funds_mist >= needed_mist) return false;
     let execution = object::id(self);
-    event::emit(ExecutionShort { execution, owner: self.owner, needed_mist, funds_mist });
+    event::emit(ExecutionUnderfunded { execution, owner: self.owner, needed_mist, funds_mist });
     true
 }
 
-/// Pays the sender what it stored, computed and read of the workflow, and more for what it read or
-/// rewrote besides; at an early end, what is there of it.
-fun pay_worker(self: &mut Execution, dag: &Dag, more_mist: u64, ctx: &TxContext) {
-    let records = self.walks.records_mut();
-    let (bytes, effort, pages) = (records.take_bytes(), records.take_effort(), records.take_pages());
-    let stored_mist = self.terms().stored_mist(bytes);
-    let due_mist = stored_mist + terms::worked_mist(effort, ctx) + terms::read_mist(dag, pages, ctx)
-        + more_mist;
+/// Pay the sender for stored bytes, computation and read pages, and `extra_mist`.
+///
+/// After an early end, it pays at most the remaining funds.
+fun pay_worker(self: &mut Execution, dag: &Dag, extra_mist: u64, ctx: &TxContext) {
+    let records = self.progress.records_mut();
+    let (bytes, effort, pages) = (
+        records.take_bytes(),
+        records.take_effort(),
+        records.take_pages(),
+    );
+    let storage_mist = self.terms().storage_mist(bytes);
+    let due_mist = storage_mist
+        + terms::effort_mist(effort, ctx)
+        + terms::read_mist(dag, pages, ctx)
+        + extra_mist;
     let funds_mist = self.funds.value();
-    let paid_mist = if (self.walks.is_ending()) due_mist.min(funds_mist) else due_mist;
-    assert!(paid_mist <= funds_mist, EFundsShort);
+    let paid_mist = if (self.progress.is_ending()) due_mist.min(funds_mist) else due_mist;
+    assert!(paid_mist <= funds_mist, EInsufficientFunds);
     payment::pay(self.funds.split(paid_mist), ctx.sender());
 }
 
-/// Requests nothing more, and ends the execution if nothing is under way.
+/// Stop requesting runs, and end the execution if nothing is in flight.
 fun stop(self: &mut Execution, status: vector<u8>, clock: &Clock) {
-    self.walks.end(status.to_ascii_string());
-    if (!self.walks.is_over()) {
-        event::emit(ExecutionStopped { execution: object::id(self), status: self.walks.status() });
+    self.progress.end(status.to_ascii_string());
+    if (!self.progress.is_over()) {
+        event::emit(ExecutionStopped {
+            execution: object::id(self),
+            status: self.progress.status(),
+        });
     };
-    self.finish(clock);
+    self.end_if_over(clock);
 }
 
-/// Ends the execution if nothing happens any more, and pays its funds back: those that nothing
-/// needs any more as soon as it goes on no more, but what a schedule gave, which collects it.
-fun finish(self: &mut Execution, clock: &Clock) {
+/// End the execution if nothing more can happen, and return its funds.
+///
+/// After an early end, funds that no invocation holds return immediately. A schedule collects its
+/// funds itself.
+fun end_if_over(self: &mut Execution, clock: &Clock) {
     if (self.ended_at_ms.is_some()) return;
-    if (!self.walks.is_over()) {
-        if (self.walks.is_ending()) self.refund();
+    if (!self.progress.is_over()) {
+        if (self.progress.is_ending()) self.refund();
         return
     };
     let ended_at_ms = clock.timestamp_ms();
@@ -803,7 +843,7 @@ fun finish(self: &mut Execution, clock: &Clock) {
         execution: object::id(self),
         dag: self.dag,
         owner: self.owner,
-        status: self.walks.status(),
+        status: self.progress.status(),
         steps: self.steps,
         refund_mist: self.funds.value(),
         ended_at_ms,
@@ -811,9 +851,9 @@ fun finish(self: &mut Execution, clock: &Clock) {
     if (self.schedule.is_none()) payment::pay(self.funds.withdraw_all(), self.owner);
 }
 
-/// Pays the owner back what an execution does not need any more that has not ended.
+/// Pay the owner the funds that a stopped execution no longer needs.
 fun refund(self: &mut Execution) {
-    if (self.schedule.is_none()) payment::pay(self.take_left(), self.owner);
+    if (self.schedule.is_none()) payment::pay(self.take_free_funds(), self.owner);
 }
 
 #[test_only]

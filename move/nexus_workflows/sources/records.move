@@ -1,9 +1,9 @@
-/// What is known of an execution: a flat map of small records, as dynamic fields.
+/// The state of an execution: small records in a flat map of dynamic fields.
 ///
-/// There is one for each run that waits for values or has started, and one for each instance of
-/// a block to which something was brought. Values are by reference: what is kept of one is the
-/// edge that brought it. From which run it came follows from the path of where it lies, and
-/// from `round` if it left a loop.
+/// There is one record for each run that waits for values or has started, and one for each instance
+/// of a block that received a value. Values are references: a record stores the edge that delivered
+/// the value. The source run follows from the path of the record, and from `round` if the value
+/// left a loop.
 module nexus_workflows::records;
 
 use nexus_tools::run::{Self, Run};
@@ -16,21 +16,21 @@ use sui::dynamic_field as field;
 public use fun source_run as Source.run;
 public use fun source_port as Source.port;
 public use fun source_element as Source.element;
-public use fun source_gathered as Source.gathered;
+public use fun source_region as Source.region;
 
 // === Constants ===
 
 /// Phases of a run.
 const WAITING: u8 = 0;
 const READY: u8 = 1;
-const UNDER_WAY: u8 = 2;
+const IN_FLIGHT: u8 = 2;
 const CLOSED: u8 = 3;
 
 /// Phases of a region, after `WAITING`.
 const OPEN: u8 = 1;
 const GATHERED: u8 = 2;
 
-/// What records take in objects, without the numbers of their paths.
+/// The bytes of records in storage, without the numbers of their paths.
 const RUN_BYTES: u64 = 316;
 const INSTANCE_BYTES: u64 = 293;
 const MARK_BYTES: u64 = 287;
@@ -39,7 +39,7 @@ const DELIVERY_BYTES: u64 = 9;
 const CURSOR_BYTES: u64 = 12;
 const BROUGHT_BYTES: u64 = 18;
 
-/// How deep blocks nest at most.
+/// The maximum nesting depth of blocks.
 const MAX_DEPTH: u64 = 8;
 
 // === Structs ===
@@ -48,20 +48,20 @@ const MAX_DEPTH: u64 = 8;
 public struct Records has store {
     id: UID,
     length: u64,
-    /// What was written since `take_bytes`, what was done since `take_effort`, and the pages that were
-    /// read since `take_pages`, as bits: somebody has to be paid for it.
+    /// The bytes written since `take_bytes`, the effort since `take_effort`, and the pages read
+    /// since `take_pages`, as bits. The sender of a step is paid for them.
     bytes: u64,
     effort: u64,
     pages: u64,
 }
 
-/// An instance of a block, with the path around it, and the key of its record.
+/// An instance of a block: the block and the path around it. It is the key of the record.
 public struct Instance has copy, drop, store {
     block: u16,
     path: vector<u32>,
 }
 
-/// The key of what an iteration gave to a port to which several edges lead.
+/// The key of a mark: the value of an iteration for a port with several edges.
 public struct Mark has copy, drop, store {
     region: u16,
     path: vector<u32>,
@@ -70,27 +70,27 @@ public struct Mark has copy, drop, store {
     iteration: u32,
 }
 
-/// The edge that an iteration followed, and the vertex that it comes from.
-public struct Gathered has copy, drop, store {
+/// The edge that an iteration followed, and the vertex of its source.
+public struct MarkedEdge has copy, drop, store {
     origin: u16,
     edge: u16,
 }
 
-/// How far a run is, and what was brought to it alone.
+/// The state of a run, and the values that were delivered to it alone.
 public struct RunRecord has drop, store {
     phase: u8,
-    /// The attempt that is ready, under way or was the last one, from 1.
+    /// The current or last attempt, from 1.
     attempt: u8,
-    /// Before this, it is not tried again.
+    /// The time before which it is not retried, in ms.
     not_before_ms: u64,
-    /// Its last invocation, or 0x0.
+    /// The last invocation, or 0x0.
     invocation: ID,
-    /// Why it was not invoked the last time, if it was not; or that its answer lacked a port.
+    /// The reason why the last attempt was refused, or that its answer lacked a port; else empty.
     refusal: String,
     deliveries: vector<Delivery>,
 }
 
-/// A value of a port; `origin` is the vertex that it comes from, or the region.
+/// A value of a port. `origin` is the vertex or region of its source.
 public struct Delivery has copy, drop, store {
     port: u8,
     origin: u16,
@@ -98,26 +98,26 @@ public struct Delivery has copy, drop, store {
     round: u32,
 }
 
-/// What was brought to all inside an instance of a block, and of a region how far it is.
+/// The values that were delivered to an instance of a block, and the state of a region.
 public struct InstanceRecord has drop, store {
     phase: u8,
-    /// Runs inside that are ready, under way or still to come, and regions that are open.
+    /// The number of runs inside that are ready, in flight or not yet requested, plus the open
+    /// regions.
     live: u32,
-    /// Those of the block's cursors, in their order.
+    /// The cursors of the block, in its order.
     cursors: vector<Cursor>,
-    brought: vector<Brought>,
+    values: vector<ScopedValue>,
 }
 
-/// The iterations that begin with a vertex: those from `next` to `count` were not requested.
+/// The iterations that start with a vertex. Those from `next` to `count` are not yet requested.
 public struct Cursor has copy, drop, store {
     next: u32,
     count: u32,
-    outstanding: u32,
+    in_flight: u32,
 }
 
-/// A value of a port for all that is inside; `length` is that of the list if `element` picks
-/// one.
-public struct Brought has copy, drop, store {
+/// A value of a port for all runs inside. `length` is the length of the list if `element` is set.
+public struct ScopedValue has copy, drop, store {
     vertex: u16,
     port: u8,
     origin: u16,
@@ -129,30 +129,32 @@ public struct Brought has copy, drop, store {
     length: u32,
 }
 
-/// What the ports of a run have.
-public struct Look has drop {
-    /// Whether each has a value, elements beyond the end of their list included.
-    is_served: bool,
+/// The state of the ports of a run.
+public struct Readiness has drop {
+    /// Whether each port has a value, including elements beyond the end of their list.
+    has_values: bool,
     /// Whether no element is beyond the end of its list.
-    is_within: bool,
-    /// Whether something brought the run about that did not come to it alone.
-    is_begun: bool,
-    /// The length of the shortest list of which it takes an element.
+    is_in_range: bool,
+    /// Whether a value that was not delivered to the run alone starts it.
+    is_triggered: bool,
+    /// The length of the shortest list of which the run receives an element.
     count: Option<u32>,
 }
 
-/// Where the value of a port is: an output port of a run, or an element of its list; or what a
-/// region gathered; or neither, if it is an entry or a default value.
+/// The location of a port's value.
+///
+/// It is an output port of a run or an element of its list, or the gathered list of a region.
+/// Without both, it is an entry or default value.
 public struct Source has copy, drop, store {
     run: Option<Run>,
     port: String,
     element: Option<u32>,
-    gathered: Option<Instance>,
+    region: Option<Instance>,
 }
 
 // === Package functions: keys ===
 
-/// The run with which an iteration begins at a vertex that has so many blocks around it.
+/// Return the first run of an iteration, for a vertex inside `depth` blocks.
 public(package) fun iteration(
     depth: u64,
     number: u16,
@@ -166,14 +168,14 @@ public(package) fun iteration(
 
 public(package) fun instance(block: u16, path: vector<u32>): Instance { Instance { block, path } }
 
-/// The instance of one of these blocks that is around a path.
-public(package) fun around(blocks: &vector<u16>, depth: u64, path: &vector<u32>): Instance {
+/// Return the instance of the block at this depth around a path.
+public(package) fun enclosing(blocks: &vector<u16>, depth: u64, path: &vector<u32>): Instance {
     Instance { block: blocks[depth], path: prefix(path, depth) }
 }
 
 public(package) fun block(self: &Instance): u16 { self.block }
 
-public(package) fun outside(self: &Instance): &vector<u32> { &self.path }
+public(package) fun path(self: &Instance): &vector<u32> { &self.path }
 
 public(package) fun mark(
     region: u16,
@@ -185,88 +187,90 @@ public(package) fun mark(
     Mark { region, path, vertex, input, iteration }
 }
 
-/// A path with zeros up to this length.
+/// Return a path, extended with zeros to this length.
 public(package) fun extended(path: &vector<u32>, length: u64): vector<u32> {
     vector::tabulate!(length, |i| if (i < path.length()) path[i] else 0)
 }
 
-/// The first numbers of a path.
+/// Return the first numbers of a path.
 public(package) fun prefix(path: &vector<u32>, length: u64): vector<u32> {
     vector::tabulate!(length, |i| path[i])
 }
 
-// === Package functions: all records ===
+// === Package functions: records ===
 
-/// No records.
-public(package) fun none(ctx: &mut TxContext): Records {
+/// Return an empty map.
+public(package) fun new(ctx: &mut TxContext): Records {
     Records { id: object::new(ctx), length: 0, bytes: 0, effort: 0, pages: 0 }
 }
 
-/// How many there are.
+/// Return the number of records.
 public(package) fun length(self: &Records): u64 { self.length }
 
-/// Counts bytes that are written elsewhere.
-public(package) fun write(self: &mut Records, bytes: u64) { self.bytes = self.bytes + bytes }
+/// Count bytes that are written elsewhere.
+public(package) fun add_bytes(self: &mut Records, bytes: u64) { self.bytes = self.bytes + bytes }
 
-/// The bytes that were written since.
+/// Return the bytes written since the last call.
 public(package) fun take_bytes(self: &mut Records): u64 {
     let bytes = self.bytes;
     self.bytes = 0;
     bytes
 }
 
-/// Counts what is done, about in tens of Move instructions.
-public(package) fun work(self: &mut Records, effort: u64) { self.effort = self.effort + effort }
+/// Count effort, in about ten Move instructions per unit.
+public(package) fun add_effort(self: &mut Records, effort: u64) {
+    self.effort = self.effort + effort
+}
 
-/// What was done since.
+/// Return the effort since the last call.
 public(package) fun take_effort(self: &mut Records): u64 {
     let effort = self.effort;
     self.effort = 0;
     effort
 }
 
-/// Notes that the page of a vertex is read.
-public(package) fun read_vertex(self: &mut Records, number: u16) {
-    self.pages = self.pages | dag::vertex_page(number);
+/// Note that the page of a vertex is read.
+public(package) fun note_vertex_page(self: &mut Records, number: u16) {
+    self.pages = self.pages | dag::vertex_page_bit(number);
 }
 
-/// Notes that the page of a block is read.
-public(package) fun read_block(self: &mut Records, number: u16) {
-    self.pages = self.pages | dag::block_page(number);
+/// Note that the page of a block is read.
+public(package) fun note_block_page(self: &mut Records, number: u16) {
+    self.pages = self.pages | dag::block_page_bit(number);
 }
 
-/// The pages that were read since.
+/// Return the pages read since the last call, as bits.
 public(package) fun take_pages(self: &mut Records): u64 {
     let pages = self.pages;
     self.pages = 0;
     pages
 }
 
-/// Removes the record of a run; false if there is none.
+/// Remove the record of a run. Return false if it does not exist.
 public(package) fun remove_run(self: &mut Records, run: Run): bool {
-    if (!self.has(run)) return false;
+    if (!self.has_run(run)) return false;
     let _: RunRecord = field::remove(&mut self.id, run);
     self.length = self.length - 1;
     true
 }
 
-/// Removes the record of an instance of a block; false if there is none.
+/// Remove the record of an instance of a block. Return false if it does not exist.
 public(package) fun remove_instance(self: &mut Records, instance: Instance): bool {
-    if (!self.knows(instance)) return false;
+    if (!self.has_instance(instance)) return false;
     let _: InstanceRecord = field::remove(&mut self.id, instance);
     self.length = self.length - 1;
     true
 }
 
-/// Removes a mark; false if there is none.
+/// Remove a mark. Return false if it does not exist.
 public(package) fun remove_mark(self: &mut Records, mark: Mark): bool {
     if (!field::exists_(&self.id, mark)) return false;
-    let _: Gathered = field::remove(&mut self.id, mark);
+    let _: MarkedEdge = field::remove(&mut self.id, mark);
     self.length = self.length - 1;
     true
 }
 
-/// Deletes what has no record any more.
+/// Delete an empty map.
 public(package) fun delete(self: Records) {
     let Records { id, .. } = self;
     id.delete();
@@ -274,25 +278,27 @@ public(package) fun delete(self: Records) {
 
 // === Package functions: runs ===
 
-/// Whether there is a record of a run.
-public(package) fun has(self: &Records, run: Run): bool { field::exists_(&self.id, run) }
+/// Return whether a run has a record.
+public(package) fun has_run(self: &Records, run: Run): bool { field::exists_(&self.id, run) }
 
-/// Adds the record of a run that is ready.
-public(package) fun add_ready(self: &mut Records, run: Run) { self.add(run, READY) }
+/// Add the record of a run that is ready.
+public(package) fun add_ready(self: &mut Records, run: Run) { self.add_run(run, READY) }
 
-/// Adds the record of a run that is under way.
-public(package) fun add_under_way(self: &mut Records, run: Run) { self.add(run, UNDER_WAY) }
+/// Add the record of a run that is in flight.
+public(package) fun add_in_flight(self: &mut Records, run: Run) { self.add_run(run, IN_FLIGHT) }
 
-/// The record of a run.
-public(package) fun of(self: &Records, run: Run): &RunRecord { field::borrow(&self.id, run) }
+/// Return the record of a run.
+public(package) fun run_record(self: &Records, run: Run): &RunRecord {
+    field::borrow(&self.id, run)
+}
 
-/// The record of a run, to be changed.
-public(package) fun of_mut(self: &mut Records, run: Run): &mut RunRecord {
+/// Return the record of a run for changes.
+public(package) fun run_record_mut(self: &mut Records, run: Run): &mut RunRecord {
     field::borrow_mut(&mut self.id, run)
 }
 
-/// Brings a value to one run; false if there is one.
-public(package) fun put(
+/// Deliver a value to one run. Return false if the port already has one.
+public(package) fun deliver(
     self: &mut Records,
     dag: &Dag,
     run: Run,
@@ -301,12 +307,12 @@ public(package) fun put(
     round: u32,
 ): bool {
     let port = edge.input();
-    self.work(effort::edges(1));
-    if (self.is_scoped(dag, run.vertex(), port, run.path(), false)) return false;
-    if (!self.has(run)) self.add(run, WAITING);
-    let record = self.of_mut(run);
+    self.add_effort(effort::edges(1));
+    if (self.has_scoped_value(dag, run.vertex(), port, run.path(), false)) return false;
+    if (!self.has_run(run)) self.add_run(run, WAITING);
+    let record = self.run_record_mut(run);
     if (record.phase != WAITING) return false;
-    if (record.deliveries.any!(|each| each.port == port)) return false;
+    if (record.deliveries.any!(|delivery| delivery.port == port)) return false;
     record.deliveries.push_back(Delivery { port, origin, edge: edge.number(), round });
     self.bytes = self.bytes + DELIVERY_BYTES;
     true
@@ -318,42 +324,42 @@ public(package) fun is_ready(self: &RunRecord): bool { self.phase == READY }
 
 public(package) fun is_closed(self: &RunRecord): bool { self.phase == CLOSED }
 
-/// Its last invocation, or 0x0.
+/// Return the last invocation, or 0x0.
 public(package) fun invocation(self: &RunRecord): ID { self.invocation }
 
-/// Why it was not invoked the last time, or what its answer was taken for; or nothing.
+/// Return the refusal of the last attempt, or an empty string.
 public(package) fun refusal(self: &RunRecord): String { self.refusal }
 
 public(package) fun attempt(self: &RunRecord): u8 { self.attempt }
 
 public(package) fun not_before_ms(self: &RunRecord): u64 { self.not_before_ms }
 
-public(package) fun start(self: &mut RunRecord) { self.phase = READY }
+public(package) fun set_ready(self: &mut RunRecord) { self.phase = READY }
 
-public(package) fun take(self: &mut RunRecord) { self.phase = UNDER_WAY }
+public(package) fun set_in_flight(self: &mut RunRecord) { self.phase = IN_FLIGHT }
 
-/// Keeps the invocation of a run that is under way.
-public(package) fun invoke(self: &mut Records, run: Run, invocation: ID) {
-    let record = self.of_mut(run);
+/// Set the invocation of a run in flight.
+public(package) fun set_invocation(self: &mut Records, run: Run, invocation: ID) {
+    let record = self.run_record_mut(run);
     record.invocation = invocation;
     record.refusal = ascii::string(b"");
 }
 
-/// Keeps why a run that is under way fails: it was not invoked, or its answer lacks a port.
-public(package) fun refuse(self: &mut Records, run: Run, reason: String) {
-    let length = self.of(run).refusal.length();
+/// Set the reason why a run in flight fails: it was not invoked, or its answer lacks a port.
+public(package) fun set_refusal(self: &mut Records, run: Run, reason: String) {
+    let length = self.run_record(run).refusal.length();
     self.bytes = self.bytes + reason.length() - length.min(reason.length());
-    self.of_mut(run).refusal = reason;
+    self.run_record_mut(run).refusal = reason;
 }
 
-/// Whether this invocation is what a run that is under way waits for.
+/// Return whether a run in flight waits for this invocation.
 public(package) fun awaits(self: &Records, run: Run, invocation: ID): bool {
-    if (!self.has(run)) return false;
-    let record = self.of(run);
-    record.phase == UNDER_WAY && record.invocation == invocation
+    if (!self.has_run(run)) return false;
+    let record = self.run_record(run);
+    record.phase == IN_FLIGHT && record.invocation == invocation
 }
 
-/// The run is tried once more.
+/// Make the run ready for the next attempt.
 public(package) fun retry(self: &mut RunRecord, not_before_ms: u64) {
     self.phase = READY;
     self.attempt = self.attempt + 1;
@@ -362,93 +368,102 @@ public(package) fun retry(self: &mut RunRecord, not_before_ms: u64) {
 
 public(package) fun close(self: &mut RunRecord) { self.phase = CLOSED }
 
-/// What the ports of a run have; see `Records.served` and `Records.begins` in
-/// `workflow/records.py`.
-public(package) fun look(self: &mut Records, dag: &Dag, run: &Run, group: u8): Look {
-    self.read_vertex(run.vertex());
+/// Return the state of the ports of a run.
+///
+/// See `Records.served` and `Records.begins` in `nexus_tools/workflow/semantics/records.py`.
+public(package) fun readiness(self: &mut Records, dag: &Dag, run: &Run, group: u8): Readiness {
+    self.note_vertex_page(run.vertex());
     let vertex = dag.vertex(run.vertex());
     let (ports, blocks, region) = (vertex.ports(), vertex.blocks(), vertex.region());
     let n = ports.length();
-    let (mut brought, mut scoped, mut statics) = (flags(n), flags(n), flags(n));
+    let (mut delivered, mut scoped, mut statics) = (flags(n), flags(n), flags(n));
     let mut origins = vector[];
-    let mut effort = effort::look() + effort::ports(n);
-    if (self.has(*run)) {
-        self.of(*run).deliveries.do_ref!(|each| {
-            *&mut brought[each.port as u64] = true;
-            origins.push_back(each.origin);
+    let mut effort = effort::lookup() + effort::ports(n);
+    if (self.has_run(*run)) {
+        self.run_record(*run).deliveries.do_ref!(|delivery| {
+            *&mut delivered[delivery.port as u64] = true;
+            origins.push_back(delivery.origin);
         });
     };
-    let mut found = Look {
-        is_served: true,
-        is_within: true,
-        is_begun: region.is_none() && vertex.is_in_group(group),
+    let mut readiness = Readiness {
+        has_values: true,
+        is_in_range: true,
+        is_triggered: region.is_none() && vertex.is_in_group(group),
         count: option::none(),
     };
-    // What came for a region as a whole begins no iteration.
+    // A value for the whole region does not start an iteration.
     let inside = region.map!(|depth| depth as u64 + 1).destroy_or!(0);
     blocks.length().do!(|depth| {
-        let key = around(blocks, depth, run.path());
-        if (self.knows(key)) self.at(key).brought.do_ref!(|each| {
-            effort = effort + effort::brought(1);
-            let port = each.port as u64;
-            if (each.vertex == run.vertex() && each.serves(run.path())) {
-                let is_first = if (each.is_static) !statics[port] else !scoped[port];
+        let key = enclosing(blocks, depth, run.path());
+        if (self.has_instance(key)) self.instance_record(key).values.do_ref!(|value| {
+            effort = effort + effort::values(1);
+            let port = value.port as u64;
+            if (value.vertex == run.vertex() && value.applies_to(run.path())) {
+                let is_first = if (value.is_static) !statics[port] else !scoped[port];
                 if (is_first) {
-                    if (each.is_static) *&mut statics[port] = true else *&mut scoped[port] = true;
-                    if (each.element.is_some()) {
-                        let at = *each.element.borrow() as u64;
-                        let is_within = brought[port] || run.path()[at] < each.length;
-                        found.is_within = found.is_within && is_within;
-                        let count = found.count.destroy_or!(each.length).min(each.length);
-                        found.count = option::some(count);
+                    if (value.is_static) *&mut statics[port] = true else *&mut scoped[port] = true;
+                    if (value.element.is_some()) {
+                        let at = *value.element.borrow() as u64;
+                        let is_in_range = delivered[port] || run.path()[at] < value.length;
+                        readiness.is_in_range = readiness.is_in_range && is_in_range;
+                        let count = readiness.count.destroy_or!(value.length).min(value.length);
+                        readiness.count = option::some(count);
                     };
-                    found.is_begun = found.is_begun || each.element.is_some() || depth >= inside;
+                    readiness.is_triggered =
+                        readiness.is_triggered || value.element.is_some() || depth >= inside;
                 };
             };
         });
     });
-    n.do!(|i| if (!brought[i] && !scoped[i]) {
+    n.do!(|i| if (!delivered[i] && !scoped[i]) {
         let port = &ports[i];
         let falls_back = if (port.is_static()) statics[i]
-            else port.is_constant() || (port.is_entry() && vertex.is_in_group(group));
+            else port.has_default() || (port.is_entry() && vertex.is_in_group(group));
         effort = effort + effort::sources(port.sources().length(), origins.length());
-        let waits = port.sources().any!(|each| {
-            each.reaches(run.path()) && !origins.contains(&each.origin())
+        let waits = port.sources().any!(|source| {
+            source.reaches(run.path()) && !origins.contains(&source.origin())
         });
-        if (!falls_back || waits) found.is_served = false;
+        if (!falls_back || waits) readiness.has_values = false;
     });
-    self.work(effort);
-    found
+    self.add_effort(effort);
+    readiness
 }
 
-/// Where the value of a port of a run is that has all its values.
+/// Return the location of the value of a port, for a run whose ports all have values.
 public(package) fun source(self: &Records, dag: &Dag, run: &Run, port: u8): Source {
-    if (self.has(*run)) {
-        let deliveries = &self.of(*run).deliveries;
-        let found = deliveries.find_index!(|each| each.port == port);
+    if (self.has_run(*run)) {
+        let deliveries = &self.run_record(*run).deliveries;
+        let found = deliveries.find_index!(|delivery| delivery.port == port);
         if (found.is_some()) {
-            let each = &deliveries[found.destroy_some()];
-            return source_of(dag, each.origin, each.edge, each.round, run.path(), option::none())
+            let delivery = &deliveries[found.destroy_some()];
+            return locate(
+                dag,
+                delivery.origin,
+                delivery.edge,
+                delivery.round,
+                run.path(),
+                option::none(),
+            )
         };
     };
-    // What is not static goes before what is.
+    // Other values have priority over static ones.
     let mut source = Source {
         run: option::none(),
         port: ascii::string(b""),
         element: option::none(),
-        gathered: option::none(),
+        region: option::none(),
     };
     let blocks = dag.vertex(run.vertex()).blocks();
     let mut depth = blocks.length();
     while (depth > 0) {
         depth = depth - 1;
-        let key = around(blocks, depth, run.path());
-        if (self.knows(key)) self.at(key).brought.do_ref!(|each| {
-            let is_mine = each.vertex == run.vertex() && each.port == port;
-            let is_better = !each.is_static || source.run.is_none() && source.gathered.is_none();
-            if (is_mine && each.serves(run.path()) && is_better) {
-                let element = each.element.map!(|at| run.path()[at as u64]);
-                source = source_of(dag, each.origin, each.edge, each.round, &key.path, element);
+        let key = enclosing(blocks, depth, run.path());
+        if (self.has_instance(key)) self.instance_record(key).values.do_ref!(|value| {
+            let is_mine = value.vertex == run.vertex() && value.port == port;
+            let is_better = !value.is_static || source.run.is_none() && source.region.is_none();
+            if (is_mine && value.applies_to(run.path()) && is_better) {
+                let element = value.element.map!(|at| run.path()[at as u64]);
+                source = locate(dag, value.origin, value.edge, value.round, &key.path, element);
             };
         });
     };
@@ -461,35 +476,40 @@ public(package) fun source_port(self: &Source): String { self.port }
 
 public(package) fun source_element(self: &Source): Option<u32> { self.element }
 
-public(package) fun source_gathered(self: &Source): Option<Instance> { self.gathered }
+public(package) fun source_region(self: &Source): Option<Instance> { self.region }
 
-/// Whether each port has a value.
-public(package) fun is_complete(self: &Look): bool { self.is_served && self.is_within }
+/// Return whether each port has a value.
+public(package) fun is_complete(self: &Readiness): bool { self.has_values && self.is_in_range }
 
-public(package) fun is_begun(self: &Look): bool { self.is_begun }
+public(package) fun is_triggered(self: &Readiness): bool { self.is_triggered }
 
-/// How many iterations begin with the run, if it is that of the first one.
-public(package) fun count(self: &Look): u32 { if (self.is_served) self.count.destroy_or!(0) else 0 }
+/// Return the number of iterations that start with the run, if it is that of the first iteration.
+public(package) fun count(self: &Readiness): u32 {
+    if (self.has_values) self.count.destroy_or!(0) else 0
+}
 
 // === Package functions: instances ===
 
-/// Whether there is a record of an instance.
-public(package) fun knows(self: &Records, instance: Instance): bool {
+/// Return whether an instance has a record.
+public(package) fun has_instance(self: &Records, instance: Instance): bool {
     field::exists_(&self.id, instance)
 }
 
-/// The record of an instance.
-public(package) fun at(self: &Records, instance: Instance): &InstanceRecord {
+/// Return the record of an instance.
+public(package) fun instance_record(self: &Records, instance: Instance): &InstanceRecord {
     field::borrow(&self.id, instance)
 }
 
-/// The record of an instance, to be changed.
-public(package) fun at_mut(self: &mut Records, instance: Instance): &mut InstanceRecord {
+/// Return the record of an instance for changes.
+public(package) fun instance_record_mut(
+    self: &mut Records,
+    instance: Instance,
+): &mut InstanceRecord {
     field::borrow_mut(&mut self.id, instance)
 }
 
-/// Brings a value to all that is inside an instance; false if there is one.
-public(package) fun put_in_scope(
+/// Deliver a value to all runs in an instance. Return false if the port already has one.
+public(package) fun deliver_to_scope(
     self: &mut Records,
     dag: &Dag,
     instance: Instance,
@@ -499,11 +519,14 @@ public(package) fun put_in_scope(
     length: u32,
 ): bool {
     let (vertex, port, is_static) = (edge.vertex(), edge.input(), edge.is_static());
-    self.work(effort::edges(1));
-    if (self.is_scoped(dag, vertex, port, &instance.path, is_static)) return false;
-    if (!self.knows(instance)) {
-        let record = InstanceRecord { phase: WAITING, live: 0, cursors: vector[], brought: vector[] };
-        field::add(&mut self.id, instance, record);
+    self.add_effort(effort::edges(1));
+    if (self.has_scoped_value(dag, vertex, port, &instance.path, is_static)) return false;
+    if (!self.has_instance(instance)) {
+        field::add(
+            &mut self.id,
+            instance,
+            InstanceRecord { phase: WAITING, live: 0, cursors: vector[], values: vector[] },
+        );
         self.length = self.length + 1;
         self.bytes = self.bytes + INSTANCE_BYTES + NUMBER_BYTES * instance.path.length();
     };
@@ -511,95 +534,96 @@ public(package) fun put_in_scope(
     let element_bytes = if (element.is_some()) 1 else 0;
     self.bytes = self.bytes + BROUGHT_BYTES + rounds.length() + element_bytes;
     let edge = edge.number();
-    let brought = Brought { vertex, port, origin, edge, round, is_static, rounds, element, length };
-    self.at_mut(instance).brought.push_back(brought);
+    let values = ScopedValue { vertex, port, origin, edge, round, is_static, rounds, element, length };
+    self.instance_record_mut(instance).values.push_back(values);
     true
 }
 
-/// Opens a region, with the lengths of its cursors.
+/// Open a region, with the number of iterations for each cursor.
 public(package) fun open(self: &mut Records, instance: Instance, counts: vector<u32>) {
     self.bytes = self.bytes + CURSOR_BYTES * counts.length();
-    self.work(effort::open(counts.length()));
-    let record = self.at_mut(instance);
+    self.add_effort(effort::open(counts.length()));
+    let record = self.instance_record_mut(instance);
     record.phase = OPEN;
     record.live = counts.fold!(record.live, |live, count| live + count);
-    record.cursors = counts.map!(|count| Cursor { next: 0, count, outstanding: 0 });
+    record.cursors = counts.map!(|count| Cursor { next: 0, count, in_flight: 0 });
 }
 
-/// Closes a region in which nothing is left to do; false if it is not open, or something is.
+/// Close a finished region. Return false if it is not open or not finished.
 public(package) fun gather(self: &mut InstanceRecord): bool {
-    let is_left = self.is_left();
-    if (is_left) self.phase = GATHERED;
-    is_left
+    let is_finished = self.is_finished();
+    if (is_finished) self.phase = GATHERED;
+    is_finished
 }
 
-/// Whether the region is open, and nothing is left to do in it.
-public(package) fun is_left(self: &InstanceRecord): bool { self.phase == OPEN && self.live == 0 }
+/// Return whether the region is open, and all its runs are finished.
+public(package) fun is_finished(self: &InstanceRecord): bool {
+    self.phase == OPEN && self.live == 0
+}
 
 public(package) fun is_open(self: &InstanceRecord): bool { self.phase == OPEN }
 
-public(package) fun was_opened(self: &InstanceRecord): bool { self.phase != WAITING }
+public(package) fun is_opened(self: &InstanceRecord): bool { self.phase != WAITING }
 
 public(package) fun live(self: &InstanceRecord): u32 { self.live }
 
-/// How many iterations there are at most.
+/// Return the maximum number of iterations.
 public(package) fun iterations(self: &InstanceRecord): u32 {
     let mut length = 0;
-    self.brought.do_ref!(|each| length = each.length.max(length));
+    self.values.do_ref!(|value| length = value.length.max(length));
     length
 }
 
-/// Counts one more that is live.
-public(package) fun count_on(self: &mut InstanceRecord) { self.live = self.live + 1 }
+/// Add one to the live count.
+public(package) fun add_live(self: &mut InstanceRecord) { self.live = self.live + 1 }
 
-/// Counts one less; whether that was the last one.
-public(package) fun count_off(self: &mut InstanceRecord): bool {
+/// Subtract one from the live count. Return whether it is zero.
+public(package) fun remove_live(self: &mut InstanceRecord): bool {
     self.live = self.live - 1;
     self.live == 0
 }
 
-/// How many more iterations of a cursor may be taken, if `parallel` of them are under way at
-/// once.
-public(package) fun free(self: &InstanceRecord, cursor: u64, parallel: u64): u64 {
+/// Return the number of iterations that a cursor can start, with at most `parallel` in flight.
+public(package) fun available(self: &InstanceRecord, cursor: u64, parallel: u64): u64 {
     let cursor = &self.cursors[cursor];
-    let outstanding = (cursor.outstanding as u64).min(parallel);
-    (parallel - outstanding).min((cursor.count - cursor.next) as u64)
+    let in_flight = (cursor.in_flight as u64).min(parallel);
+    (parallel - in_flight).min((cursor.count - cursor.next) as u64)
 }
 
-/// Takes so many iterations of a cursor, and gives the first one.
-public(package) fun take_next(self: &mut InstanceRecord, cursor: u64, count: u64): u32 {
+/// Mark the next `count` iterations of a cursor as in flight, and return the first one.
+public(package) fun claim_next(self: &mut InstanceRecord, cursor: u64, count: u64): u32 {
     let cursor = &mut self.cursors[cursor];
     let first = cursor.next;
     cursor.next = first + (count as u32);
-    cursor.outstanding = cursor.outstanding + (count as u32);
+    cursor.in_flight = cursor.in_flight + (count as u32);
     first
 }
 
-/// Gives an iteration back that was under way.
-public(package) fun give_back(self: &mut InstanceRecord, cursor: u64) {
+/// Mark one iteration of a cursor as finished.
+public(package) fun release_iteration(self: &mut InstanceRecord, cursor: u64) {
     let cursor = &mut self.cursors[cursor];
-    cursor.outstanding = cursor.outstanding - 1;
+    cursor.in_flight = cursor.in_flight - 1;
 }
 
-/// Keeps what an iteration gave; false if it gave something already.
+/// Set the mark of an iteration. Return false if it exists.
 public(package) fun add_mark(self: &mut Records, mark: Mark, origin: u16, edge: u16): bool {
-    self.work(effort::edges(1));
+    self.add_effort(effort::edges(1));
     if (field::exists_(&self.id, mark)) return false;
     self.bytes = self.bytes + MARK_BYTES + NUMBER_BYTES * mark.path.length();
-    field::add(&mut self.id, mark, Gathered { origin, edge });
+    field::add(&mut self.id, mark, MarkedEdge { origin, edge });
     self.length = self.length + 1;
     true
 }
 
-/// What an iteration gave, if it did: the edge, and the vertex that it comes from.
+/// Return the edge and the source vertex of a mark, if it exists.
 public(package) fun marked(self: &Records, mark: Mark): (Option<u16>, u16) {
     if (!field::exists_(&self.id, mark)) return (option::none(), 0);
-    let Gathered { origin, edge } = field::borrow(&self.id, mark);
+    let MarkedEdge { origin, edge } = field::borrow(&self.id, mark);
     (option::some(*edge), *origin)
 }
 
-/// Whether all these blocks are open around a path.
-public(package) fun is_inside_open(
+/// Return whether all these blocks are open around a path.
+public(package) fun are_blocks_open(
     self: &mut Records,
     dag: &Dag,
     blocks: &vector<u16>,
@@ -607,12 +631,12 @@ public(package) fun is_inside_open(
 ): bool {
     let mut depth = 0;
     while (depth < blocks.length()) {
-        let key = around(blocks, depth, path);
-        self.read_block(key.block);
+        let key = enclosing(blocks, depth, path);
+        self.note_block_page(key.block);
         let is_open = if (dag.block(key.block).is_region()) {
-            self.knows(key) && self.at(key).was_opened()
+            self.has_instance(key) && self.instance_record(key).is_opened()
         } else {
-            self.has_needs(dag, &key)
+            self.are_needs_met(dag, &key)
         };
         if (!is_open) return false;
         depth = depth + 1;
@@ -620,46 +644,47 @@ public(package) fun is_inside_open(
     true
 }
 
-/// Whether an instance of a block has all that it needs.
-public(package) fun has_needs(self: &mut Records, dag: &Dag, instance: &Instance): bool {
-    self.read_block(instance.block);
+/// Return whether an instance of a block has all the values that it needs.
+public(package) fun are_needs_met(self: &mut Records, dag: &Dag, instance: &Instance): bool {
+    self.note_block_page(instance.block);
     let block = dag.block(instance.block);
     block.needs().all!(|need| {
         let (vertex, port) = (need.vertex(), need.port());
-        self.is_scoped(dag, vertex, port, &instance.path, true)
-            || (block.is_region() && self.is_scoped(dag, vertex, port, &instance.path, false))
+        self.has_scoped_value(dag, vertex, port, &instance.path, true)
+            || (block.is_region() && self.has_scoped_value(dag, vertex, port, &instance.path, false))
     })
 }
 
 // === Package functions: bounds ===
 
-/// The most bytes that following an edge may write: what leaves a region is marked alone.
-public(package) fun edge_bytes(dag: &Dag, edge: &Edge): u64 {
-    if (edge.left().is_some()) MARK_BYTES + NUMBER_BYTES * MAX_DEPTH
-    else brought_bytes(dag, edge)
+/// Return the maximum number of bytes that following an edge writes. An edge that leaves a region
+/// writes only a mark.
+public(package) fun max_edge_bytes(dag: &Dag, edge: &Edge): u64 {
+    if (edge.left_region().is_some()) MARK_BYTES + NUMBER_BYTES * MAX_DEPTH
+    else max_delivery_bytes(dag, edge)
 }
 
-/// The most bytes that bringing a value to where an edge leads may write.
-public(package) fun brought_bytes(dag: &Dag, edge: &Edge): u64 {
+/// Return the maximum number of bytes that delivering a value along an edge writes.
+public(package) fun max_delivery_bytes(dag: &Dag, edge: &Edge): u64 {
     let run_bytes = RUN_BYTES + NUMBER_BYTES * MAX_DEPTH + DELIVERY_BYTES;
     let scope = edge.scope();
     if (scope.is_none()) return run_bytes;
     let block = dag.block(scope.destroy_some());
-    // A loop that opens starts runs, or opens regions; a region that opens has cursors.
+    // A loop that opens starts runs or opens regions. A region that opens has cursors.
     let start_bytes = run_bytes + CURSOR_BYTES * plan::max_cursors();
     INSTANCE_BYTES + NUMBER_BYTES * MAX_DEPTH + BROUGHT_BYTES + 1 + edge.rounds().length()
         + CURSOR_BYTES * block.cursors().length()
         + start_bytes * block.starts().length()
 }
 
-/// The bytes of the records of so many iterations of a vertex.
+/// Return the bytes of the records of `count` iterations of a vertex.
 public(package) fun iteration_bytes(vertex: &Vertex, count: u64): u64 {
     count * (RUN_BYTES + NUMBER_BYTES * vertex.blocks().length())
 }
 
 // === Private functions ===
 
-fun add(self: &mut Records, run: Run, phase: u8) {
+fun add_run(self: &mut Records, run: Run, phase: u8) {
     self.bytes = self.bytes + RUN_BYTES + NUMBER_BYTES * run.path().length();
     field::add(
         &mut self.id,
@@ -676,9 +701,9 @@ fun add(self: &mut Records, run: Run, phase: u8) {
     self.length = self.length + 1;
 }
 
-/// Whether a value for a port was brought to blocks around this path, or to those whose
-/// instance it is.
-fun is_scoped(
+/// Return whether a value for a port was delivered to a block around this path, or to the block
+/// whose instance has this path.
+fun has_scoped_value(
     self: &mut Records,
     dag: &Dag,
     number: u16,
@@ -686,20 +711,20 @@ fun is_scoped(
     path: &vector<u32>,
     is_static: bool,
 ): bool {
-    self.read_vertex(number);
+    self.note_vertex_page(number);
     let blocks = dag.vertex(number).blocks();
     let mut depth = 0;
     while (depth < blocks.length() && depth <= path.length()) {
-        let key = around(blocks, depth, path);
-        self.work(effort::look());
-        if (self.knows(key)) {
-            let effort = effort::brought(self.at(key).brought.length());
-            self.work(effort);
-            let is_there = self.at(key).brought.any!(|each| {
-                each.vertex == number
-                    && each.port == port
-                    && each.is_static == is_static
-                    && each.serves(path)
+        let key = enclosing(blocks, depth, path);
+        self.add_effort(effort::lookup());
+        if (self.has_instance(key)) {
+            let effort = effort::values(self.instance_record(key).values.length());
+            self.add_effort(effort);
+            let is_there = self.instance_record(key).values.any!(|value| {
+                value.vertex == number
+                    && value.port == port
+                    && value.is_static == is_static
+                    && value.applies_to(path)
             });
             if (is_there) return true;
         };
@@ -708,13 +733,13 @@ fun is_scoped(
     false
 }
 
-/// Whether the value is there for the run of this path.
-fun serves(self: &Brought, path: &vector<u32>): bool {
+/// Return whether the run with this path receives the value.
+fun applies_to(self: &ScopedValue, path: &vector<u32>): bool {
     self.is_static || plan::reaches(false, &self.rounds, path)
 }
 
-/// Where a value is that an edge brought to a place.
-fun source_of(
+/// Return the location of a value that an edge delivered to a path.
+fun locate(
     dag: &Dag,
     origin: u16,
     edge: u16,
@@ -724,13 +749,13 @@ fun source_of(
 ): Source {
     if (plan::is_block(origin)) {
         let region = plan::block_number(origin);
-        let path = prefix(place, dag.block(region).around().length().min(place.length()));
-        let gathered = option::some(Instance { block: region, path });
-        return Source { run: option::none(), port: ascii::string(b""), element, gathered }
+        let path = prefix(place, dag.block(region).enclosing().length().min(place.length()));
+        let region = option::some(Instance { block: region, path });
+        return Source { run: option::none(), port: ascii::string(b""), element, region }
     };
     let (edge, _) = dag.vertex(origin).edge_of(edge);
     let run = run::new(origin, edge.source_path(place, round));
-    Source { run: option::some(run), port: edge.port(), element, gathered: option::none() }
+    Source { run: option::some(run), port: edge.port(), element, region: option::none() }
 }
 
 fun flags(n: u64): vector<bool> { vector::tabulate!(n, |_| false) }

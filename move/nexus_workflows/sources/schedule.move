@@ -1,23 +1,22 @@
-/// A schedule: begins executions of a workflow, at planned times or by events, from funds of
-/// its own.
+/// A schedule: starts executions of a workflow at planned times or on events, with its own funds.
 ///
-/// It has a standing order, to which its owner consents once: the entry values and the terms
-/// that each execution gets, its funds, when it is due, and what a keeper is paid. A *keeper*
-/// is whoever `trigger`s it: first the workers of the leaders that it names, then anyone.
+/// The owner agrees to a standing order once: the entry values and the terms of each execution, its
+/// funds, the due times, and the fee of a keeper. A *keeper* is the account that calls `trigger`:
+/// first a worker of a leader that the schedule lists, later anyone.
 ///
-/// Money. A keeper is paid what Sui takes for storing what it wrote, to the byte, for its gas
-/// at the price of the day, and the fee that the owner chose; and that only for an execution
-/// that it began. The gas that each transaction takes at least is paid once in a transaction, by
-/// the schedule whose execution is the first object that it creates. So nothing is paid twice for one occurrence, and what is missed, is skipped
-/// or lacks funds costs nothing: it is told with the next execution. What an execution leaves
-/// flows back by `collect`.
+/// Money. A keeper is paid only for an execution that it starts. It receives the exact storage cost
+/// of what it writes, its gas at the current price, and the fee that the owner chose. The minimum
+/// gas of a transaction is paid once per transaction, by the schedule whose execution is the first
+/// object that the transaction creates. So no occurrence is paid twice. An occurrence that is
+/// missed or skipped, or that the funds do not cover, costs nothing and is reported with the next
+/// execution. `collect` returns the remaining funds of an execution.
 ///
-/// Events. The chain cannot see that one happened: a worker of a leader that the schedule names
-/// says so. A leader that lies can start one execution per pause, and as many in a day as the owner
-/// allowed; the owner names other leaders and resets the cursor.
+/// Events. The chain cannot verify an event. A worker of a leader that the schedule lists reports
+/// it. A dishonest leader can start one execution per pause, up to the daily limit. The owner can
+/// then choose other leaders and reset the cursor.
 ///
-/// `cancel`, `collect`, `pause` and `delete` depend on no version of the package and on no
-/// setting: funds are never locked in.
+/// `cancel`, `collect`, `pause` and `delete` are exit paths. They depend on no package version and
+/// on no setting, so funds are never stuck.
 module nexus_workflows::schedule;
 
 use nexus_tools::leader::Leader;
@@ -27,8 +26,8 @@ use nexus_tools::value::Ports;
 use nexus_workflows::dag::{Self, Dag};
 use nexus_workflows::execution::{Self, Execution};
 use nexus_workflows::terms::Terms;
-use nexus_workflows::timing::{Self, Due, Timing};
-use nexus_workflows::walks;
+use nexus_workflows::timing::{Self, Occurrence, Timing};
+use nexus_workflows::progress;
 use std::ascii::String;
 use sui::balance::Balance;
 use sui::bcs;
@@ -43,62 +42,64 @@ use sui::sui::SUI;
 
 /// The sender does not own the schedule.
 const ENotOwner: u64 = 0;
-/// An execution gets 1 000 000 SUI at most, and a keeper 1 SUI.
-const ETooDear: u64 = 1;
+/// The funds per execution exceed 1 000 000 SUI, or the keeper fee exceeds 1 SUI.
+const EAmountTooLarge: u64 = 1;
 /// The entry values are larger than the registry's `max_ports_bytes`: use remote values.
 const EValuesTooLarge: u64 = 2;
-/// A schedule begins with 32 vertices at most, and has entry values for as many.
+/// The entry group, or the entry values, have more than 32 vertices.
 const ETooManyEntries: u64 = 3;
-/// The same leader is named twice.
+/// The backup is the same as the first leader.
 const ESameLeader: u64 = 4;
-/// The leader takes no invocations: name another one.
+/// The leader does not accept invocations: choose another leader.
 const ELeaderNotActive: u64 = 5;
-/// This is another workflow than that of the schedule.
+/// The workflow is not the workflow of this schedule.
 const EWrongDag: u64 = 6;
-/// The schedule does not name this leader.
-const ENotNamed: u64 = 7;
-/// The sender is no worker of the leader.
+/// The schedule does not list this leader.
+const ELeaderNotListed: u64 = 7;
+/// The sender is not a worker of the leader.
 const ENotWorker: u64 = 8;
-/// The schedule waits for events: they trigger it, and planned times do not.
-const EByEvent: u64 = 9;
-/// The schedule has planned times: no event triggers it.
-const ENotByEvent: u64 = 10;
-/// The schedule is paused already.
-const EPaused: u64 = 11;
+/// The schedule is triggered by events, not by planned times.
+const EEventSchedule: u64 = 9;
+/// The schedule is triggered by planned times, not by events.
+const ENotEventSchedule: u64 = 10;
+/// The schedule is already paused.
+const EAlreadyPaused: u64 = 11;
 /// The schedule is not paused.
 const ENotPaused: u64 = 12;
 /// The schedule is cancelled.
-const ECancelled: u64 = 13;
-/// The schedule is not cancelled: `cancel` it first.
-const ENotCancelled: u64 = 14;
-/// Executions that it began are not collected: wait until they have ended, and `collect` them.
-const ENotCollected: u64 = 15;
+const EScheduleCancelled: u64 = 13;
+/// The schedule is not cancelled: call `cancel` first.
+const EScheduleNotCancelled: u64 = 14;
+/// Some executions of the schedule are not collected: wait until they end, then call `collect`.
+const EExecutionsNotCollected: u64 = 15;
 
 // === Constants ===
 
-/// How long each leader has before the next one.
+/// The time that each leader has before the next one.
 const WINDOW_MS: u64 = 10_000;
-const MAX_EACH_MIST: u64 = 1_000_000_000_000_000;
+const MAX_FUNDS_PER_EXECUTION_MIST: u64 = 1_000_000_000_000_000;
 const MAX_KEEPER_FEE_MIST: u64 = 1_000_000_000;
-/// What Sui counts for the terms of an execution beyond their fields, and for entry values.
+/// The bytes that Sui counts for the terms of an execution, and for entry values, without their
+/// fields.
 const TERMS_BYTES: u64 = 275;
 const ENTRY_BYTES: u64 = 276;
-/// What a schedule grows by with its first event.
+/// The bytes by which the first event makes a schedule grow.
 const CURSOR_BYTES: u64 = 24;
-/// More than an execution takes that begins, but for its records, terms and entry values.
+/// An upper bound of the bytes of a new execution without its records, terms and entry values.
 const EXECUTION_BYTES: u64 = 500;
-/// Beyond so many runs and entry values, gas grows steeply.
+/// The maximum number of first runs, and of vertices with entry values. Gas grows steeply with
+/// more.
 const MAX_ENTRIES: u64 = 32;
-/// The gas units of computation of a transaction that collects an execution and begins one, those
-/// of another one in the same transaction, those for each run and each entry value, and in how
-/// many bytes of these there is one more.
+/// Gas units of a transaction that collects one execution and starts one; of each further execution
+/// in the same transaction; of each first run and each vertex with entry values. Each
+/// `BYTES_PER_GAS_UNIT` bytes of entry values cost one unit.
 const GAS_UNITS: u64 = 1_200;
 const FURTHER_GAS_UNITS: u64 = 150;
 const ENTRY_GAS_UNITS: u64 = 10;
 const BYTES_PER_GAS_UNIT: u64 = 200;
-/// What it takes of storage that no rebate brings back.
+/// The storage cost that no rebate returns.
 const STORAGE_MIST: u64 = 300_000;
-/// What Sui puts before the digest when it derives the id of an object.
+/// The byte that Sui puts before the digest when it derives the ID of an object.
 const OBJECT_ID_SCOPE: u8 = 0xf1;
 
 const COMPLETED: vector<u8> = b"completed";
@@ -115,48 +116,48 @@ public struct ScheduleCreated has copy, drop {
     leaders: vector<ID>,
     timing: Timing,
     next_at_ms: Option<u64>,
-    each_mist: u64,
+    funds_per_execution_mist: u64,
     keeper_fee_mist: u64,
     funds_mist: u64,
 }
 
-/// A keeper began an execution.
+/// A keeper started an execution.
 public struct ScheduleTriggered has copy, drop {
     schedule: ID,
     execution: ID,
     keeper: address,
     planned_at_ms: u64,
-    /// Planned times before it that passed without one.
+    /// The number of earlier planned times that passed without an execution.
     missed: u64,
     /// The event that made it due.
     cursor: Option<Cursor>,
     next_at_ms: Option<u64>,
     fee_mist: u64,
-    stored_mist: u64,
+    storage_mist: u64,
     funds_mist: u64,
 }
 
-/// What was left of an execution flowed back.
+/// The remaining funds of an execution returned to the schedule.
 public struct ScheduleCollected has copy, drop {
     schedule: ID,
     execution: ID,
     status: String,
     amount_mist: u64,
-    /// Planned times that passed while it ran.
+    /// The number of planned times that passed while the execution was active.
     skipped: u64,
-    /// How many executions failed in a row.
+    /// The number of consecutive failed executions.
     failures: u64,
     is_paused: bool,
 }
 
-/// The owner paused or resumed a schedule, which is due then at the earliest.
+/// The owner paused or resumed a schedule. `next_at_ms` is the earliest time at which it is due.
 public struct ScheduleActivityChanged has copy, drop {
     schedule: ID,
     active: bool,
     next_at_ms: Option<u64>,
 }
 
-/// The owner let events count from now on, wherever the last one stood.
+/// The owner removed the cursor, so that only events from now on count.
 public struct ScheduleCursorReset has copy, drop {
     schedule: ID,
     next_at_ms: Option<u64>,
@@ -169,20 +170,20 @@ public struct ScheduleExtended has copy, drop {
     max_executions: Option<u64>,
 }
 
-/// Other leaders trigger a schedule and carry its executions from now on.
+/// The leaders of a schedule changed.
 public struct ScheduleLeadersChanged has copy, drop {
     schedule: ID,
     leaders: vector<ID>,
 }
 
-/// The funds of a schedule were filled up.
+/// Funds were added to a schedule.
 public struct ScheduleRefilled has copy, drop {
     schedule: ID,
     amount_mist: u64,
     funds_mist: u64,
 }
 
-/// A schedule begins nothing more, and its funds are its owner's.
+/// A schedule was cancelled, and its funds returned to its owner.
 public struct ScheduleCancelled has copy, drop {
     schedule: ID,
     refund_mist: u64,
@@ -196,56 +197,57 @@ public struct ScheduleDeleted has copy, drop {
 
 // === Structs ===
 
-/// A schedule, shared: what changes with each execution.
+/// A shared schedule: the fields that change with each execution.
 public struct Schedule has key {
     id: UID,
     dag: ID,
     owner: address,
     funds: Balance<SUI>,
-    /// The first planned time that is not done with; for events, from when on they count.
+    /// The next planned time, or for events the time from which they count.
     next_at_ms: Option<u64>,
-    /// The last event by which it was triggered.
+    /// The last event that triggered it.
     cursor: Option<Cursor>,
-    /// How many executions it began, and how many of them it has not collected.
-    begun: u64,
+    /// The number of executions that it started, and the number of those that are not collected.
+    started: u64,
     running: u64,
-    /// The day of UTC of the last one, and how many began in it.
+    /// The UTC day of the last start, in days since 1970, and the number of starts on that day.
     day: u64,
-    begun_today: u64,
-    /// How many failed in a row.
+    started_today: u64,
+    /// The number of consecutive failures.
     failures: u64,
     is_paused: bool,
     is_cancelled: bool,
 }
 
-/// The key of the order.
-public struct OrderKey() has copy, drop, store;
+/// The key of the standing order.
+public struct StandingOrderKey() has copy, drop, store;
 
-/// To what the owner consented. It is a dynamic field, which a keeper reads and does not
-/// rewrite.
-public struct Order has drop, store {
+/// The standing order: the terms to which the owner agreed. A dynamic field, so that a keeper reads
+/// it without rewriting it.
+public struct StandingOrder has drop, store {
     timing: Timing,
     group: u8,
-    /// The vertices that have entry values, those, and the bytes that they take.
+    /// The vertices with entry values, the values, and their bytes.
     vertices: vector<u16>,
     values: vector<Ports>,
     values_bytes: u64,
-    /// Of each execution; the deadline counts from its beginning.
+    /// The terms of each execution. Their deadline counts from the start of the execution.
     terms: Terms,
     /// The funds of each execution.
-    each_mist: u64,
-    /// What a keeper gets beyond what it spends.
+    funds_per_execution_mist: u64,
+    /// The fee of a keeper, in addition to its costs.
     keeper_fee_mist: u64,
-    /// Whether one begins while another one runs.
+    /// Whether an execution may start while another one is active.
     overlaps: bool,
-    /// After so many failures in a row, it is paused; with 0, never.
+    /// The number of consecutive failures that pauses the schedule; 0 for no limit.
     max_failures: u64,
-    /// So many executions begin at most, if it says so.
+    /// The maximum number of executions, if there is one.
     max_executions: Option<u64>,
 }
 
-/// Where an event stands: the number of the checkpoint, that of the transaction in it, and that
-/// of the event in this.
+/// The position of an event.
+///
+/// `transaction` is its number in the checkpoint, and `event` is its number in the transaction.
 public struct Cursor has copy, drop, store {
     checkpoint: u64,
     transaction: u64,
@@ -254,11 +256,13 @@ public struct Cursor has copy, drop, store {
 
 // === Public functions: creation ===
 
-/// Creates a schedule of executions of `dag`, whose terms are those of `execution::begin`. Each
-/// gets `each_mist`, and `keeper_fee_mist` is what a keeper earns. If they do not overlap, what
-/// is planned while one runs is skipped. `max_failures` in a row pause it (0: never). Give its
-/// entry values and share it in the same transaction. Aborts with `ETooDear`,
-/// `ETooManyEntries`, and as `execution::begin` does.
+/// Create a schedule of executions of `dag`, with terms as for `execution::start`.
+///
+/// Each execution receives `funds_per_execution_mist`, and a keeper earns `keeper_fee_mist`. If
+/// `overlaps` is false, times that are planned while an execution is active are skipped.
+/// `max_failures` consecutive failures pause the schedule; 0 means no limit. Set the entry values
+/// and share the schedule in the same transaction. Aborts with `EAmountTooLarge`,
+/// `ETooManyEntries`, and as `execution::start` does.
 public fun create(
     registry: &LeaderRegistry,
     settings_revision: u64,
@@ -269,9 +273,9 @@ public fun create(
     max_timeout_ms: u64,
     max_outcome_bytes: u64,
     max_steps: u64,
-    lasts_ms: u64,
+    duration_ms: u64,
     timing: Timing,
-    each_mist: u64,
+    funds_per_execution_mist: u64,
     keeper_fee_mist: u64,
     overlaps: bool,
     max_failures: u64,
@@ -279,8 +283,9 @@ public fun create(
     funds: Coin<SUI>,
     ctx: &mut TxContext,
 ): Schedule {
-    assert!(each_mist <= MAX_EACH_MIST && keeper_fee_mist <= MAX_KEEPER_FEE_MIST, ETooDear);
-    let terms = execution::consent(
+    assert!(funds_per_execution_mist <= MAX_FUNDS_PER_EXECUTION_MIST, EAmountTooLarge);
+    assert!(keeper_fee_mist <= MAX_KEEPER_FEE_MIST, EAmountTooLarge);
+    let terms = execution::create_terms(
         registry,
         settings_revision,
         dag,
@@ -290,7 +295,7 @@ public fun create(
         max_timeout_ms,
         max_outcome_bytes,
         max_steps,
-        lasts_ms,
+        duration_ms,
         0,
     );
     assert!(dag.group(group).length() <= MAX_ENTRIES, ETooManyEntries);
@@ -301,10 +306,10 @@ public fun create(
         funds: funds.into_balance(),
         next_at_ms: timing.first(),
         cursor: option::none(),
-        begun: 0,
+        started: 0,
         running: 0,
         day: 0,
-        begun_today: 0,
+        started_today: 0,
         failures: 0,
         is_paused: false,
         is_cancelled: false,
@@ -317,31 +322,32 @@ public fun create(
         leaders: *terms.leaders(),
         timing,
         next_at_ms: self.next_at_ms,
-        each_mist,
+        funds_per_execution_mist,
         keeper_fee_mist,
         funds_mist: self.funds.value(),
     });
-    let order = Order {
+    let order = StandingOrder {
         timing,
         group,
         vertices: vector[],
         values: vector[],
         values_bytes: 0,
         terms,
-        each_mist,
+        funds_per_execution_mist,
         keeper_fee_mist,
         overlaps,
         max_failures,
         max_executions,
     };
-    field::add(&mut self.id, OrderKey(), order);
+    field::add(&mut self.id, StandingOrderKey(), order);
     self
 }
 
-/// Gives the values of the entry ports of a vertex in executions that begin from now on,
-/// instead of those that it had. Aborts with `ENotOwner`, `ETooManyEntries` or
+/// Set the values of the entry ports of a vertex for future executions.
+///
+/// They replace the earlier values. Aborts with `ENotOwner`, `ETooManyEntries` or
 /// `EValuesTooLarge`.
-public fun give(self: &mut Schedule, vertex: u16, values: Ports, ctx: &TxContext) {
+public fun set_entry_values(self: &mut Schedule, vertex: u16, values: Ports, ctx: &TxContext) {
     let order = self.order_mut(ctx);
     let (has, i) = order.vertices.index_of(&vertex);
     if (has) {
@@ -355,18 +361,20 @@ public fun give(self: &mut Schedule, vertex: u16, values: Ports, ctx: &TxContext
     assert!(order.values_bytes <= order.terms.settings().max_ports_bytes(), EValuesTooLarge);
 }
 
-/// Makes a new schedule available to everyone.
+/// Share a new schedule.
 public fun share(self: Schedule) { transfer::share_object(self) }
 
-/// Names the leader that triggers the schedule and carries its executions from now on. Aborts
-/// with `ENotOwner` or `ELeaderNotActive`.
-public fun name_leader(self: &mut Schedule, leader: &Leader, ctx: &TxContext) {
+/// Set the only leader that triggers the schedule and dispatches its future executions.
+///
+/// Aborts with `ENotOwner` or `ELeaderNotActive`.
+public fun set_leader(self: &mut Schedule, leader: &Leader, ctx: &TxContext) {
     self.set_leaders(vector[], leader, ctx);
 }
 
-/// Names a second leader besides, for when the first one does not. Aborts with `ESameLeader`,
-/// and as `name_leader` does.
-public fun name_backup(self: &mut Schedule, leader: &Leader, ctx: &TxContext) {
+/// Set the second leader, which acts if the first one does not.
+///
+/// Aborts with `ESameLeader`, and as `set_leader` does.
+public fun set_backup(self: &mut Schedule, leader: &Leader, ctx: &TxContext) {
     let first = self.order().terms.leaders()[0];
     assert!(first != object::id(leader), ESameLeader);
     self.set_leaders(vector[first], leader, ctx);
@@ -374,10 +382,11 @@ public fun name_backup(self: &mut Schedule, leader: &Leader, ctx: &TxContext) {
 
 // === Public functions: keepers ===
 
-/// Begins the execution that is due and pays the sender, who is a worker of the leader. The
-/// k-th leader that the schedule names, counted from 0, may do so from k times 10 s after the
-/// planned time on. Does nothing and returns false if nothing is due, or another one runs, or
-/// funds are short. Aborts with `EWrongDag`, `ENotNamed`, `ENotWorker`, `EByEvent`,
+/// Start the due execution and pay the sender, who is a worker of the leader.
+///
+/// The leader with index k in the list may do so from k times 10 s after the planned time. Returns
+/// false without an effect if nothing is due, if another execution is active, or if the funds are
+/// insufficient. Aborts with `EWrongDag`, `ELeaderNotListed`, `ENotWorker`, `EEventSchedule`,
 /// `version::EWrongVersion` or `leader_registry::ENotAccepting`.
 public fun trigger(
     self: &mut Schedule,
@@ -388,14 +397,15 @@ public fun trigger(
     ctx: &mut TxContext,
 ): bool {
     let window = self.authorize(leader, ctx);
-    assert!(!self.order().timing.is_on_event(), EByEvent);
+    assert!(!self.order().timing.is_on_event(), EEventSchedule);
     self.trigger_in(registry, dag, window, option::none(), clock, ctx)
 }
 
-/// Begins the execution that is due and pays the sender, who may be anyone, when the windows of
-/// all leaders have begun and 10 s more have passed. One of the leaders that the schedule names has
-/// to be active, or nobody would carry the execution: false otherwise. Returns false and aborts as
-/// `trigger` does, and with `ENotNamed`.
+/// Start the due execution and pay the sender, who may be anyone.
+///
+/// This is possible 10 s after the window of the last leader has started. `leader` must be listed.
+/// Returns false if it is not active, because then no leader would dispatch the execution.
+/// Otherwise returns false and aborts as `trigger` does, and aborts with `ELeaderNotListed`.
 public fun trigger_by_anyone(
     self: &mut Schedule,
     registry: &LeaderRegistry,
@@ -406,19 +416,21 @@ public fun trigger_by_anyone(
 ): bool {
     let leaders = self.order().terms.leaders();
     let window = leaders.length();
-    assert!(leaders.contains(&object::id(leader)), ENotNamed);
-    assert!(!self.order().timing.is_on_event(), EByEvent);
+    assert!(leaders.contains(&object::id(leader)), ELeaderNotListed);
+    assert!(!self.order().timing.is_on_event(), EEventSchedule);
     if (!leader.is_active()) return false;
     self.trigger_in(registry, dag, window, option::none(), clock, ctx)
 }
 
-/// Begins an execution because of an event, and pays the sender, who is a worker of a leader
-/// that the schedule names. Events count in their order, each once: the event is told by the
-/// number of its checkpoint, of the transaction in it, and of the event in this. The k-th leader,
-/// counted from 0, may do so from k times 10 s after the end of the pause on. Does nothing
-/// and returns false if this event or a later one was told before, or another execution runs,
-/// or the pause is not over, or funds are short. Aborts with `EWrongDag`, `ENotNamed`,
-/// `ENotWorker`, `ENotByEvent`, `version::EWrongVersion` or `leader_registry::ENotAccepting`.
+/// Start an execution on an event and pay the sender, who is a worker of a listed leader.
+///
+/// Events count once each, in their order. `checkpoint`, `transaction` and `event` are the numbers
+/// of the checkpoint, of the transaction in it, and of the event in the transaction. The leader
+/// with index k in the list may call it from k times 10 s after the end of the pause. Returns false
+/// without an effect if this event or a later one was reported before. The same holds during the
+/// pause, while another execution is active, or if the funds are insufficient. Aborts with
+/// `EWrongDag`, `ELeaderNotListed`, `ENotWorker`, `ENotEventSchedule`, `version::EWrongVersion` or
+/// `leader_registry::ENotAccepting`.
 public fun trigger_by_event(
     self: &mut Schedule,
     registry: &LeaderRegistry,
@@ -431,28 +443,30 @@ public fun trigger_by_event(
     ctx: &mut TxContext,
 ): bool {
     let window = self.authorize(leader, ctx);
-    assert!(self.order().timing.is_on_event(), ENotByEvent);
+    assert!(self.order().timing.is_on_event(), ENotEventSchedule);
     let cursor = Cursor { checkpoint, transaction, event };
     if (self.cursor.is_some_and!(|last| !cursor.is_after(last))) return false;
     self.trigger_in(registry, dag, window, option::some(cursor), clock, ctx)
 }
 
-/// Takes back what an execution left that has ended; anyone may. What was planned while it ran
-/// is skipped, unless executions overlap. Of one that goes on no more but has not ended, it takes all
-/// that no invocation under way holds, and what these leave when called again. Does nothing and
-/// returns false if it is none of this schedule, goes on, or was collected before. Of a schedule that
-/// is cancelled, the owner gets it.
+/// Take the remaining funds of an ended execution, as anyone may, and return whether it did.
+///
+/// Times that were planned while the execution was active are skipped, unless executions overlap.
+/// If the execution has stopped but not ended, takes the funds that no invocation in flight holds;
+/// call it again after the end for the rest. Returns false without an effect if the execution is
+/// active, was collected before, or does not belong to this schedule. The owner receives the funds
+/// if the schedule is cancelled.
 public fun collect(self: &mut Schedule, execution: &mut Execution): bool {
     let schedule = object::id(self);
-    if (!execution.is_left_to(schedule)) return false;
-    let funds = execution.take_left();
+    if (!execution.is_collectable_by(schedule)) return false;
+    let funds = execution.take_free_funds();
     let amount_mist = funds.value();
     if (self.is_cancelled) payment::pay(funds, self.owner) else { self.funds.join(funds); };
     if (!execution.is_ended()) return amount_mist > 0;
     let (status, ended_at_ms) = execution.collect();
     self.running = self.running - 1;
     let skipped = self.skip(ended_at_ms);
-    self.count(&status);
+    self.count_status(&status);
     event::emit(ScheduleCollected {
         schedule,
         execution: object::id(execution),
@@ -465,64 +479,70 @@ public fun collect(self: &mut Schedule, execution: &mut Execution): bool {
     true
 }
 
-/// Adds to the funds; anyone may. Aborts with `ECancelled`.
+/// Add to the funds, as anyone may. Aborts with `EScheduleCancelled`.
 public fun refill(self: &mut Schedule, funds: Coin<SUI>) {
-    assert!(!self.is_cancelled, ECancelled);
+    assert!(!self.is_cancelled, EScheduleCancelled);
     let amount_mist = funds.value();
     self.funds.join(funds.into_balance());
     let (schedule, funds_mist) = (object::id(self), self.funds.value());
     event::emit(ScheduleRefilled { schedule, amount_mist, funds_mist });
 }
 
-// === Public functions: the owner ===
+// === Public functions: owner ===
 
-/// Begins nothing from now on. Aborts with `ENotOwner` or `EPaused`.
+/// Stop starting executions. Aborts with `ENotOwner` or `EAlreadyPaused`.
 public fun pause(self: &mut Schedule, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
-    assert!(!self.is_paused, EPaused);
+    assert!(!self.is_paused, EAlreadyPaused);
     self.is_paused = true;
-    self.tell_activity();
+    self.emit_activity();
 }
 
-/// Goes on, with what is planned from now on. Aborts with `ENotOwner`, `ENotPaused` or
-/// `ECancelled`.
+/// Resume with the times that are planned from now on.
+///
+/// Aborts with `ENotOwner`, `ENotPaused` or `EScheduleCancelled`.
 public fun resume(self: &mut Schedule, clock: &Clock, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
     assert!(self.is_paused, ENotPaused);
-    assert!(!self.is_cancelled, ECancelled);
+    assert!(!self.is_cancelled, EScheduleCancelled);
     self.is_paused = false;
     self.failures = 0;
-    self.go_on_from(clock.timestamp_ms());
-    self.tell_activity();
+    self.skip_to(clock.timestamp_ms());
+    self.emit_activity();
 }
 
-/// Lets events count from now on, whatever place the last one had that a leader told. Aborts with
-/// `ENotOwner`, `ENotByEvent` or `ECancelled`.
+/// Count events from now on, regardless of the position of the last reported event.
+///
+/// Aborts with `ENotOwner`, `ENotEventSchedule` or `EScheduleCancelled`.
 public fun reset_cursor(self: &mut Schedule, clock: &Clock, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
-    assert!(self.order().timing.is_on_event(), ENotByEvent);
-    assert!(!self.is_cancelled, ECancelled);
+    assert!(self.order().timing.is_on_event(), ENotEventSchedule);
+    assert!(!self.is_cancelled, EScheduleCancelled);
     self.cursor = option::none();
-    self.go_on_from(clock.timestamp_ms());
+    self.skip_to(clock.timestamp_ms());
     event::emit(ScheduleCursorReset { schedule: object::id(self), next_at_ms: self.next_at_ms });
 }
 
-/// Adds planned times after the last one of a list; those that are done with make room. Aborts
-/// with `ENotOwner`, `ECancelled`, `timing::ENotByTimes` or `timing::EInvalidTimes`.
+/// Add planned times after the last one of a list, and drop past times.
+///
+/// Aborts with `ENotOwner`, `EScheduleCancelled`, `timing::ENoTimeList` or `timing::EInvalidTimes`.
 public fun add_times(self: &mut Schedule, times: vector<u64>, clock: &Clock, ctx: &TxContext) {
     let next_at_ms = self.next_at_ms;
     self.order_mut(ctx).timing.add_times(next_at_ms, times);
-    self.extend(clock);
+    self.plan_next(clock);
 }
 
-/// Gives an interval a later end. Aborts with `ENotOwner`, `ECancelled` or `timing::EInvalidEnd`.
+/// Set a later end of an interval.
+///
+/// Aborts with `ENotOwner`, `EScheduleCancelled` or `timing::EInvalidEnd`.
 public fun extend_until(self: &mut Schedule, until_ms: u64, clock: &Clock, ctx: &TxContext) {
     self.order_mut(ctx).timing.extend_until(until_ms);
-    self.extend(clock);
+    self.plan_next(clock);
 }
 
-/// Sets how many executions begin at most, with those that began already; with none, any number.
-/// Aborts with `ENotOwner` or `ECancelled`.
+/// Set the maximum number of executions, including those already started; none for no limit.
+///
+/// Aborts with `ENotOwner` or `EScheduleCancelled`.
 public fun set_max_executions(
     self: &mut Schedule,
     max_executions: Option<u64>,
@@ -530,14 +550,15 @@ public fun set_max_executions(
     ctx: &TxContext,
 ) {
     self.order_mut(ctx).max_executions = max_executions;
-    self.extend(clock);
+    self.plan_next(clock);
 }
 
-/// Begins nothing more, and pays the funds to the owner. What runs goes on. Aborts with
-/// `ENotOwner` or `ECancelled`.
+/// Cancel the schedule and pay its funds to the owner. Active executions continue.
+///
+/// Aborts with `ENotOwner` or `EScheduleCancelled`.
 public fun cancel(self: &mut Schedule, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
-    assert!(!self.is_cancelled, ECancelled);
+    assert!(!self.is_cancelled, EScheduleCancelled);
     self.is_cancelled = true;
     event::emit(ScheduleCancelled {
         schedule: object::id(self),
@@ -546,14 +567,15 @@ public fun cancel(self: &mut Schedule, ctx: &TxContext) {
     payment::pay(self.funds.withdraw_all(), self.owner);
 }
 
-/// Deletes a schedule that is cancelled. Aborts with `ENotOwner`, `ENotCancelled` or
-/// `ENotCollected`.
+/// Delete a cancelled schedule.
+///
+/// Aborts with `ENotOwner`, `EScheduleNotCancelled` or `EExecutionsNotCollected`.
 public fun delete(self: Schedule, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
-    assert!(self.is_cancelled, ENotCancelled);
-    assert!(self.running == 0, ENotCollected);
+    assert!(self.is_cancelled, EScheduleNotCancelled);
+    assert!(self.running == 0, EExecutionsNotCollected);
     let Schedule { mut id, owner, funds, .. } = self;
-    let _: Order = field::remove(&mut id, OrderKey());
+    let _: StandingOrder = field::remove(&mut id, StandingOrderKey());
     funds.destroy_zero();
     event::emit(ScheduleDeleted { schedule: id.to_inner(), owner });
     id.delete();
@@ -561,31 +583,31 @@ public fun delete(self: Schedule, ctx: &TxContext) {
 
 // === Views ===
 
-/// The workflow.
+/// Return the ID of the workflow.
 public fun dag(self: &Schedule): ID { self.dag }
 
-/// Who created it.
+/// Return the address that created it.
 public fun owner(self: &Schedule): address { self.owner }
 
-/// What is left of the funds.
+/// Return the remaining funds in MIST.
 public fun funds_mist(self: &Schedule): u64 { self.funds.value() }
 
-/// The first planned time that is not done with, if there is one.
+/// Return the next planned time in ms, if there is one.
 public fun next_at_ms(self: &Schedule): Option<u64> { self.next_at_ms }
 
-/// Whether it is paused.
+/// Return whether it is paused.
 public fun is_paused(self: &Schedule): bool { self.is_paused }
 
-/// Whether it is cancelled.
+/// Return whether it is cancelled.
 public fun is_cancelled(self: &Schedule): bool { self.is_cancelled }
 
-// === Private functions: the order ===
+// === Private functions: standing order ===
 
-fun order(self: &Schedule): &Order { field::borrow(&self.id, OrderKey()) }
+fun order(self: &Schedule): &StandingOrder { field::borrow(&self.id, StandingOrderKey()) }
 
-fun order_mut(self: &mut Schedule, ctx: &TxContext): &mut Order {
+fun order_mut(self: &mut Schedule, ctx: &TxContext): &mut StandingOrder {
     assert!(self.owner == ctx.sender(), ENotOwner);
-    field::borrow_mut(&mut self.id, OrderKey())
+    field::borrow_mut(&mut self.id, StandingOrderKey())
 }
 
 fun set_leaders(self: &mut Schedule, before: vector<ID>, leader: &Leader, ctx: &TxContext) {
@@ -596,10 +618,10 @@ fun set_leaders(self: &mut Schedule, before: vector<ID>, leader: &Leader, ctx: &
     event::emit(ScheduleLeadersChanged { schedule: object::id(self), leaders });
 }
 
-/// How many leaders come before one that the schedule names.
+/// Return the index of a listed leader, after checking that the sender is its worker.
 fun authorize(self: &Schedule, leader: &Leader, ctx: &TxContext): u64 {
     let (is_named, place) = self.order().terms.leaders().index_of(&object::id(leader));
-    assert!(is_named, ENotNamed);
+    assert!(is_named, ELeaderNotListed);
     assert!(leader.is_worker(ctx.sender()), ENotWorker);
     place
 }
@@ -619,43 +641,43 @@ fun trigger_in(
     if (due.is_none()) return false;
     let due = due.destroy_some();
     if (clock.timestamp_ms() - due.planned_at_ms() < window * WINDOW_MS) return false;
-    self.begin(dag, due, cursor, clock, ctx)
+    self.start(dag, due, cursor, clock, ctx)
 }
 
-/// What is due, and may begin.
-fun due(self: &Schedule, registry: &LeaderRegistry, dag: &Dag, clock: &Clock): Option<Due> {
+/// Return the occurrence that is due and may start.
+fun due(self: &Schedule, registry: &LeaderRegistry, dag: &Dag, clock: &Clock): Option<Occurrence> {
     registry.check_version();
     registry.check_accepting();
     assert!(object::id(dag) == self.dag, EWrongDag);
     let order = self.order();
-    let is_over = order.max_executions.is_some_and!(|max| self.begun >= *max);
+    let is_over = order.max_executions.is_some_and!(|max| self.started >= *max);
     let is_taken = self.running > 0 && !order.overlaps;
     if (self.is_paused || self.is_cancelled || is_over || is_taken) return option::none();
     self.next_at_ms.and!(|next_at_ms| order.timing.due(next_at_ms, clock.timestamp_ms()))
 }
 
-/// Begins an execution, and pays the sender; false if funds are short.
-fun begin(
+/// Start an execution and pay the sender. Return false if the funds are insufficient.
+fun start(
     self: &mut Schedule,
     dag: &Dag,
-    due: Due,
+    due: Occurrence,
     cursor: Option<Cursor>,
     clock: &Clock,
     ctx: &mut TxContext,
 ): bool {
     let (now_ms, schedule) = (clock.timestamp_ms(), object::id(self));
-    let order: &Order = field::borrow(&self.id, OrderKey());
-    let most_stored_mist = order.terms.stored_mist(order.most_bytes(dag));
-    let most_fee_mist = order.fee_mist(dag, GAS_UNITS + dag.read_units(dag::all_pages()), ctx);
-    let needed_mist = order.each_mist + most_fee_mist + most_stored_mist;
+    let order: &StandingOrder = field::borrow(&self.id, StandingOrderKey());
+    let most_stored_mist = order.terms.storage_mist(order.max_bytes(dag));
+    let most_fee_mist = order.fee_mist(dag, GAS_UNITS + dag.read_units(dag::all_page_bits()), ctx);
+    let needed_mist = order.funds_per_execution_mist + most_fee_mist + most_stored_mist;
     if (self.funds.value() < needed_mist) return false;
-    let (execution, bytes, read_units) = execution::begin_scheduled(
+    let (execution, bytes, read_units) = execution::start_scheduled(
         dag,
         order.group,
         self.owner,
         schedule,
-        order.terms.begun_at(now_ms),
-        self.funds.split(order.each_mist),
+        order.terms.with_start(now_ms),
+        self.funds.split(order.funds_per_execution_mist),
         &order.vertices,
         &order.values,
         clock,
@@ -664,17 +686,17 @@ fun begin(
     let base_units = if (is_first_created(execution, ctx)) GAS_UNITS else FURTHER_GAS_UNITS;
     let fee_mist = order.fee_mist(dag, base_units + read_units, ctx);
     let cursor_bytes = if (cursor.is_some() && self.cursor.is_none()) CURSOR_BYTES else 0;
-    let stored_mist = order.terms.stored_mist(bytes + order.bytes() + cursor_bytes);
+    let storage_mist = order.terms.storage_mist(bytes + order.bytes() + cursor_bytes);
     let today = timing::day(now_ms);
-    let begun_today = if (self.day == today) self.begun_today + 1 else 1;
-    let next_at_ms = order.timing.after(now_ms, begun_today);
-    payment::pay(self.funds.split(fee_mist + stored_mist), ctx.sender());
+    let started_today = if (self.day == today) self.started_today + 1 else 1;
+    let next_at_ms = order.timing.next_after(now_ms, started_today);
+    payment::pay(self.funds.split(fee_mist + storage_mist), ctx.sender());
     self.next_at_ms = next_at_ms;
     if (cursor.is_some()) self.cursor = cursor;
-    self.begun = self.begun + 1;
+    self.started = self.started + 1;
     self.running = self.running + 1;
     self.day = today;
-    self.begun_today = begun_today;
+    self.started_today = started_today;
     event::emit(ScheduleTriggered {
         schedule,
         execution,
@@ -684,7 +706,7 @@ fun begin(
         cursor,
         next_at_ms,
         fee_mist,
-        stored_mist,
+        storage_mist,
         funds_mist: self.funds.value(),
     });
     true
@@ -698,16 +720,17 @@ fun is_after(self: &Cursor, other: &Cursor): bool {
 
 // === Private functions: money ===
 
-/// What a keeper gets for its gas, and its fee.
-fun fee_mist(self: &Order, dag: &Dag, base_units: u64, ctx: &TxContext): u64 {
+/// Return the payment of a keeper: its gas and its fee.
+fun fee_mist(self: &StandingOrder, dag: &Dag, base_units: u64, ctx: &TxContext): u64 {
     let entries = self.vertices.length() + dag.group(self.group).length();
     let bytes_units = self.values_bytes / BYTES_PER_GAS_UNIT;
     let units = base_units + ENTRY_GAS_UNITS * entries + bytes_units;
     units * ctx.reference_gas_price() + STORAGE_MIST + self.keeper_fee_mist
 }
 
-/// Whether an object is the first one that this transaction creates: Sui derives ids from the
-/// digest of the transaction and the number of the object in it.
+/// Return whether an object is the first one that this transaction creates.
+///
+/// Sui derives an ID from the digest of the transaction and the number of the object in it.
 fun is_first_created(object: ID, ctx: &TxContext): bool {
     let mut bytes = vector[OBJECT_ID_SCOPE];
     bytes.append(*ctx.digest());
@@ -715,47 +738,48 @@ fun is_first_created(object: ID, ctx: &TxContext): bool {
     hash::blake2b256(&bytes) == object.to_bytes()
 }
 
-/// The bytes of the terms and the entry values of an execution.
-fun bytes(self: &Order): u64 {
+/// Return the bytes of the terms and the entry values of an execution.
+fun bytes(self: &StandingOrder): u64 {
     TERMS_BYTES + self.terms.size() + ENTRY_BYTES * self.values.length() + self.values_bytes
 }
 
-/// The most bytes that an execution stores that begins.
-fun most_bytes(self: &Order, dag: &Dag): u64 {
-    EXECUTION_BYTES + self.bytes() + walks::most_begun_bytes(dag, self.group)
+/// Return the maximum number of bytes that a new execution stores.
+fun max_bytes(self: &StandingOrder, dag: &Dag): u64 {
+    EXECUTION_BYTES + self.bytes() + progress::max_start_bytes(dag, self.group)
 }
 
 // === Private functions: time ===
 
-/// Skips what was planned up to when an execution ended, and gives how many; events that were told
-/// up to then do not count.
+/// Skip times until the end of an execution, and return the number of skipped times.
+///
+/// Events that occurred until then do not count.
 fun skip(self: &mut Schedule, ended_at_ms: u64): u64 {
-    let order: &Order = field::borrow(&self.id, OrderKey());
+    let order: &StandingOrder = field::borrow(&self.id, StandingOrderKey());
     if (order.overlaps || self.next_at_ms.is_none()) return 0;
     let skipped = if (order.timing.is_on_event()) 0
     else order.timing.count(*self.next_at_ms.borrow(), ended_at_ms);
-    self.go_on_from(ended_at_ms + 1);
+    self.skip_to(ended_at_ms + 1);
     skipped
 }
 
-/// Goes on with what is planned from then on, if that is not done with.
-fun go_on_from(self: &mut Schedule, from_ms: u64) {
+/// Set the next planned time to the first one from `from_ms`, unless it is already later.
+fun skip_to(self: &mut Schedule, from_ms: u64) {
     if (self.next_at_ms.is_none()) return;
     if (*self.next_at_ms.borrow() >= from_ms) return;
     self.next_at_ms = self.order().timing.next(from_ms);
 }
 
-/// Goes on with what is planned from now on if nothing was planned any more, and tells so.
-fun extend(self: &mut Schedule, clock: &Clock) {
-    assert!(!self.is_cancelled, ECancelled);
+/// Plan the next time if none was planned, and emit an event.
+fun plan_next(self: &mut Schedule, clock: &Clock) {
+    assert!(!self.is_cancelled, EScheduleCancelled);
     let (timing, max_executions) = (self.order().timing, self.order().max_executions);
     if (self.next_at_ms.is_none()) self.next_at_ms = timing.next(clock.timestamp_ms() + 1);
     let (schedule, next_at_ms) = (object::id(self), self.next_at_ms);
     event::emit(ScheduleExtended { schedule, next_at_ms, max_executions });
 }
 
-/// Counts how an execution ended. Of one that its owner cancelled, nothing follows.
-fun count(self: &mut Schedule, status: &String) {
+/// Count the status of an ended execution. A cancelled execution does not count.
+fun count_status(self: &mut Schedule, status: &String) {
     let max_failures = self.order().max_failures;
     if (*status == COMPLETED.to_ascii_string()) self.failures = 0
     else if (*status != CANCELLED.to_ascii_string()) {
@@ -764,7 +788,7 @@ fun count(self: &mut Schedule, status: &String) {
     };
 }
 
-fun tell_activity(self: &Schedule) {
+fun emit_activity(self: &Schedule) {
     event::emit(ScheduleActivityChanged {
         schedule: object::id(self),
         active: !self.is_paused,

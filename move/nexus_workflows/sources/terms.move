@@ -1,53 +1,54 @@
-/// To what the owner of an execution consented when it was begun.
+/// The terms to which the owner of an execution agreed at the start.
 module nexus_workflows::terms;
 
 use nexus_tools::attempt::{Self, Attempt};
 use nexus_tools::leader_registry::LeaderSettings;
 use nexus_tools::run;
-use nexus_tools::settling;
+use nexus_tools::settlement;
 use nexus_tools::tool::Tool;
 use nexus_workflows::dag::{Self, Dag};
 use nexus_workflows::dag_registry;
 use nexus_workflows::effort;
 use nexus_workflows::records;
-use nexus_workflows::walks;
+use nexus_workflows::progress;
 use std::ascii::String;
 use std::bcs;
 
 // === Constants ===
 
-/// More than any invocation of a run takes when it is requested.
+/// An upper bound of the bytes of an invocation when it is requested.
 const INVOCATION_BYTES: u64 = 1_600;
-/// The bytes of an outcome for whose rewriting the fees are enough, and the gas units that rewriting
-/// 1 000 more takes.
+/// The bytes of an outcome whose rewriting the fees cover, and the gas units for rewriting 1 000
+/// more.
 const COVERED_BYTES: u64 = 1_000;
 const REWRITE_GAS_UNITS: u64 = 25;
-/// The bytes of a tool's definition for whose reading the effort of a request is enough, and the gas
-/// units that reading 1 000 more takes.
+/// The bytes of a tool's definition whose reading the effort of a request covers, and the gas units
+/// for reading 1 000 more.
 const COVERED_TOOL_BYTES: u64 = 1_000;
 const TOOL_GAS_UNITS: u64 = 15;
-/// Gas gets dearer the longer a transaction runs. So the effort of a step costs so many hundredths of
-/// a gas unit, and beyond each of these bounds so many more.
+/// The price of effort, in hundredths of a gas unit. Gas becomes more expensive as a transaction
+/// gets longer. So each bound in `EFFORTS` adds the price in `EFFORT_GAS` to every unit beyond it.
 const EFFORTS: vector<u64> = vector[0, 2_000, 3_200, 5_000];
 const EFFORT_GAS: vector<u64> = vector[35, 27, 125, 220];
 
 // === Structs ===
 
-/// What an execution has to keep to.
+/// The terms of an execution.
 public struct Terms has drop, store {
-    /// The leaders that carry it, in the order of their windows.
+    /// The leaders that dispatch it, in the order of their windows.
     leaders: vector<ID>,
     settings: LeaderSettings,
-    /// The highest price of each tool, by its number.
+    /// The maximum price of each tool, by its number.
     max_prices_mist: vector<u64>,
-    /// The longest timeout of a tool: for so long its invocation may keep funds.
+    /// The longest timeout of a tool, which is the longest time for which an invocation holds
+    /// funds.
     max_timeout_ms: u64,
     max_outcome_bytes: u64,
     max_steps: u64,
     deadline_ms: u64,
-    /// The bytes of the entry values that were given.
+    /// The bytes of all entry values.
     entry_bytes: u64,
-    /// The version of the package with which it was begun: that one carries it, or a later one.
+    /// The version of the package that started it. This version or a later one continues it.
     version: u64,
 }
 
@@ -75,8 +76,8 @@ public(package) fun new(
     }
 }
 
-/// The same, of an execution that begins then: the deadline of these counts from its beginning.
-public(package) fun begun_at(self: &Terms, now_ms: u64): Terms {
+/// Return these terms for an execution that starts now. Their deadline is a duration.
+public(package) fun with_start(self: &Terms, now_ms: u64): Terms {
     new(
         self.leaders,
         self.settings,
@@ -90,7 +91,7 @@ public(package) fun begun_at(self: &Terms, now_ms: u64): Terms {
 
 public(package) fun set_leaders(self: &mut Terms, leaders: vector<ID>) { self.leaders = leaders }
 
-/// Counts entry values; false if they are too large together.
+/// Count the bytes of entry values. Return false if their sum is too large.
 public(package) fun add_entry(self: &mut Terms, bytes: u64): bool {
     self.entry_bytes = self.entry_bytes + bytes;
     self.entry_bytes <= self.settings.max_ports_bytes()
@@ -106,24 +107,25 @@ public(package) fun max_steps(self: &Terms): u64 { self.max_steps }
 
 public(package) fun deadline_ms(self: &Terms): u64 { self.deadline_ms }
 
-/// Whether this version of the package carries it.
-public(package) fun is_carried(self: &Terms): bool { self.version <= dag_registry::version() }
+/// Return whether this version of the package can continue the execution.
+public(package) fun is_supported(self: &Terms): bool { self.version <= dag_registry::version() }
 
-/// Why a tool, of this number, is not invoked in this step, if it is not.
+/// Return the reason why this step must not invoke a tool, if there is one. `number` is that of the
+/// tool.
 public(package) fun refusal(self: &Terms, tool: &Tool, number: u16, step: u64): Option<String> {
     let max_price_mist = self.max_prices_mist[number as u64];
-    if (step > self.max_steps) because(b"too_many_steps")
-    else if (!tool.is_active()) because(b"tool_not_active")
-    else if (tool.charge_mist() > max_price_mist) because(b"price_too_high")
-    else if (tool.timeout_ms() > self.max_timeout_ms) because(b"timeout_too_long")
-    else if (!self.leaders.any!(|leader| tool.accepts(*leader))) because(b"leader_not_accepted")
-    else if (tool.min_outcome_bytes() > self.max_outcome_bytes) because(b"outcome_limit_too_small")
-    else if (tool.requires_signed_outcome() && tool.keys().is_empty()) because(b"tool_without_key")
+    if (step > self.max_steps) refused(b"too_many_steps")
+    else if (!tool.is_active()) refused(b"tool_not_active")
+    else if (tool.charge_mist() > max_price_mist) refused(b"price_too_high")
+    else if (tool.timeout_ms() > self.max_timeout_ms) refused(b"timeout_too_long")
+    else if (!self.leaders.any!(|leader| tool.accepts(*leader))) refused(b"leader_not_accepted")
+    else if (tool.min_outcome_bytes() > self.max_outcome_bytes) refused(b"outcome_limit_too_small")
+    else if (tool.requires_signed_outcome() && tool.keys().is_empty()) refused(b"tool_without_key")
     else option::none()
 }
 
-/// What so many requests of a vertex take at most after these steps, refused ones included.
-public(package) fun requests_mist(
+/// Return the maximum cost of `count` requests of a vertex after these steps, including refusals.
+public(package) fun max_requests_mist(
     self: &Terms,
     dag: &Dag,
     tool: &Tool,
@@ -134,38 +136,40 @@ public(package) fun requests_mist(
 ): u64 {
     let (number, run) = (dag.vertex(vertex).tool(), run::new(vertex, vector[]));
     let bytes = records::iteration_bytes(dag.vertex(vertex), 1) + INVOCATION_BYTES;
-    let attempt = attempt::new(@0x0.to_id(), run, 1, &settling::of(tool), &self.settings, ctx);
-    let requested_mist = self.cost_mist(&attempt, tool, ctx) + self.stored_mist(bytes)
-        + worked_mist(effort::request(), ctx);
+    let attempt = attempt::new(@0x0.to_id(), run, 1, &settlement::for_tool(tool), &self.settings, ctx);
+    let requested_mist = self.cost_mist(&attempt, tool, ctx) + self.storage_mist(bytes)
+        + effort_mist(effort::request(), ctx);
     if (self.refusal(tool, number, steps + count).is_none()) return count * requested_mist;
-    let refused_bytes = bytes + walks::most_bytes(dag, &run, &option::none());
-    let refused_mist = self.refusal_fee_mist(ctx) + self.stored_mist(refused_bytes)
-        + worked_mist(walks::least_effort(dag, &run, &option::none()), ctx);
+    let refused_bytes = bytes + progress::max_closing_bytes(dag, &run, &option::none());
+    let refused_mist = self.refusal_fee_mist(ctx) + self.storage_mist(refused_bytes)
+        + effort_mist(progress::min_closing_effort(dag, &run, &option::none()), ctx);
     count * requested_mist.max(refused_mist)
 }
 
-/// What an attempt costs at most: the tool's price, the leader's fees, with the most that it may
-/// read, the largest outcome, and advancing by it, which is covered even if the owner cancels.
+/// Return the maximum cost of an attempt.
+///
+/// It is the sum of the tool's price, the leader's fees with the maximum of read bytes, the largest
+/// outcome, and the `advance` by that outcome. It covers `advance` even if the owner cancels.
 public(package) fun cost_mist(self: &Terms, attempt: &Attempt, tool: &Tool, ctx: &TxContext): u64 {
     let (settle_fee_mist, _) = attempt::fees_mist(&self.settings, ctx);
-    let outcome_mist = self.stored_mist(self.max_outcome_bytes)
-        + self.advancing_mist(self.max_outcome_bytes, ctx);
+    let outcome_mist = self.storage_mist(self.max_outcome_bytes)
+        + self.advance_mist(self.max_outcome_bytes, ctx);
     tool.charge_mist() + settle_fee_mist + attempt.max_read_mist() + outcome_mist
 }
 
-/// What a worker gets that finds a run to be refused: what the transaction costs.
+/// Return the fee for refusing a run, which covers the transaction.
 public(package) fun refusal_fee_mist(self: &Terms, ctx: &TxContext): u64 {
     self.settings.fail_fee_mist(attempt::record_bytes(), ctx)
 }
 
-/// What Sui takes for storing so many bytes.
-public(package) fun stored_mist(self: &Terms, bytes: u64): u64 {
+/// Return the storage cost of bytes.
+public(package) fun storage_mist(self: &Terms, bytes: u64): u64 {
     bytes * self.settings.fee_per_outcome_byte_mist()
 }
 
-/// What a worker gets for the effort of a step, of which no more is paid than `effort::most`.
-public(package) fun worked_mist(effort: u64, ctx: &TxContext): u64 {
-    let effort = effort.min(effort::most());
+/// Return the payment for the effort of a step, up to `effort::max_step`.
+public(package) fun effort_mist(effort: u64, ctx: &TxContext): u64 {
+    let effort = effort.min(effort::max_step());
     let (mut hundredths, bounds, prices) = (0, EFFORTS, EFFORT_GAS);
     bounds.zip_do!(prices, |bound, price| {
         hundredths = hundredths + price * (effort.max(bound) - bound);
@@ -173,40 +177,41 @@ public(package) fun worked_mist(effort: u64, ctx: &TxContext): u64 {
     hundredths * ctx.reference_gas_price() / 100
 }
 
-/// What the sender of `advance` gets, which rewrites an outcome of so many bytes: the fee of the
-/// step covers a small one.
-public(package) fun advancing_mist(self: &Terms, bytes: u64, ctx: &TxContext): u64 {
+/// Return the payment of the sender of `advance`, which rewrites an outcome of this size.
+///
+/// The fee of the step covers a small outcome.
+public(package) fun advance_mist(self: &Terms, bytes: u64, ctx: &TxContext): u64 {
     let bytes = bytes.max(COVERED_BYTES) - COVERED_BYTES;
     let gas_mist = bytes * REWRITE_GAS_UNITS * ctx.reference_gas_price() / 1_000;
     let rewritten_mist = bytes * self.settings.fee_per_input_byte_mist() + gas_mist;
     attempt::step_fee_mist(&self.settings, ctx) + rewritten_mist
 }
 
-/// What a worker gets for reading the workflow, and pages of it.
+/// Return the payment for reading the workflow and some of its pages.
 public(package) fun read_mist(dag: &Dag, pages: u64, ctx: &TxContext): u64 {
     dag.read_units(pages) * ctx.reference_gas_price()
 }
 
-/// The same for requests of a vertex, with its tool.
+/// Return the payment for reading the workflow and the tool to request runs of a vertex.
 public(package) fun request_read_mist(dag: &Dag, tool: &Tool, vertex: u16, ctx: &TxContext): u64 {
-    let mut pages = dag::vertex_page(vertex);
+    let mut pages = dag::vertex_page_bit(vertex);
     let (blocks, region) = (dag.vertex(vertex).blocks(), dag.vertex(vertex).region());
-    region.do!(|depth| pages = pages | dag::block_page(blocks[depth as u64]));
-    read_mist(dag, pages, ctx) + tool_mist(tool, ctx)
+    region.do!(|depth| pages = pages | dag::block_page_bit(blocks[depth as u64]));
+    read_mist(dag, pages, ctx) + tool_read_mist(tool, ctx)
 }
 
-/// What a worker gets for reading a tool to request runs of it.
-public(package) fun tool_mist(tool: &Tool, ctx: &TxContext): u64 {
+/// Return the payment for reading a tool to request runs of it.
+public(package) fun tool_read_mist(tool: &Tool, ctx: &TxContext): u64 {
     let bytes = tool.definition().size().max(COVERED_TOOL_BYTES) - COVERED_TOOL_BYTES;
     bytes * TOOL_GAS_UNITS * ctx.reference_gas_price() / 1_000
 }
 
-/// The bytes that they take in an object.
+/// Return the bytes of the terms in storage.
 public(package) fun size(self: &Terms): u64 { bcs::to_bytes(self).length() }
 
 // === Private functions ===
 
-fun because(reason: vector<u8>): Option<String> { option::some(reason.to_ascii_string()) }
+fun refused(reason: vector<u8>): Option<String> { option::some(reason.to_ascii_string()) }
 
 // === Test-only functions ===
 

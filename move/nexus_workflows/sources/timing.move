@@ -1,29 +1,29 @@
-/// When something is due: again and again, at times of a list, or whenever something happened.
+/// The times at which a schedule is due: at an interval, at listed times, or on events.
 ///
-/// Planned times follow from the timing alone, not from when anything was done: what was late
-/// once is not late for ever. Several that have passed are one occurrence, of which the last
-/// one counts: so nothing that was put off is made up for again and again.
+/// Planned times depend only on the timing, not on earlier executions. So one late execution does
+/// not delay the following ones. If several planned times have passed, they are one occurrence with
+/// the last of these times. So missed times do not cause a series of executions.
 module nexus_workflows::timing;
 
 use std::ascii::String;
 
 // === Errors ===
 
-/// An interval is from 60 seconds to 366 days.
+/// The interval is shorter than 60 seconds or longer than 366 days.
 const EInvalidInterval: u64 = 0;
-/// The times are not 1 to 256, in ascending order.
+/// The times are not 1 to 256 times in ascending order.
 const EInvalidTimes: u64 = 1;
 /// The type of the event is not 1 to 512 bytes long.
 const EInvalidEvent: u64 = 2;
-/// The pause after an execution that an event started must be from 10 seconds to 366 days.
+/// The pause after an execution is shorter than 10 seconds or longer than 366 days.
 const EInvalidPause: u64 = 3;
-/// A schedule by events must allow at least one execution per day.
+/// The daily limit is zero: allow at least one execution per day.
 const EInvalidDailyLimit: u64 = 4;
-/// An execution must be allowed to start 10 seconds late: with less, none would ever start.
+/// The maximum lateness is shorter than 10 seconds, so no execution could start.
 const EInvalidLateness: u64 = 5;
-/// Only a schedule with a list of times takes more times.
-const ENotByTimes: u64 = 6;
-/// Only an interval with an end takes a new end, and the new end must be later.
+/// The schedule does not have a list of times, so no times can be added.
+const ENoTimeList: u64 = 6;
+/// The schedule is not an interval with an end, or the new end is not later.
 const EInvalidEnd: u64 = 7;
 
 // === Constants ===
@@ -39,33 +39,36 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 // === Structs ===
 
-/// When something is due.
+/// The times at which a schedule is due.
 public struct Timing has copy, drop, store {
     plan: Plan,
-    /// How long after its planned time an occurrence may still begin; with none, at any time.
+    /// The maximum delay of an occurrence after its planned time, if there is one.
     max_late_ms: Option<u64>,
 }
 
 /// The planned times.
 public enum Plan has copy, drop, store {
-    /// From `first_at_ms` on, but not after `until_ms`.
+    /// From `first_at_ms` to `until_ms`.
     Every { interval_ms: u64, first_at_ms: u64, until_ms: Option<u64> },
     At { times: vector<u64> },
-    /// Whenever an event of this type was told, but not sooner than `pause_ms` after the last time,
-    /// and at most `max_per_day` times in a day of UTC.
+    /// On each reported event of this type.
+    ///
+    /// An execution starts at least `pause_ms` after the last one, and at most `max_per_day` times
+    /// per UTC day.
     OnEvent { event: String, pause_ms: u64, max_per_day: u64 },
 }
 
-/// An occurrence that is due.
-public struct Due has drop {
+/// A due occurrence: its planned time, and the number of missed planned times before it.
+public struct Occurrence has drop {
     planned_at_ms: u64,
     missed: u64,
 }
 
 // === Public functions ===
 
-/// Again and again: the first time then, and the last time not after `until_ms`. Aborts with
-/// `EInvalidInterval` or `EInvalidLateness`.
+/// Return a timing with an interval: first at `first_at_ms`, last not after `until_ms`.
+///
+/// Aborts with `EInvalidInterval` or `EInvalidLateness`.
 public fun every(
     interval_ms: u64,
     first_at_ms: u64,
@@ -74,19 +77,21 @@ public fun every(
 ): Timing {
     let is_valid = MIN_INTERVAL_MS <= interval_ms && interval_ms <= MAX_INTERVAL_MS;
     assert!(is_valid, EInvalidInterval);
-    planned(Plan::Every { interval_ms, first_at_ms, until_ms }, max_late_ms)
+    new(Plan::Every { interval_ms, first_at_ms, until_ms }, max_late_ms)
 }
 
-/// At each of these times. Aborts with `EInvalidTimes` or `EInvalidLateness`.
+/// Return a timing with a list of times. Aborts with `EInvalidTimes` or `EInvalidLateness`.
 public fun at(times: vector<u64>, max_late_ms: Option<u64>): Timing {
     check_times(&times);
-    planned(Plan::At { times }, max_late_ms)
+    new(Plan::At { times }, max_late_ms)
 }
 
-/// Whenever an event of this type was told, `package::module::Name`, but not sooner than
-/// `pause_ms` after the last time, and at most `max_per_day` times in a day of UTC. The chain
-/// cannot see that it was: leaders say so, and the pause and the limit bound what one that lies
-/// can start. Aborts with `EInvalidEvent`, `EInvalidPause` or `EInvalidDailyLimit`.
+/// Return a timing for events of a type, `package::module::Name`.
+///
+/// Executions start at least `pause_ms` apart, and at most `max_per_day` times per UTC day. The
+/// chain cannot verify an event: leaders report it. The pause and the limit bound the executions
+/// that a dishonest leader can start. Aborts with `EInvalidEvent`, `EInvalidPause` or
+/// `EInvalidDailyLimit`.
 public fun on_event(event: String, pause_ms: u64, max_per_day: u64): Timing {
     assert!(0 < event.length() && event.length() <= MAX_EVENT_BYTES, EInvalidEvent);
     assert!(MIN_PAUSE_MS <= pause_ms && pause_ms <= MAX_INTERVAL_MS, EInvalidPause);
@@ -96,7 +101,7 @@ public fun on_event(event: String, pause_ms: u64, max_per_day: u64): Timing {
 
 // === Package functions ===
 
-/// Whether it is events that make something due.
+/// Return whether events make the schedule due.
 public(package) fun is_on_event(self: &Timing): bool {
     match (&self.plan) {
         Plan::OnEvent { .. } => true,
@@ -104,10 +109,11 @@ public(package) fun is_on_event(self: &Timing): bool {
     }
 }
 
-/// The first planned time, if there is one.
+/// Return the first planned time, if there is one.
 public(package) fun first(self: &Timing): Option<u64> { self.next(0) }
 
-/// The first planned time that is not before `from_ms`, if there is one; of events, that time.
+/// Return the first planned time not before `from_ms`, if there is one. For events, return
+/// `from_ms`.
 public(package) fun next(self: &Timing, from_ms: u64): Option<u64> {
     match (&self.plan) {
         Plan::Every { interval_ms, first_at_ms, until_ms } => {
@@ -122,21 +128,22 @@ public(package) fun next(self: &Timing, from_ms: u64): Option<u64> {
     }
 }
 
-/// The first planned time after `now_ms`, at which something was begun, as the `begun_today`-th
-/// time of this day; of events, when the pause is over, and the day too if no more may begin in it.
-public(package) fun after(self: &Timing, now_ms: u64, begun_today: u64): Option<u64> {
+/// Return the first planned time after a start at `now_ms`, if there is one.
+///
+/// It was the start with number `started_today` of its UTC day. For events, the time is the end of
+/// the pause, or the next day if the daily limit is reached.
+public(package) fun next_after(self: &Timing, now_ms: u64, started_today: u64): Option<u64> {
     match (&self.plan) {
         Plan::OnEvent { pause_ms, max_per_day, .. } => {
-            let tomorrow_ms = if (begun_today < *max_per_day) 0 else (day(now_ms) + 1) * DAY_MS;
+            let tomorrow_ms = if (started_today < *max_per_day) 0 else (day(now_ms) + 1) * DAY_MS;
             option::some(tomorrow_ms.max(now_ms + *pause_ms))
         },
         _ => self.next(now_ms + 1),
     }
 }
 
-/// The occurrence that is due now, if those before `next_at_ms` are done with: when it was
-/// planned, and how many before it are missed.
-public(package) fun due(self: &Timing, next_at_ms: u64, now_ms: u64): Option<Due> {
+/// Return the occurrence that is due now, if there is one. `next_at_ms` is the next planned time.
+public(package) fun due(self: &Timing, next_at_ms: u64, now_ms: u64): Option<Occurrence> {
     if (now_ms < next_at_ms) return option::none();
     let (planned_at_ms, missed) = match (&self.plan) {
         Plan::Every { interval_ms, until_ms, .. } => {
@@ -152,17 +159,18 @@ public(package) fun due(self: &Timing, next_at_ms: u64, now_ms: u64): Option<Due
         Plan::OnEvent { .. } => (next_at_ms, 0),
     };
     let is_too_late = self.max_late_ms.is_some_and!(|max_ms| now_ms - planned_at_ms > *max_ms);
-    if (is_too_late) option::none() else option::some(Due { planned_at_ms, missed })
+    if (is_too_late) option::none() else option::some(Occurrence { planned_at_ms, missed })
 }
 
-/// How many planned times there are from `next_at_ms` to then.
+/// Return the number of planned times from `next_at_ms` to `until_ms`.
 public(package) fun count(self: &Timing, next_at_ms: u64, until_ms: u64): u64 {
     let any = Timing { plan: self.plan, max_late_ms: option::none() };
     any.due(next_at_ms, until_ms).map!(|due| due.missed + 1).destroy_or!(0)
 }
 
-/// Adds times after the last one of a list, and drops those before `next_at_ms`, which are done
-/// with; with none, all are. Aborts with `ENotByTimes` or `EInvalidTimes`.
+/// Add times after the last one of a list, and drop those before `next_at_ms`, or all without it.
+///
+/// Aborts with `ENoTimeList` or `EInvalidTimes`.
 public(package) fun add_times(self: &mut Timing, next_at_ms: Option<u64>, more: vector<u64>) {
     match (&mut self.plan) {
         Plan::At { times } => {
@@ -174,11 +182,11 @@ public(package) fun add_times(self: &mut Timing, next_at_ms: Option<u64>, more: 
             check_times(&all);
             *times = all;
         },
-        _ => abort ENotByTimes,
+        _ => abort ENoTimeList,
     }
 }
 
-/// Gives an interval a later end. Aborts with `EInvalidEnd`.
+/// Set a later end of an interval. Aborts with `EInvalidEnd`.
 public(package) fun extend_until(self: &mut Timing, new_until_ms: u64) {
     match (&mut self.plan) {
         Plan::Every { until_ms, .. } => {
@@ -189,18 +197,18 @@ public(package) fun extend_until(self: &mut Timing, new_until_ms: u64) {
     }
 }
 
-/// The number of the day of UTC since 1970.
+/// Return the number of UTC days since 1970.
 public(package) fun day(time_ms: u64): u64 { time_ms / DAY_MS }
 
-/// When it was planned.
-public(package) fun planned_at_ms(self: &Due): u64 { self.planned_at_ms }
+/// Return the planned time in ms.
+public(package) fun planned_at_ms(self: &Occurrence): u64 { self.planned_at_ms }
 
-/// How many planned times before it are missed.
-public(package) fun missed(self: &Due): u64 { self.missed }
+/// Return the number of earlier planned times that were missed.
+public(package) fun missed(self: &Occurrence): u64 { self.missed }
 
 // === Private functions ===
 
-fun planned(plan: Plan, max_late_ms: Option<u64>): Timing {
+fun new(plan: Plan, max_late_ms: Option<u64>): Timing {
     assert!(!max_late_ms.is_some_and!(|late_ms| *late_ms < MIN_LATE_MS), EInvalidLateness);
     Timing { plan, max_late_ms }
 }

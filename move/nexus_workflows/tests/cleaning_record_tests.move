@@ -1,4 +1,5 @@
-/// What an execution of a list leaves: each kind of record is removed by itself, and by its owner.
+/// Deletion of the records of an execution with a list: each kind on its own, by the owner or by
+/// others.
 #[test_only]
 module nexus_workflows::cleaning_record_tests;
 
@@ -10,7 +11,7 @@ use nexus_workflows::cleaning;
 use nexus_workflows::execution_runner::{
     advance,
     assert_ended,
-    begin,
+    start_execution,
     fail,
     gather,
     request,
@@ -34,45 +35,47 @@ const SPLIT: u16 = 0;
 const EACH: u16 = 1;
 const JOIN: u16 = 2;
 
-/// Four runs, a region, and the marks of two iterations that gave something to the same list.
+/// Four runs, a region, and the marks of two iterations that delivered a value to the same list.
 #[test]
-fun owner_removes_one_kind_of_record_after_the_other() {
+fun owner_removes_each_kind_of_record() {
     let (mut stage, id, mut invocations) = ended();
     stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| {
-        assert_eq!(execution.walks().records().length(), 7);
+        assert_eq!(execution.progress().records().length(), 7);
         cleaning::clean_marks(execution, 0, vector[], JOIN, 0, vector[1], clock, ctx);
-        assert_eq!(execution.walks().records().length(), 6);
-        let (first, _) = execution.walks().records().marked(mark(0));
-        let (second, _) = execution.walks().records().marked(mark(1));
+        assert_eq!(execution.progress().records().length(), 6);
+        let (first, _) = execution.progress().records().marked(mark(0));
+        let (second, _) = execution.progress().records().marked(mark(1));
         assert_eq!(first, option::some(1));
         assert_eq!(second, option::none());
         cleaning::clean_marks(execution, 0, vector[], JOIN, 0, vector[0, 1, 2], clock, ctx);
-        assert_eq!(execution.walks().records().length(), 5);
+        assert_eq!(execution.progress().records().length(), 5);
 
         let region = records::instance(0, vector[]);
-        assert!(execution.walks().records().knows(region));
+        assert!(execution.progress().records().has_instance(region));
         cleaning::clean_instances(execution, vector[0], vector[vector[]], clock, ctx);
-        assert!(!execution.walks().records().knows(region));
-        assert_eq!(execution.walks().records().length(), 4);
+        assert!(!execution.progress().records().has_instance(region));
+        assert_eq!(execution.progress().records().length(), 4);
 
         let (vertices, paths) = (vector[EACH, JOIN], vector[vector[1], vector[]]);
         cleaning::clean_runs(execution, vertices, paths, clock, ctx);
-        let records = execution.walks().records();
-        assert!(records.has(run::new(SPLIT, vector[])) && records.has(run::new(EACH, vector[0])));
-        assert!(!records.has(run::new(EACH, vector[1])) && !records.has(run::new(JOIN, vector[])));
+        let records = execution.progress().records();
+        assert!(records.has_run(run::new(SPLIT, vector[])));
+        assert!(records.has_run(run::new(EACH, vector[0])));
+        assert!(!records.has_run(run::new(EACH, vector[1])));
+        assert!(!records.has_run(run::new(JOIN, vector[])));
         let (vertices, paths) = (vector[SPLIT, EACH], vector[vector[], vector[0]]);
         cleaning::clean_runs(execution, vertices, paths, clock, ctx);
-        assert_eq!(execution.walks().records().length(), 0);
+        assert_eq!(execution.progress().records().length(), 0);
         cleaning::clean_entries(execution, vector[SPLIT], clock, ctx);
         assert_eq!(execution.entry(SPLIT, &b"a".to_ascii_string()), option::none());
-        assert!(!execution.is_clean());
+        assert!(!execution.is_empty());
     });
     while (!invocations.is_empty()) {
         let invocation = invocations.pop_back();
         let deleted = stage.runner().next_tx(BOB).take_shared_by_id<Invocation>(invocation);
         stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| {
             cleaning::clean_invocation(execution, deleted, clock, ctx);
-            assert_eq!(execution.is_clean(), invocations.is_empty());
+            assert_eq!(execution.is_empty(), invocations.is_empty());
             let mut fields = sui::bcs::new(told<invocation::InvocationDeleted>());
             assert_eq!(fields.peel_address().to_id(), invocation);
         });
@@ -83,7 +86,7 @@ fun owner_removes_one_kind_of_record_after_the_other() {
 }
 
 #[test]
-fun stranger_removes_all_a_week_after_the_end() {
+fun anyone_removes_all_records_after_7_days() {
     let (mut stage, id, invocations) = ended();
     stage.runner().advance(WEEK_MS);
     invocations.do!(|invocation| {
@@ -97,20 +100,20 @@ fun stranger_removes_all_a_week_after_the_end() {
         cleaning::clean_runs(execution, vector[SPLIT, EACH, EACH, JOIN], paths, clock, ctx);
         cleaning::clean_instances(execution, vector[0], vector[vector[]], clock, ctx);
         cleaning::clean_marks(execution, 0, vector[], JOIN, 0, vector[0, 1], clock, ctx);
-        assert!(!execution.is_clean());
+        assert!(!execution.is_empty());
         cleaning::clean_entries(execution, vector[SPLIT], clock, ctx);
-        assert!(execution.is_clean());
+        assert!(execution.is_empty());
     });
     stage.delete_execution(EVE, id);
-    // The owner is told, not who deleted it.
+    // The event names the owner, not the sender.
     assert_eq!(told<cleaning::ExecutionDeleted>(), vector[field(id), field(BOB)].flatten());
     stage.end();
 }
 
 #[test, expected_failure(abort_code = invocation::EWrongExecution)]
-fun invocation_of_another_execution_is_not_deleted_with_this_one() {
+fun clean_invocation_rejects_another_execution() {
     let mut stage = schedule_runner::start();
-    let (one, other) = (stage.begin(terms()), stage.begin(terms()));
+    let (one, other) = (stage.start_execution(terms()), stage.start_execution(terms()));
     assert!(stage.request(LEE, other));
     let invocation = stage.settle(b"ok", port(b"out", b"1"));
     assert!(stage.advance(LEE, other));
@@ -126,7 +129,7 @@ fun invocation_of_another_execution_is_not_deleted_with_this_one() {
 
 use fun advance as Stage.advance;
 use fun assert_ended as Stage.assert_ended;
-use fun begin as Stage.begin;
+use fun start_execution as Stage.start_execution;
 use fun fail as Stage.fail;
 use fun gather as Stage.gather;
 use fun request as Stage.request;
@@ -134,18 +137,18 @@ use fun request_iterations as Stage.request_iterations;
 use fun settle as Stage.settle;
 use fun with_spread as Stage.with_spread;
 
-/// The key of what an iteration gave to the list.
+/// Return the key of the mark of an iteration for the list.
 fun mark(iteration: u32): Mark { records::mark(0, vector[], JOIN, 0, iteration) }
 
-/// An execution of Bob's that has just ended, and its four invocations. One of the two iterations
-/// gave its answer to the list, the other one the reason of its failure.
+/// Return an execution of Bob that has just ended, and its four invocations. One of its two
+/// iterations delivered its answer to the list, and the other the reason of its failure.
 fun ended(): (Stage, ID, vector<ID>) {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, true);
-    let id = stage.begin(terms().with_funds(FUNDS_MIST));
+    let id = stage.start_execution(terms().with_funds(FUNDS_MIST));
     assert!(stage.request(LEE, id));
     let numbers = value::inline_list(vector[vector[b"1"], vector[b"2"]]);
-    let split = stage.settle(b"ok", value::none().with(b"out", numbers));
+    let split = stage.settle(b"ok", value::empty_ports().with(b"out", numbers));
     assert!(stage.advance(LEE, id));
     assert_eq!(stage.request_iterations(id, 1), 1);
     let first = stage.settle(b"ok", port(b"out", b"10"));

@@ -1,4 +1,4 @@
-/// What is left of executions: who removes it, and when.
+/// Deletion of ended executions: who may do it, and when.
 #[test_only]
 module nexus_workflows::cleaning_tests;
 
@@ -16,9 +16,9 @@ const EVE: address = @0xE;
 const FIRST_MS: u64 = 2_000_000;
 const WEEK_MS: u64 = 604_800_000;
 
-#[test, expected_failure(abort_code = cleaning::ENotEnded)]
-fun what_runs_is_not_cleaned() {
-    let (mut stage, _, execution) = begun();
+#[test, expected_failure(abort_code = cleaning::EExecutionNotEnded)]
+fun clean_runs_rejects_an_active_execution() {
+    let (mut stage, _, execution) = started();
     stage.execution_tx!(BOB, execution, |execution, _, _, _, clock, ctx| {
         cleaning::clean_entries(execution, vector[0], clock, ctx);
     });
@@ -26,8 +26,8 @@ fun what_runs_is_not_cleaned() {
 }
 
 #[test, expected_failure(abort_code = cleaning::ETooEarly)]
-fun for_7_days_the_owner_alone_cleans() {
-    let (mut stage, schedule, execution) = begun();
+fun clean_entries_rejects_others_for_7_days() {
+    let (mut stage, schedule, execution) = started();
     stage.expire(execution);
     stage.collect(schedule, execution);
     stage.runner().advance(WEEK_MS - 1);
@@ -38,30 +38,30 @@ fun for_7_days_the_owner_alone_cleans() {
 }
 
 #[test, expected_failure(abort_code = cleaning::ETooEarly)]
-fun for_7_days_the_owner_alone_removes_runs() {
-    clean_as_a_stranger!(|execution, clock, ctx| {
+fun clean_runs_rejects_others_for_7_days() {
+    clean_as_other!(|execution, clock, ctx| {
         cleaning::clean_runs(execution, vector[0], vector[vector[]], clock, ctx);
     });
 }
 
 #[test, expected_failure(abort_code = cleaning::ETooEarly)]
-fun for_7_days_the_owner_alone_removes_instances() {
-    clean_as_a_stranger!(|execution, clock, ctx| {
+fun clean_instances_rejects_others_for_7_days() {
+    clean_as_other!(|execution, clock, ctx| {
         cleaning::clean_instances(execution, vector[0], vector[vector[]], clock, ctx);
     });
 }
 
 #[test, expected_failure(abort_code = cleaning::ETooEarly)]
-fun for_7_days_the_owner_alone_removes_marks() {
-    clean_as_a_stranger!(|execution, clock, ctx| {
+fun clean_marks_rejects_others_for_7_days() {
+    clean_as_other!(|execution, clock, ctx| {
         cleaning::clean_marks(execution, 0, vector[], 0, 0, vector[0], clock, ctx);
     });
 }
 
 #[test, expected_failure(abort_code = cleaning::ETooEarly)]
-fun for_7_days_the_owner_alone_deletes_invocations() {
-    let (mut stage, _, execution) = begun();
-    let invocation = stage.carry(execution, true);
+fun clean_invocation_rejects_others_for_7_days() {
+    let (mut stage, _, execution) = started();
+    let invocation = stage.run_to_end(execution, true);
     let invocation = stage.runner().next_tx(EVE).take_shared_by_id<Invocation>(invocation);
     stage.execution_tx!(EVE, execution, |execution, _, _, _, clock, ctx| {
         cleaning::clean_invocation(execution, invocation, clock, ctx);
@@ -70,16 +70,16 @@ fun for_7_days_the_owner_alone_deletes_invocations() {
 }
 
 #[test, expected_failure(abort_code = cleaning::ETooEarly)]
-fun for_7_days_the_owner_alone_deletes_the_execution() {
-    let (mut stage, _, execution) = begun();
+fun delete_rejects_others_for_7_days() {
+    let (mut stage, _, execution) = started();
     stage.expire(execution);
     stage.delete_execution(EVE, execution);
     abort
 }
 
-#[test, expected_failure(abort_code = cleaning::ENotClean)]
-fun what_has_records_is_not_deleted() {
-    let (mut stage, schedule, execution) = begun();
+#[test, expected_failure(abort_code = cleaning::EExecutionNotEmpty)]
+fun delete_rejects_an_execution_with_records() {
+    let (mut stage, schedule, execution) = started();
     stage.expire(execution);
     stage.collect(schedule, execution);
     stage.delete_execution(BOB, execution);
@@ -87,13 +87,13 @@ fun what_has_records_is_not_deleted() {
 }
 
 #[test]
-fun after_7_days_anyone_removes_all() {
-    let (mut stage, schedule, execution) = begun();
+fun anyone_cleans_and_deletes_after_7_days() {
+    let (mut stage, schedule, execution) = started();
     stage.expire(execution);
     stage.collect(schedule, execution);
     stage.runner().advance(WEEK_MS);
     stage.execution_tx!(EVE, execution, |execution, _, _, _, clock, ctx| {
-        // What is not there is removed in vain.
+        // Removing a missing record has no effect.
         cleaning::clean_runs(execution, vector[0, 9], vector[vector[], vector[]], clock, ctx);
         cleaning::clean_entries(execution, vector[0, 9], clock, ctx);
         cleaning::clean_instances(execution, vector[0], vector[vector[]], clock, ctx);
@@ -105,9 +105,9 @@ fun after_7_days_anyone_removes_all() {
 }
 
 #[test]
-fun an_invocation_is_deleted_with_its_execution() {
-    let (mut stage, schedule, execution) = begun();
-    let invocation = stage.carry(execution, true);
+fun clean_invocation_deletes_an_invocation() {
+    let (mut stage, schedule, execution) = started();
+    let invocation = stage.run_to_end(execution, true);
     stage.collect(schedule, execution);
     let invocation = stage.runner().next_tx(BOB).take_shared_by_id<Invocation>(invocation);
     stage.execution_tx!(BOB, execution, |execution, _, _, _, clock, ctx| {
@@ -119,9 +119,9 @@ fun an_invocation_is_deleted_with_its_execution() {
     stage.end();
 }
 
-/// Lets Eve remove something of an execution that has just ended.
-macro fun clean_as_a_stranger($f: |&mut Execution, &Clock, &mut TxContext|) {
-    let (mut stage, _, execution) = begun();
+/// Let Eve remove records of an execution that has just ended.
+macro fun clean_as_other($f: |&mut Execution, &Clock, &mut TxContext|) {
+    let (mut stage, _, execution) = started();
     stage.expire(execution);
     stage.execution_tx!(EVE, execution, |execution, _, _, _, clock, ctx| {
         $f(execution, clock, ctx);
@@ -129,10 +129,10 @@ macro fun clean_as_a_stranger($f: |&mut Execution, &Clock, &mut TxContext|) {
     abort
 }
 
-fun begun(): (Stage, ID, ID) {
+fun started(): (Stage, ID, ID) {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     (stage, schedule, execution)
 }

@@ -1,4 +1,4 @@
-/// What the checks of a workflow refuse: one number of a sound one is changed.
+/// Plans that `check_page` rejects. Each test changes one number of a valid plan.
 #[test_only]
 module nexus_workflows::dag_check_tests;
 
@@ -25,179 +25,179 @@ const COLLECT: u64 = 4;
 const STATIC: u64 = 6;
 const EACH_INSIDE: u64 = 7;
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun an_edge_leads_to_a_vertex() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_an_edge_to_a_missing_vertex() {
     publish_with(EACH, VERTEX, 7);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun an_edge_leads_to_a_port() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_an_edge_to_a_missing_port() {
     publish_with(EACH, INPUT, 1);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun an_edge_keeps_what_both_ends_share() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_prefix_beyond_the_shared_blocks() {
     publish_with(AGAIN, KEEPS, 1);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun an_edge_enters_no_more_than_there_is() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_too_many_zeros() {
     publish_with(ENTER, ZEROS, 2);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun an_edge_has_a_number_of_its_own() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_duplicate_edge_number() {
     publish_with(BREAK, NUMBER, 2);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_list_is_split_at_the_innermost_region() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_for_each_at_an_outer_block() {
     publish_with(EACH_INSIDE, ELEMENT, 0);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_list_is_split_at_a_region() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_for_each_without_an_element() {
     publish_with(EACH, ELEMENT, NONE);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_normal_edge_splits_nothing() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_an_element_of_a_normal_edge() {
     publish_with(ENTER, ELEMENT, 0);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_region_is_entered_by_its_scope() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_entering_a_region_without_scope() {
     publish_with(EACH, SCOPE, NONE);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_scope_is_where_the_zeros_end() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_another_region_as_scope() {
     publish_with(EACH, SCOPE, 3);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_loop_is_no_scope() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_loop_as_scope() {
     publish_with(ENTER, SCOPE, 2);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_region_has_no_first_round() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_zeros_in_a_region() {
     publish_with(EACH, ZEROS, 1);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_loop_is_entered_in_its_first_round() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_entering_a_loop_without_a_zero() {
     publish_with(ENTER, ZEROS, 0);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_value_serves_the_first_round_alone() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_wrong_rounds() {
     publish_with(ENTER, ROUND, 0);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_static_edge_leads_to_a_static_port() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_static_edge_to_a_normal_port() {
     publish_with(STATIC, INPUT, 0);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_static_port_gets_static_values_from_outside() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_normal_edge_to_a_static_port() {
     publish_with(STATIC, KIND, 0);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_static_edge_enters_a_block() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_static_edge_that_enters_no_block() {
     publish_with(COLLECT, KIND, 4);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_static_value_is_kept_in_the_first_block() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_zeros_of_a_static_edge() {
     publish_with(STATIC, ZEROS, 1);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_break_leaves_a_loop() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_leaving_a_loop_without_break() {
     publish_with(BREAK, KIND, 0);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun what_stays_breaks_nothing() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_break_that_stays() {
     publish_with(EACH_INSIDE, KIND, 3);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_region_is_left_by_collect() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_leaving_a_region_without_collect() {
     publish_with(COLLECT, LEFT, NONE);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_region_is_not_broken() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_collect_that_splits_a_list() {
     publish_with(COLLECT, KIND, 1);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_collect_leaves_its_own_region() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_collect_from_another_region() {
     publish_with(COLLECT, LEFT, 1);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_loop_is_not_collected() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_collect_from_a_loop() {
     publish_with(BREAK, LEFT, 2);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun an_entered_block_is_not_left() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_collect_that_enters_a_block() {
     publish_with(ENTER, LEFT, 0);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_next_round_stays_in_the_loop() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_do_while_that_enters_a_loop() {
     publish_with(ENTER, KIND, 2);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun outside_all_blocks_nothing_is_kept() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_zeros_outside_blocks() {
     publish_with(5, VERTEX, 0);
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_split_list_enters_a_region() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_for_each_that_enters_no_region() {
     let mut columns = columns();
-    // From the head of the loop back to itself, in the region around.
+    // From the head of the loop to itself, with the region around it.
     *&mut columns.edges()[ENTER] = vector[1, 3, 0, 1, 1, 0, NONE, 0, NONE];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun an_edge_to_a_vertex_outside_is_plain() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_scope_outside_blocks() {
     let mut columns = columns();
     columns.edges().push_back(vector[11, 4, 1, 0, 0, 0, 0, NONE, NONE]);
-    columns.leading().push_back(0);
+    columns.edge_vertices().push_back(0);
     columns.variants().push_back(b"ok");
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_next_round_is_that_of_a_loop() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_do_while_in_a_region() {
     let mut columns = columns();
     columns.edges().push_back(vector[10, 1, 0, 2, 1, 0, NONE, NONE, NONE]);
-    columns.leading().push_back(1);
+    columns.edge_vertices().push_back(1);
     columns.variants().push_back(b"ok");
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun what_enters_is_needed() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_entering_a_block_without_its_need() {
     let mut columns = columns();
     *&mut columns.needs()[0] = vector[3];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun an_iteration_begins_in_one_way() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_an_edge_to_an_unneeded_port_of_a_cursor() {
     let mut columns = columns();
     columns.edges().push_back(vector[10, 1, 1, 0, 1, 0, NONE, NONE, NONE]);
-    columns.leading().push_back(3);
+    columns.edge_vertices().push_back(3);
     columns.variants().push_back(b"more");
     columns.ports().push_back(1);
     columns.names().push_back(b"late");
@@ -205,143 +205,143 @@ fun an_iteration_begins_in_one_way() {
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun an_iteration_begins_with_what_is_not_static() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_an_edge_to_a_static_port_of_a_cursor() {
     let mut columns = columns();
     *&mut columns.flags()[1] = 4;
     *&mut columns.edges()[EACH] = vector[0, 1, 0, 4, 0, 0, 0, NONE, NONE];
     columns.edges().push_back(vector[10, 1, 0, 0, 1, 0, NONE, NONE, NONE]);
-    columns.leading().push_back(3);
+    columns.edge_vertices().push_back(3);
     columns.variants().push_back(b"more");
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun what_is_collected_is_gathered() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_list_without_its_source() {
     let mut columns = columns();
-    *&mut columns.collected()[0] = vector[1];
+    *&mut columns.collect_sources()[0] = vector[1];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_source_of_a_list_exists() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_missing_list_source() {
     let mut columns = columns();
-    *&mut columns.collected()[0] = vector[3, 7];
+    *&mut columns.collect_sources()[0] = vector[3, 7];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_list_has_a_source() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_list_without_sources() {
     let mut columns = columns();
     columns.edges().pop_back();
-    columns.leading().pop_back();
+    columns.edge_vertices().pop_back();
     columns.variants().pop_back();
-    *&mut columns.collected()[1] = vector[];
+    *&mut columns.collect_sources()[1] = vector[];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_source_of_a_list_is_told_as_often_as_it_has_edges() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_list_source_listed_twice() {
     let mut columns = columns();
-    *&mut columns.collected()[0] = vector[3, 3];
+    *&mut columns.collect_sources()[0] = vector[3, 3];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun the_sources_of_a_list_ascend() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_list_sources_in_descending_order() {
     let mut columns = columns();
-    *&mut columns.collected()[0] = vector[3, 1];
+    *&mut columns.collect_sources()[0] = vector[3, 1];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_list_leads_where_its_edges_do() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_list_with_another_target() {
     let mut columns = columns();
-    *&mut columns.collects()[0][INPUT] = 1;
+    *&mut columns.collect_edges()[0][INPUT] = 1;
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_list_is_that_of_the_region() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_list_of_another_region() {
     let mut columns = columns();
-    *&mut columns.collects()[1][LEFT] = 0;
+    *&mut columns.collect_edges()[1][LEFT] = 0;
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_port_gets_one_list_of_a_region() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_two_lists_for_one_port() {
     let mut columns = columns();
-    columns.collecting().push_back(0);
-    columns.collects().push_back(vector[4, 4, 0, 0, 0, 0, NONE, NONE, 0]);
-    columns.collected().push_back(vector[3]);
+    columns.collect_blocks().push_back(0);
+    columns.collect_edges().push_back(vector[4, 4, 0, 0, 0, 0, NONE, NONE, 0]);
+    columns.collect_sources().push_back(vector[3]);
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_loop_collects_nothing() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_list_of_a_loop() {
     let mut columns = columns();
-    columns.collecting().push_back(1);
-    columns.collects().push_back(vector[4, 4, 0, 0, 0, 0, NONE, NONE, 0]);
-    columns.collected().push_back(vector[3]);
+    columns.collect_blocks().push_back(1);
+    columns.collect_edges().push_back(vector[4, 4, 0, 0, 0, 0, NONE, NONE, 0]);
+    columns.collect_sources().push_back(vector[3]);
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_loop_has_no_iterations() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_cursors_of_a_loop() {
     let mut columns = columns();
     *&mut columns.cursors()[1] = vector[5];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_region_starts_by_its_iterations() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_starts_of_a_region() {
     let mut columns = columns();
     *&mut columns.starts()[0] = vector[1];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun iterations_begin_with_a_vertex_inside() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_cursor_outside_its_region() {
     let mut columns = columns();
     *&mut columns.cursors()[0] = vector[4];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun iterations_begin_with_a_vertex() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_missing_cursor() {
     let mut columns = columns();
     *&mut columns.cursors()[0] = vector[7];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun iterations_begin_with_a_vertex_once() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_duplicate_cursor() {
     let mut columns = columns();
     *&mut columns.cursors()[0] = vector[1, 1];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun iterations_begin_in_the_innermost_region() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_cursor_in_an_inner_region() {
     let mut columns = columns();
-    // The loop around the region becomes one.
+    // The loop around the region becomes a region.
     *&mut columns.are_regions()[1] = true;
     *&mut columns.starts()[1] = vector[];
     *&mut columns.cursors()[1] = vector[6];
     *&mut *columns.edges() = vector[];
-    *&mut *columns.leading() = vector[];
+    *&mut *columns.edge_vertices() = vector[];
     *&mut *columns.variants() = vector[];
-    *&mut *columns.collecting() = vector[];
-    *&mut *columns.collects() = vector[];
-    *&mut *columns.collected() = vector[];
-    *&mut *columns.fed() = vector[];
-    *&mut *columns.fed_ports() = vector[];
+    *&mut *columns.collect_blocks() = vector[];
+    *&mut *columns.collect_edges() = vector[];
+    *&mut *columns.collect_sources() = vector[];
+    *&mut *columns.source_vertices() = vector[];
+    *&mut *columns.source_ports() = vector[];
     *&mut *columns.sources() = vector[];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_loop_between_opens_with_the_region() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_loop_that_opens_after_its_region() {
     let mut columns = columns();
     *&mut columns.cursors()[0] = vector[1, 2];
     *&mut columns.needs()[0] = vector[1, 2];
@@ -354,171 +354,171 @@ fun a_loop_between_opens_with_the_region() {
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun what_a_block_needs_is_inside() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_need_outside_the_block() {
     let mut columns = columns();
     *&mut columns.needs()[3] = vector[6, 5];
     *&mut columns.needed_ports()[3] = vector[0, 0];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun what_a_block_needs_is_a_port() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_need_of_a_missing_port() {
     let mut columns = columns();
     *&mut columns.needs()[3] = vector[6, 6];
     *&mut columns.needed_ports()[3] = vector[0, 1];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_loop_starts_what_is_inside() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_start_outside_the_loop() {
     let mut columns = columns();
     *&mut columns.starts()[1] = vector[4];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_loop_starts_blocks_that_exist() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_start_of_a_missing_block() {
     let mut columns = columns();
     *&mut columns.starts()[1] = vector[BLOCKS + 4];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_loop_starts_regions() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_start_of_a_loop() {
     let mut columns = columns();
     *&mut columns.starts()[2] = vector[BLOCKS + 2];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_loop_starts_regions_inside() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_start_of_a_region_outside() {
     let mut columns = columns();
     *&mut columns.starts()[1] = vector[BLOCKS + 0];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_loop_starts_nothing_in_a_region_inside() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_start_inside_an_inner_region() {
     let mut columns = columns();
     *&mut columns.starts()[1] = vector[6];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_group_names_vertices() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_group_with_a_missing_vertex() {
     let mut columns = columns();
     *&mut columns.groups()[0] = vector[0, 7];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_vertex_knows_the_groups_that_begin_with_it() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_group_vertex_without_the_group() {
     let mut columns = columns();
     *&mut columns.groups()[0] = vector[0, 4];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_group_begins_with_the_vertices_that_say_so() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_vertex_that_its_group_omits() {
     let mut columns = columns();
-    *&mut columns.beginning()[4] = vector[0];
+    *&mut columns.vertex_groups()[4] = vector[0];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_vertex_names_groups() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_missing_group() {
     let mut columns = columns();
-    *&mut columns.beginning()[0] = vector[0, 1];
+    *&mut columns.vertex_groups()[0] = vector[0, 1];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_default_value_exists() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_vertex_without_default_values() {
     let mut columns = columns();
     columns.defaults().pop_back();
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_default_value_is_that_of_the_port() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_port_without_its_default_value() {
     let mut columns = columns();
     *&mut columns.flags()[4] = 2;
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun default_values_are_given_once() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun add_defaults_rejects_a_second_call() {
     let mut columns = columns();
     columns.defaults().push_back(4);
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_source_is_a_vertex() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_source_with_a_missing_vertex() {
     let mut columns = columns();
     *&mut columns.sources()[0][0] = 7;
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_source_is_a_block() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_source_with_a_missing_block() {
     let mut columns = columns();
     *&mut columns.sources()[0][0] = BLOCKS + 4;
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_source_brings_again_in_a_loop() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_do_while_source_outside_loops() {
     let mut columns = columns();
-    *&mut columns.fed()[1] = 4;
+    *&mut columns.source_vertices()[1] = 4;
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_tool_is_one_of_those_named() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun add_vertices_rejects_a_missing_tool() {
     let mut columns = columns();
     *&mut columns.tools()[0] = 1;
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_vertex_is_tried_at_least_once() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun add_vertices_rejects_zero_attempts() {
     let mut columns = columns();
     *&mut columns.attempts()[0] = 0;
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun one_iteration_at_least_is_under_way() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun add_vertices_rejects_zero_parallel_iterations() {
     let mut columns = columns();
     *&mut columns.parallel()[0] = 0;
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_block_around_a_vertex_exists() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun add_vertices_rejects_a_missing_block() {
     let mut columns = columns();
     *&mut columns.blocks()[1] = vector[4];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_block_around_a_block_comes_before_it() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun add_blocks_rejects_an_outer_block_added_later() {
     let mut columns = columns();
-    *&mut columns.around()[2] = vector[3];
+    *&mut columns.enclosing()[2] = vector[3];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun blocks_lie_in_each_other() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun add_vertices_rejects_another_outer_block() {
     let mut columns = columns();
     *&mut columns.blocks()[2] = vector[1, 2];
     columns.publish();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun all_blocks_around_are_named() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun add_vertices_rejects_a_missing_outer_block() {
     let mut columns = columns();
     *&mut columns.blocks()[2] = vector[2];
     columns.publish();

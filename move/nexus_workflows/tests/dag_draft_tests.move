@@ -1,4 +1,4 @@
-/// Who may begin a workflow, under which FQN, and what it knows then.
+/// Drafts: who may start one, under which FQN, and what it stores.
 #[test_only]
 module nexus_workflows::dag_draft_tests;
 
@@ -21,7 +21,7 @@ const FLOW: vector<u8> = b"xyz.example.flow@1";
 const FLOW_2: vector<u8> = b"xyz.example.flow@2";
 
 #[test]
-fun a_draft_names_its_tools_in_order() {
+fun draft_stores_its_tools_in_order() {
     let mut runner = start();
     runner.register(BOB, SUB, 0, vector[]);
     let (add, sub) = (runner.id_of(ADD), runner.id_of(SUB));
@@ -35,8 +35,8 @@ fun a_draft_names_its_tools_in_order() {
         assert_eq!(*second.tools(), vector[sub, add, sub]);
         assert_eq!(second.digest(), b"");
         assert_eq!(object::id(&second), dags.dag_id(FLOW_2.to_ascii_string()));
-        dag.keep(ctx);
-        second.keep(ctx);
+        dag.save_draft(ctx);
+        second.save_draft(ctx);
         name.share();
     });
     runner.next_tx(ALICE);
@@ -45,7 +45,7 @@ fun a_draft_names_its_tools_in_order() {
 }
 
 #[test]
-fun a_description_may_have_4096_bytes() {
+fun draft_accepts_a_description_of_4096_bytes() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let fqn = FLOW.to_ascii_string();
@@ -53,68 +53,68 @@ fun a_description_may_have_4096_bytes() {
         let (dag, name) = dag::draft(dags, tools, fqn, text, b"digest", vector[], ctx);
         assert!(dags.contains(fqn));
         assert!(dag.tools().is_empty());
-        dag.keep(ctx);
+        dag.save_draft(ctx);
         name.share();
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun a_stranger_adds_no_version() {
+fun draft_version_rejects_another_sender() {
     let mut runner = start();
     write_and_keep(&mut runner);
     name_tx!(&mut runner, BOB, FLOW, |name, dags, tools, ctx| {
-        draft_version(dags, tools, name, FLOW_2, vector[ADD], ctx).keep(ctx);
+        draft_version(dags, tools, name, FLOW_2, vector[ADD], ctx).save_draft(ctx);
     });
     abort
 }
 
 #[test]
-fun who_owns_the_name_adds_a_version_later() {
+fun owner_of_the_name_drafts_a_further_version() {
     let mut runner = start();
     write_and_keep(&mut runner);
     name_tx!(&mut runner, ALICE, FLOW, |name, dags, tools, ctx| {
         let second = draft_version(dags, tools, name, FLOW_2, vector[ADD], ctx);
         assert_eq!(second.fqn(), FLOW_2.to_ascii_string());
-        second.keep(ctx);
+        second.save_draft(ctx);
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = dag::EFqnTaken)]
-fun a_tool_has_its_fqn_for_itself() {
+fun draft_version_rejects_the_fqn_of_a_tool() {
     let mut runner = start();
     name_tx!(&mut runner, ALICE, ADD, |name, dags, tools, ctx| {
-        draft_version(dags, tools, name, ADD, vector[ADD], ctx).keep(ctx);
+        draft_version(dags, tools, name, ADD, vector[ADD], ctx).save_draft(ctx);
     });
     abort
 }
 
 #[test]
-fun a_workflow_may_be_a_version_of_a_tool() {
+fun workflow_and_tool_may_share_a_name() {
     let mut runner = start();
     name_tx!(&mut runner, ALICE, ADD, |name, dags, tools, ctx| {
         let fqn = b"xyz.example.add@2";
         let dag = draft_version(dags, tools, name, fqn, vector[ADD], ctx);
         assert!(dags.contains(fqn.to_ascii_string()) && !tools.contains(fqn.to_ascii_string()));
-        dag.keep(ctx);
+        dag.save_draft(ctx);
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool_registry::ENotAccepting)]
-fun a_registry_that_accepts_nothing_takes_no_version() {
+fun draft_version_fails_while_the_registry_does_not_accept() {
     let mut runner = start();
     write_and_keep(&mut runner);
     accept_nothing(&mut runner);
     name_tx!(&mut runner, ALICE, FLOW, |name, dags, tools, ctx| {
-        draft_version(dags, tools, name, FLOW_2, vector[ADD], ctx).keep(ctx);
+        draft_version(dags, tools, name, FLOW_2, vector[ADD], ctx).save_draft(ctx);
     });
     abort
 }
 
 #[test, expected_failure(abort_code = tool_registry::ENotAccepting)]
-fun a_registry_that_accepts_nothing_takes_no_name() {
+fun draft_fails_while_the_registry_does_not_accept() {
     let mut runner = start();
     accept_nothing(&mut runner);
     write_and_keep(&mut runner);
@@ -122,21 +122,21 @@ fun a_registry_that_accepts_nothing_takes_no_name() {
 }
 
 #[test, expected_failure(abort_code = dag::EInvalidFqn)]
-fun an_fqn_is_looked_at_before_its_name() {
+fun draft_checks_the_fqn_before_the_name() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         // The name is taken.
         let fqn = b"xyz.example.add@02".to_ascii_string();
         let (dag, name) = dag::draft(dags, tools, fqn, b"".to_string(), b"", vector[], ctx);
-        dag.keep(ctx);
+        dag.save_draft(ctx);
         name.share();
     });
     abort
 }
 
-// === Making ===
+// === Setup ===
 
-/// A transaction of `$sender` on the name of `$fqn` and the registries.
+/// Run a transaction of `$sender` on the name of `$fqn` and the registries.
 macro fun name_tx(
     $runner: &mut Runner,
     $sender: address,
@@ -158,7 +158,7 @@ macro fun name_tx(
 fun write_and_keep(runner: &mut Runner) {
     dag_tx!(runner, ALICE, |dags, tools, ctx| {
         let (dag, name) = draft(dags, tools, ctx);
-        dag.keep(ctx);
+        dag.save_draft(ctx);
         name.share();
     });
 }

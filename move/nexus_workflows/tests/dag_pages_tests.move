@@ -1,4 +1,4 @@
-/// Workflows of several pages, and of as much as fits: each limit exactly.
+/// Workflows with several pages, and with the exact limits.
 #[test_only]
 module nexus_workflows::dag_pages_tests;
 
@@ -16,12 +16,12 @@ const NINETY_DAYS_MS: u64 = 7_776_000_000;
 // === Pages ===
 
 #[test]
-fun a_workflow_of_two_pages_each_is_published() {
+fun publish_accepts_two_pages_of_vertices_and_blocks() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (mut dag, name) = draft(dags, tools, ctx);
         write_two_pages(&mut dag, vector[0]);
-        4u64.do!(|page| dag.check(page));
+        4u64.do!(|page| dag.check_page(page));
         let mut fields = field(object::id(&dag));
         fields.append(field(FLOW));
         fields.append(field(object::id(&name)));
@@ -39,9 +39,9 @@ fun a_workflow_of_two_pages_each_is_published() {
     assert_eq!(dag.vertex(64).parallel(), 7);
     assert_eq!(*dag.vertex(64).blocks(), vector[0, 64, 65]);
     assert_eq!(dag.vertex(64).region(), option::some(2));
-    assert_eq!(*dag.block(64).around(), vector[0]);
+    assert_eq!(*dag.block(64).enclosing(), vector[0]);
     assert_eq!(dag.block(64).region(), option::none());
-    assert_eq!(*dag.block(65).around(), vector[0, 64]);
+    assert_eq!(*dag.block(65).enclosing(), vector[0, 64]);
     assert_eq!(dag.block(65).region(), option::some(1));
     assert!(dag.block(64).is_region() && dag.block(65).is_region() && !dag.block(63).is_region());
     assert_eq!(dag.default(64, &b"in".to_ascii_string()).json(), b"7");
@@ -49,27 +49,27 @@ fun a_workflow_of_two_pages_each_is_published() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun a_vertex_of_the_second_page_knows_its_groups() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun check_rejects_a_vertex_of_the_second_page_without_its_group() {
     with_draft!(|dag| {
         write_two_pages(dag, vector[]);
-        dag.check(0);
-        dag.check(1);
+        dag.check_page(0);
+        dag.check_page(1);
     });
 }
 
 #[test]
-fun a_page_has_one_entry_at_least() {
+fun page_may_have_one_entry() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (mut dag, name) = draft(dags, tools, ctx);
         add_blocks(&mut dag, 1);
-        // Blocks alone are checked, too.
-        dag.check(0);
+        // A page of blocks without vertices can be checked.
+        dag.check_page(0);
         add_vertices(&mut dag, 1);
-        dag.check(0);
-        dag.check(1);
-        assert!(dag.block(0).around().is_empty() && dag.vertex(0).blocks().is_empty());
+        dag.check_page(0);
+        dag.check_page(1);
+        assert!(dag.block(0).enclosing().is_empty() && dag.vertex(0).blocks().is_empty());
         dag.publish(ctx);
         name.share();
     });
@@ -78,35 +78,35 @@ fun a_page_has_one_entry_at_least() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun a_page_of_blocks_is_added_before_the_checks() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun add_blocks_invalidates_the_checks() {
     with_draft!(|dag| {
         add_blocks(dag, 64);
-        dag.check(0);
+        dag.check_page(0);
         add_blocks(dag, 1);
-        dag.check(1);
+        dag.check_page(1);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun a_page_of_vertices_is_added_before_the_checks() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun add_vertices_invalidates_the_checks() {
     with_draft!(|dag| {
         add_vertices(dag, 64);
-        dag.check(0);
+        dag.check_page(0);
         add_vertices(dag, 1);
-        dag.check(1);
+        dag.check_page(1);
     });
 }
 
 #[test]
-fun a_group_is_checked_from_the_first_page_on() {
+fun check_of_the_first_page_checks_groups() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (mut dag, name) = draft(dags, tools, ctx);
         add_vertices(&mut dag, 1);
-        dag.check(0);
+        dag.check_page(0);
         dag.add_group(b"none".to_ascii_string(), vector[]);
-        dag.check(0);
+        dag.check_page(0);
         assert_eq!(dag.groups(), 1);
         dag.publish(ctx);
         name.share();
@@ -119,7 +119,7 @@ fun a_group_is_checked_from_the_first_page_on() {
 // === Limits ===
 
 #[test]
-fun there_may_be_2048_vertices() {
+fun add_vertices_accepts_2048_vertices() {
     with_draft!(|dag| {
         32u64.do!(|_| add_vertices(dag, 64));
         assert_eq!(dag.vertex(2_047).parallel(), 1);
@@ -128,16 +128,16 @@ fun there_may_be_2048_vertices() {
 }
 
 #[test]
-fun there_may_be_2048_blocks() {
+fun add_blocks_accepts_2048_blocks() {
     with_draft!(|dag| {
         32u64.do!(|_| add_blocks(dag, 64));
         assert!(!dag.block(2_047).is_region());
-        assert!(dag.block(1_984).around().is_empty());
+        assert!(dag.block(1_984).enclosing().is_empty());
     });
 }
 
 #[test]
-fun there_may_be_256_groups_of_128_vertices() {
+fun add_group_accepts_256_groups_of_128_vertices() {
     with_draft!(|dag| {
         256u64.do!(|_| {
             dag.add_group(b"group".to_ascii_string(), vector::tabulate!(128, |i| i as u16));
@@ -149,7 +149,7 @@ fun there_may_be_256_groups_of_128_vertices() {
 }
 
 #[test]
-fun blocks_may_be_eight_deep_and_attempts_ninety_days_apart() {
+fun add_vertices_accepts_8_nested_blocks_and_90_days() {
     with_draft!(|dag| {
         let all = vector<u16>[0, 1, 2, 3, 4, 5, 6, 7];
         let none = vector::tabulate!(8, |_| vector[]);
@@ -170,7 +170,7 @@ fun blocks_may_be_eight_deep_and_attempts_ninety_days_apart() {
             vector[65_535, 1],
             vector[true, false],
         );
-        assert_eq!(*dag.block(7).around(), vector[0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(*dag.block(7).enclosing(), vector[0, 1, 2, 3, 4, 5, 6]);
         assert_eq!(dag.block(7).region(), option::some(2));
         assert_eq!(dag.block(2).region(), option::some(0));
         let vertex = dag.vertex(0);
@@ -184,26 +184,26 @@ fun blocks_may_be_eight_deep_and_attempts_ninety_days_apart() {
     });
 }
 
-// === Blocks around ===
+// === Nested blocks ===
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun blocks_around_a_vertex_are_all_of_them() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun add_vertices_rejects_a_gap_in_the_nesting() {
     with_draft!(|dag| {
         write_blocks(dag);
         add_vertex_in(dag, vector[2]);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun blocks_around_a_vertex_lie_in_each_other() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun add_vertices_rejects_blocks_that_are_not_nested() {
     with_draft!(|dag| {
         write_blocks(dag);
         add_vertex_in(dag, vector[1, 2]);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPlan)]
-fun blocks_around_a_vertex_do_not_lie_beside_each_other() {
+#[test, expected_failure(abort_code = dag::EInvalidPlan)]
+fun add_vertices_rejects_sibling_blocks() {
     with_draft!(|dag| {
         write_blocks(dag);
         add_vertex_in(dag, vector[0, 1]);
@@ -211,7 +211,7 @@ fun blocks_around_a_vertex_do_not_lie_beside_each_other() {
 }
 
 #[test]
-fun blocks_around_a_vertex_are_those_around_its_own() {
+fun add_vertices_accepts_nested_blocks() {
     with_draft!(|dag| {
         write_blocks(dag);
         add_vertex_in(dag, vector[0, 2]);
@@ -222,7 +222,7 @@ fun blocks_around_a_vertex_are_those_around_its_own() {
 // === Columns ===
 
 #[test, expected_failure(abort_code = dag::ELengthMismatch)]
-fun terminates_are_as_many_as_the_others() {
+fun add_vertices_rejects_fewer_terminates() {
     with_draft!(|dag| dag.add_vertices(
         vector[0],
         vector[vector[]],
@@ -235,7 +235,7 @@ fun terminates_are_as_many_as_the_others() {
 }
 
 #[test, expected_failure(abort_code = dag::ELengthMismatch)]
-fun output_ports_are_as_many_as_the_others() {
+fun add_edges_rejects_fewer_ports() {
     with_draft!(|dag| {
         add_vertices(dag, 1);
         dag.add_edges(0, vector[0], vector[b"ok".to_ascii_string()], vector[], vector[vector[0]]);
@@ -243,7 +243,7 @@ fun output_ports_are_as_many_as_the_others() {
 }
 
 #[test, expected_failure(abort_code = dag::ELengthMismatch)]
-fun rows_of_edges_are_as_many_as_the_others() {
+fun add_edges_rejects_fewer_rows() {
     with_draft!(|dag| {
         add_vertices(dag, 1);
         let name = b"ok".to_ascii_string();
@@ -251,10 +251,10 @@ fun rows_of_edges_are_as_many_as_the_others() {
     });
 }
 
-// === Making ===
+// === Setup ===
 
-/// Blocks 0, 64 and 65 lie in each other, and vertex 64 in all of them: with it, a group begins
-/// if it says so.
+/// Write nested blocks 0, 64 and 65, with vertex 64 inside. `beginning` lists the groups that start
+/// with it.
 fun write_two_pages(dag: &mut Dag, beginning: vector<u8>) {
     add_blocks(dag, 64);
     dag.add_blocks(
@@ -281,7 +281,7 @@ fun write_two_pages(dag: &mut Dag, beginning: vector<u8>) {
     dag.add_defaults(64, value::ports(vector[port], vector[value::inline(b"7")]));
 }
 
-/// Blocks 0 and 1 lie beside each other, and 2 in 0.
+/// Write sibling blocks 0 and 1, and block 2 inside block 0.
 fun write_blocks(dag: &mut Dag) {
     let none = vector[vector[], vector[], vector[]];
     dag.add_blocks(

@@ -1,4 +1,4 @@
-/// The size of a workflow and of its pages is bounded, and whoever reads them for an execution is paid.
+/// Limits of the size of a workflow and its pages, and the payment for reading them.
 #[test_only]
 module nexus_workflows::dag_reading_tests;
 
@@ -14,7 +14,15 @@ use nexus_workflows::dag_runner::{
     with_draft,
 };
 use nexus_workflows::execution::Execution;
-use nexus_workflows::execution_runner::{begin, closed_tx, last_invocation, refill, request, settle, terms};
+use nexus_workflows::execution_runner::{
+    start_execution,
+    closed_tx,
+    last_invocation,
+    refill,
+    request,
+    settle,
+    terms,
+};
 use nexus_workflows::inputs;
 use nexus_workflows::schedule_runner::{Self, Stage, hourly};
 use nexus_workflows::terms as consent;
@@ -28,57 +36,56 @@ const LEE: address = @0x1;
 const ADD: vector<u8> = b"xyz.example.add@1";
 const FLOW: vector<u8> = b"xyz.example.large@1";
 const MAX_PAGE_BYTES: u64 = 65_536;
-/// What reading the largest page takes, which is 196 608 thousandths of gas units, and a workflow of
-/// about 300 bytes, less the 30 gas units that fees cover.
+/// The gas units for reading the largest page (196 608 thousandths) and a workflow of about 300
+/// bytes, less the 30 units that fees cover.
 const UNITS: u64 = 169;
 
 // === Sizes ===
 
 #[test]
-fun a_page_has_64_kibibytes_at_most() {
+fun check_accepts_a_page_of_64_kib() {
     with_draft!(|dag| {
         write_page(dag, MAX_PAGE_BYTES);
-        dag.check(0);
+        dag.check_page(0);
     });
 }
 
-#[test, expected_failure(abort_code = dag::ETooLarge)]
-fun a_page_of_vertices_with_one_byte_more_is_refused() {
+#[test, expected_failure(abort_code = dag::EPlanTooLarge)]
+fun check_rejects_vertices_with_one_byte_more() {
     with_draft!(|dag| {
         write_page(dag, MAX_PAGE_BYTES + 1);
-        dag.check(0);
+        dag.check_page(0);
     });
 }
 
-/// Each of 64 blocks brings 32 lists to others, of which each comes from 12 vertices: too many bytes
-/// to look at them.
-#[test, expected_failure(abort_code = dag::ETooLarge)]
-fun a_page_of_blocks_is_bounded_too() {
+/// Each of 64 blocks delivers 32 lists, each from 12 vertices. The page is too large.
+#[test, expected_failure(abort_code = dag::EPlanTooLarge)]
+fun check_rejects_a_page_of_blocks_above_64_kib() {
     with_draft!(|dag| {
         add_blocks(dag, 64);
         let sources = vector::tabulate!(12, |_| 0);
         let list = vector[0, 0, 0, 0, 0, 0, 0xFFFF, 0xFFFF, 0];
         64u8.do!(|block| {
             let rows = vector::tabulate!(32, |_| list);
-            dag.add_collects(0, rows.map_ref!(|_| block), rows, rows.map_ref!(|_| sources));
+            dag.add_collect_edges(0, rows.map_ref!(|_| block), rows, rows.map_ref!(|_| sources));
         });
         add_vertices(dag, 1);
-        dag.check(0);
-        dag.check(1);
+        dag.check_page(0);
+        dag.check_page(1);
     });
 }
 
-/// A workflow may name one tool as often as it likes.
-#[test, expected_failure(abort_code = dag::ETooLarge)]
-fun a_workflow_of_more_than_64_kibibytes_without_its_pages_is_refused() {
+/// A workflow may list the same tool any number of times.
+#[test, expected_failure(abort_code = dag::EPlanTooLarge)]
+fun publish_rejects_more_than_64_kib_without_pages() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (dag, name) = draft(dags, tools, ctx);
-        dag.keep(ctx);
+        dag.save_draft(ctx);
         let named = vector::tabulate!(2_048, |_| ADD);
         let mut dag = draft_version(dags, tools, &name, b"xyz.example.flow@2", named, ctx);
         add_vertices(&mut dag, 1);
-        dag.check(0);
+        dag.check_page(0);
         dag.publish(ctx);
         name.share();
     });
@@ -86,39 +93,42 @@ fun a_workflow_of_more_than_64_kibibytes_without_its_pages_is_refused() {
 }
 
 #[test]
-fun each_page_that_is_read_counts_and_what_fees_cover_does_not() {
+fun read_units_count_each_page_beyond_the_fees() {
     let mut stage = large();
     let id = stage.dag();
     let dag = stage.runner().next_tx(ALICE).take_immutable_by_id<Dag>(id);
     let head = 15 * bcs::to_bytes(&dag).length();
     // 64 blocks take 7 bytes each, and the page 1 more.
     assert_eq!(dag.read_units(0), 0);
-    assert_eq!(dag.read_units(dag::block_page(63)), 0);
-    assert_eq!(dag.read_units(dag::vertex_page(63)), (head + 3 * MAX_PAGE_BYTES) / 1_000 - 30);
-    assert_eq!(dag.read_units(dag::all_pages()), (head + 3 * (MAX_PAGE_BYTES + 449)) / 1_000 - 30);
-    assert_eq!(dag::vertex_page(63), 1);
-    assert_eq!(dag::vertex_page(64), 2);
-    assert_eq!(dag::block_page(0), 0x1_0000_0000);
-    assert_eq!(dag::block_page(2_047), 0x8000_0000_0000_0000);
+    assert_eq!(dag.read_units(dag::block_page_bit(63)), 0);
+    assert_eq!(dag.read_units(dag::vertex_page_bit(63)), (head + 3 * MAX_PAGE_BYTES) / 1_000 - 30);
+    assert_eq!(
+        dag.read_units(dag::all_page_bits()),
+        (head + 3 * (MAX_PAGE_BYTES + 449)) / 1_000 - 30,
+    );
+    assert_eq!(dag::vertex_page_bit(63), 1);
+    assert_eq!(dag::vertex_page_bit(64), 2);
+    assert_eq!(dag::block_page_bit(0), 0x1_0000_0000);
+    assert_eq!(dag::block_page_bit(2_047), 0x8000_0000_0000_0000);
     test_scenario::return_immutable(dag);
     stage.end();
 }
 
-// === Pay ===
+// === Payments ===
 
-/// A request takes 150 of effort and stores 469 bytes, an `advance` stores nothing: its step takes
-/// 1 000 gas units and 150 000 MIST.
+/// A request has 150 units of effort and stores 469 bytes. An `advance` stores nothing; its step
+/// costs 1 000 gas units and 150 000 MIST.
 #[test]
-fun requesting_and_going_on_pay_for_reading_the_page() {
+fun request_and_advance_pay_for_reading_the_page() {
     let mut stage = large();
-    let id = stage.begin_with(terms());
+    let id = stage.start_with(terms());
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
-        assert_eq!(consent::read_mist(dag, dag::vertex_page(0), ctx), UNITS * 1_000);
+        assert_eq!(consent::read_mist(dag, dag::vertex_page_bit(0), ctx), UNITS * 1_000);
         assert_eq!(consent::request_read_mist(dag, tool, 0, ctx), UNITS * 1_000);
         let before_mist = execution.funds_mist();
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
         assert_paid_at_most(LEE, 3_616_900 + UNITS * 1_000);
-        // The attempt takes 9 480 000 besides.
+        // The attempt costs 9 480 000 MIST in addition.
         assert_eq!(before_mist - execution.funds_mist(), 13_096_900 + UNITS * 1_000);
     });
     stage.settle(b"ok", port(b"out", b"1"));
@@ -130,26 +140,26 @@ fun requesting_and_going_on_pay_for_reading_the_page() {
 }
 
 #[test]
-fun a_request_finds_funds_for_what_it_reads() {
+fun request_requires_funds_for_reading() {
     let mut stage = large();
-    let id = stage.begin_with(terms().with_funds(24_094_100 + UNITS * 1_000 - 1));
+    let id = stage.start_with(terms().with_funds(24_094_100 + UNITS * 1_000 - 1));
     assert!(!stage.request(LEE, id));
     stage.refill(id, 1);
     assert!(stage.request(LEE, id));
     stage.end();
 }
 
-/// 25 bytes count for each gas unit, beside 300 for the port, and its 6 bytes twice.
+/// Each gas unit counts as 25 bytes. The port counts as 300 bytes, and its 6 bytes count twice.
 #[test]
-fun inputs_count_the_pages_that_are_read_for_them() {
+fun inputs_count_the_read_pages() {
     let mut stage = large();
-    let id = stage.begin_with(terms());
+    let id = stage.start_with(terms());
     assert!(stage.request(LEE, id));
     let (dag, invocation) = (stage.dag(), stage.last_invocation());
     let scenario = stage.runner().next_tx(LEE);
     let execution = scenario.take_shared_by_id<Execution>(id);
     let dag = scenario.take_immutable_by_id<Dag>(dag);
-    let (_, read_bytes) = inputs::of(&execution, &dag, &invocation).into_ports();
+    let (_, read_bytes) = inputs::new(&execution, &dag, &invocation).into_ports();
     assert_eq!(read_bytes, 300 + 6 + 6 + 25 * UNITS);
     test_scenario::return_immutable(dag);
     test_scenario::return_shared(invocation);
@@ -157,14 +167,14 @@ fun inputs_count_the_pages_that_are_read_for_them() {
     stage.end();
 }
 
-/// The keeper of an execution reads the same page: 1 180 gas units, 300 000 MIST and a fee of 300 000
-/// pay for a small one.
+/// The keeper reads the same page. For a small page, it is paid 1 180 gas units, 300 000 MIST and a
+/// fee of 300 000.
 #[test]
-fun a_keeper_is_paid_for_reading_the_page() {
+fun keeper_is_paid_for_reading_the_page() {
     let mut stage = large();
     let schedule = stage.create(hourly());
     stage.wait_until(2_000_000);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     let paid_mist = 1_000_000_000 - 50_000_000 - stage.funds_mist(schedule);
     assert_eq!(paid_mist, 1_820_000 + 11_103_600 + UNITS * 1_000);
     stage.end();
@@ -172,14 +182,14 @@ fun a_keeper_is_paid_for_reading_the_page() {
 
 // === Helpers ===
 
-use fun begin as Stage.begin_with;
+use fun start_execution as Stage.start_with;
 use fun closed_tx as Stage.closed_tx;
 use fun last_invocation as Stage.last_invocation;
 use fun refill as Stage.refill;
 use fun request as Stage.request;
 use fun settle as Stage.settle;
 
-/// A stage with a workflow of one run, whose page is as large as can be.
+/// Return a stage with a workflow of one run, whose page has the maximum size.
 fun large(): Stage {
     let mut stage = schedule_runner::start();
     let mut id = @0x0.to_id();
@@ -196,8 +206,8 @@ fun large(): Stage {
         dag.add_group(b"all".to_ascii_string(), vector[0]);
         add_blocks(&mut dag, 64);
         write_page(&mut dag, MAX_PAGE_BYTES);
-        dag.check(0);
-        dag.check(1);
+        dag.check_page(0);
+        dag.check_page(1);
         id = object::id(&dag);
         dag.publish(ctx);
         name.share();
@@ -206,9 +216,10 @@ fun large(): Stage {
     stage
 }
 
-/// Adds 64 vertices of so many bytes, of which the first one begins with `a`, if there is a group.
+/// Add 64 vertices with this number of bytes. A group starts with the first vertex, if there is a
+/// group.
 ///
-/// A vertex has 19 bytes and a port 5 beside its name; the page has 1, and the group 1.
+/// A vertex has 19 bytes, and a port 5 in addition to its name. The page has 1, and the group 1.
 fun write_page(dag: &mut Dag, bytes: u64) {
     let has_group = dag.groups() > 0;
     dag.add_vertices(

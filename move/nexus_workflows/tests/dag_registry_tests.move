@@ -1,4 +1,4 @@
-/// The registry of workflows, and the permit in it.
+/// The registry of workflows, and its permit.
 #[test_only]
 module nexus_workflows::dag_registry_tests;
 
@@ -18,7 +18,7 @@ const FLOW_2: vector<u8> = b"xyz.example.flow@2";
 const ADD: vector<u8> = b"xyz.example.add@1";
 
 #[test]
-fun a_new_registry_is_told_to_everybody() {
+fun create_emits_an_event() {
     let mut runner = test_runner::start();
     create_registry(&mut runner);
     let told_created = told<dag_registry::DagRegistryCreated>();
@@ -27,7 +27,7 @@ fun a_new_registry_is_told_to_everybody() {
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun only_the_admin_grants_a_permit() {
+fun grant_rejects_another_sender() {
     let mut runner = start();
     runner.admin_tx!(ALICE, |admin, _, _, _, ctx| {
         dag_registry::create(permit::grant(admin, ctx), ctx);
@@ -36,7 +36,7 @@ fun only_the_admin_grants_a_permit() {
 }
 
 #[test]
-fun a_registry_of_an_older_version_is_migrated() {
+fun migrate_updates_an_older_version() {
     let mut runner = start();
     dag_tx!(&mut runner, ADMIN, |dags, _, _| dags.set_version_for_testing(0));
     migrate!(&mut runner, ADMIN);
@@ -46,34 +46,34 @@ fun a_registry_of_an_older_version_is_migrated() {
         fields.append(field(1u64));
         assert_eq!(told_migrated, fields);
         let (dag, name) = draft(dags, tools, ctx);
-        dag.keep(ctx);
+        dag.save_draft(ctx);
         name.share();
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = dag_registry::EWrongVersion)]
-fun a_registry_of_another_version_takes_no_workflow() {
+fun draft_rejects_a_registry_of_another_version() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (dag, name) = draft(dags, tools, ctx);
         dags.set_version_for_testing(2);
-        draft_version(dags, tools, &name, FLOW_2, vector[ADD], ctx).keep(ctx);
-        dag.keep(ctx);
+        draft_version(dags, tools, &name, FLOW_2, vector[ADD], ctx).save_draft(ctx);
+        dag.save_draft(ctx);
         name.share();
     });
     abort
 }
 
 #[test, expected_failure(abort_code = dag_registry::EAlreadyMigrated)]
-fun a_registry_is_migrated_once() {
+fun migrate_rejects_the_same_version() {
     let mut runner = start();
     migrate!(&mut runner, ADMIN);
     abort
 }
 
 #[test, expected_failure(abort_code = owner::ENotOwner)]
-fun only_the_admin_migrates() {
+fun migrate_rejects_another_sender() {
     let mut runner = start();
     dag_tx!(&mut runner, ADMIN, |dags, _, _| dags.set_version_for_testing(0));
     migrate!(&mut runner, ALICE);

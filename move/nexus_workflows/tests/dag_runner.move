@@ -1,5 +1,6 @@
-/// One workflow with a region, a loop inside it, and a loop with a region inside: each test changes
-/// one number of it.
+/// A workflow with a region that contains a loop, and a loop that contains a region. Each test
+/// changes one number of it.
+///
 ///
 ///     0 source ──for_each──▶ [region 0: 1 ──▶ [loop 2: 2 ⟲ ] ──break──▶ 3 ] ──collect──▶ 4
 ///     4 ──▶ [loop 1: 5 ⟲ ──for_each──▶ [region 3: 6 ] ──collect──▶ 5 ]      0 ──static──▶ 5
@@ -22,31 +23,31 @@ const FLOW: vector<u8> = b"xyz.example.flow@1";
 const NONE: u16 = 0xFFFF;
 const BLOCKS: u16 = 0x8000;
 
-/// What is given to `add_…`, in columns.
+/// The arguments of the `add_…` functions, as columns.
 public struct Columns has drop {
     groups: vector<vector<u16>>,
     are_regions: vector<bool>,
-    around: vector<vector<u16>>,
+    enclosing: vector<vector<u16>>,
     needs: vector<vector<u16>>,
     needed_ports: vector<vector<u8>>,
     cursors: vector<vector<u16>>,
     starts: vector<vector<u16>>,
-    collecting: vector<u8>,
-    collects: vector<vector<u16>>,
-    collected: vector<vector<u16>>,
+    collect_blocks: vector<u8>,
+    collect_edges: vector<vector<u16>>,
+    collect_sources: vector<vector<u16>>,
     tools: vector<u16>,
     blocks: vector<vector<u16>>,
-    beginning: vector<vector<u8>>,
+    vertex_groups: vector<vector<u8>>,
     attempts: vector<u8>,
     retry_after_ms: vector<u64>,
     parallel: vector<u16>,
     ports: vector<u8>,
     names: vector<vector<u8>>,
     flags: vector<u8>,
-    fed: vector<u8>,
-    fed_ports: vector<u8>,
+    source_vertices: vector<u8>,
+    source_ports: vector<u8>,
     sources: vector<vector<u16>>,
-    leading: vector<u8>,
+    edge_vertices: vector<u8>,
     variants: vector<vector<u8>>,
     edges: vector<vector<u16>>,
     defaults: vector<u16>,
@@ -56,17 +57,17 @@ public fun columns(): Columns {
     Columns {
         groups: vector[vector[0]],
         are_regions: vector[true, false, false, true],
-        around: vector[vector[], vector[], vector[0], vector[1]],
+        enclosing: vector[vector[], vector[], vector[0], vector[1]],
         needs: vector[vector[1], vector[5], vector[], vector[6]],
         needed_ports: vector[vector[0], vector[1], vector[], vector[0]],
         cursors: vector[vector[1], vector[], vector[], vector[6]],
         starts: vector[vector[], vector[5, BLOCKS + 3], vector[2], vector[]],
-        collecting: vector[0, 3],
-        collects: vector[
+        collect_blocks: vector[0, 3],
+        collect_edges: vector[
             vector[4, 4, 0, 0, 0, 0, NONE, NONE, 0],
             vector[9, 5, 2, 0, 1, 0, NONE, NONE, 3],
         ],
-        collected: vector[vector[3], vector[6]],
+        collect_sources: vector[vector[3], vector[6]],
         tools: vector[0, 0, 0, 0, 0, 0, 0],
         blocks: vector[
             vector[],
@@ -77,7 +78,7 @@ public fun columns(): Columns {
             vector[1],
             vector[1, 3],
         ],
-        beginning: vector[vector[0], vector[], vector[], vector[], vector[], vector[], vector[]],
+        vertex_groups: vector[vector[0], vector[], vector[], vector[], vector[], vector[], vector[]],
         attempts: vector[1, 1, 3, 1, 1, 1, 1],
         retry_after_ms: vector[0, 0, 5_000, 0, 0, 0, 0],
         parallel: vector[32, 8, 32, 32, 32, 32, 32],
@@ -86,10 +87,10 @@ public fun columns(): Columns {
             b"in", b"in", b"in", b"in", b"in", b"by", b"in", b"kept", b"list", b"in", b"more",
         ],
         flags: vector[1, 0, 0, 0, 0, 2, 1, 4, 0, 0, 0],
-        fed: vector[5, 5],
-        fed_ports: vector[0, 0],
+        source_vertices: vector[5, 5],
+        source_ports: vector[0, 0],
         sources: vector[vector[4, 0, 0], vector[5, 1]],
-        leading: vector[0, 1, 2, 2, 3, 4, 0, 5, 5, 0, 6],
+        edge_vertices: vector[0, 1, 2, 2, 3, 4, 0, 5, 5, 0, 6],
         variants: vector[
             b"ok", b"ok", b"poor", b"good", b"ok", b"ok", b"ok", b"ok", b"poor", b"ok", b"ok",
         ],
@@ -116,7 +117,7 @@ public fun groups(self: &mut Columns): &mut vector<vector<u16>> { &mut self.grou
 
 public fun are_regions(self: &mut Columns): &mut vector<bool> { &mut self.are_regions }
 
-public fun around(self: &mut Columns): &mut vector<vector<u16>> { &mut self.around }
+public fun enclosing(self: &mut Columns): &mut vector<vector<u16>> { &mut self.enclosing }
 
 public fun needs(self: &mut Columns): &mut vector<vector<u16>> { &mut self.needs }
 
@@ -126,17 +127,19 @@ public fun cursors(self: &mut Columns): &mut vector<vector<u16>> { &mut self.cur
 
 public fun starts(self: &mut Columns): &mut vector<vector<u16>> { &mut self.starts }
 
-public fun collecting(self: &mut Columns): &mut vector<u8> { &mut self.collecting }
+public fun collect_blocks(self: &mut Columns): &mut vector<u8> { &mut self.collect_blocks }
 
-public fun collects(self: &mut Columns): &mut vector<vector<u16>> { &mut self.collects }
+public fun collect_edges(self: &mut Columns): &mut vector<vector<u16>> { &mut self.collect_edges }
 
-public fun collected(self: &mut Columns): &mut vector<vector<u16>> { &mut self.collected }
+public fun collect_sources(self: &mut Columns): &mut vector<vector<u16>> {
+    &mut self.collect_sources
+}
 
 public fun tools(self: &mut Columns): &mut vector<u16> { &mut self.tools }
 
 public fun blocks(self: &mut Columns): &mut vector<vector<u16>> { &mut self.blocks }
 
-public fun beginning(self: &mut Columns): &mut vector<vector<u8>> { &mut self.beginning }
+public fun vertex_groups(self: &mut Columns): &mut vector<vector<u8>> { &mut self.vertex_groups }
 
 public fun attempts(self: &mut Columns): &mut vector<u8> { &mut self.attempts }
 
@@ -150,13 +153,13 @@ public fun names(self: &mut Columns): &mut vector<vector<u8>> { &mut self.names 
 
 public fun flags(self: &mut Columns): &mut vector<u8> { &mut self.flags }
 
-public fun fed(self: &mut Columns): &mut vector<u8> { &mut self.fed }
+public fun source_vertices(self: &mut Columns): &mut vector<u8> { &mut self.source_vertices }
 
-public fun fed_ports(self: &mut Columns): &mut vector<u8> { &mut self.fed_ports }
+public fun source_ports(self: &mut Columns): &mut vector<u8> { &mut self.source_ports }
 
 public fun sources(self: &mut Columns): &mut vector<vector<u16>> { &mut self.sources }
 
-public fun leading(self: &mut Columns): &mut vector<u8> { &mut self.leading }
+public fun edge_vertices(self: &mut Columns): &mut vector<u8> { &mut self.edge_vertices }
 
 public fun variants(self: &mut Columns): &mut vector<vector<u8>> { &mut self.variants }
 
@@ -164,30 +167,30 @@ public fun edges(self: &mut Columns): &mut vector<vector<u16>> { &mut self.edges
 
 public fun defaults(self: &mut Columns): &mut vector<u16> { &mut self.defaults }
 
-// === More of them ===
+// === Additional rows ===
 
-/// One more edge from a vertex.
-public fun lead(self: &mut Columns, from: u8, variant: vector<u8>, row: vector<u16>) {
-    self.leading.push_back(from);
+/// Add an edge from a vertex.
+public fun add_edge(self: &mut Columns, from: u8, variant: vector<u8>, row: vector<u16>) {
+    self.edge_vertices.push_back(from);
     self.variants.push_back(variant);
     self.edges.push_back(row);
 }
 
-/// One more input port of a vertex.
-public fun port(self: &mut Columns, vertex: u8, name: vector<u8>, flags: u8) {
+/// Add an input port of a vertex.
+public fun add_port(self: &mut Columns, vertex: u8, name: vector<u8>, flags: u8) {
     self.ports.push_back(vertex);
     self.names.push_back(name);
     self.flags.push_back(flags);
 }
 
-/// One more list of a region.
-public fun collect(self: &mut Columns, block: u8, row: vector<u16>, sources: vector<u16>) {
-    self.collecting.push_back(block);
-    self.collects.push_back(row);
-    self.collected.push_back(sources);
+/// Add a list of a region.
+public fun add_list(self: &mut Columns, block: u8, row: vector<u16>, sources: vector<u16>) {
+    self.collect_blocks.push_back(block);
+    self.collect_edges.push_back(row);
+    self.collect_sources.push_back(sources);
 }
 
-// === Writing ===
+// === Drafts ===
 
 public fun start(): Runner {
     let mut runner = test_runner::start();
@@ -196,14 +199,14 @@ public fun start(): Runner {
     runner
 }
 
-/// The registry of workflows.
+/// Create the registry of workflows.
 public fun create_registry(runner: &mut Runner) {
     runner.admin_tx!(ADMIN, |admin, _, _, _, ctx| {
         dag_registry::create(permit::grant(admin, ctx), ctx);
     });
 }
 
-/// A transaction of `$sender` on the registries of workflows and of tools.
+/// Run a transaction of `$sender` on the registries of workflows and of tools.
 public macro fun dag_tx(
     $runner: &mut Runner,
     $sender: address,
@@ -218,7 +221,11 @@ public macro fun dag_tx(
     test_scenario::return_shared(dags);
 }
 
-public fun draft(dags: &mut DagRegistry, tools: &mut ToolRegistry, ctx: &mut TxContext): (Dag, Name) {
+public fun draft(
+    dags: &mut DagRegistry,
+    tools: &mut ToolRegistry,
+    ctx: &mut TxContext,
+): (Dag, Name) {
     let fqn = FLOW.to_ascii_string();
     let named = vector[ADD.to_ascii_string()];
     dag::draft(dags, tools, fqn, b"Adds.".to_string(), b"digest", named, ctx)
@@ -236,19 +243,19 @@ public fun draft_version(
     dag::draft_version(dags, tools, name, fqn.to_ascii_string(), b"".to_string(), b"", named, ctx)
 }
 
-/// A transaction that writes a workflow.
+/// Run a transaction that writes a draft.
 public macro fun with_draft($f: |&mut Dag|) {
     let mut runner = start();
     dag_tx!(&mut runner, @0xA, |dags, tools, ctx| {
         let (mut dag, name) = draft(dags, tools, ctx);
         $f(&mut dag);
-        dag.keep(ctx);
+        dag.save_draft(ctx);
         name.share();
     });
     runner.end();
 }
 
-/// A look at what the columns make.
+/// Run a transaction that reads the workflow of the columns.
 public macro fun with_dag($f: |&Dag|) {
     with_draft!(|dag| {
         columns().write(dag);
@@ -258,14 +265,14 @@ public macro fun with_dag($f: |&Dag|) {
 
 public fun publish(self: Columns) { self.is_published(); }
 
-/// Whether everybody can read what the columns make, once they are checked.
+/// Return whether the workflow of the columns is published.
 public fun is_published(self: Columns): bool {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (mut dag, name) = draft(dags, tools, ctx);
         self.write(&mut dag);
-        dag.check(0);
-        dag.check(1);
+        dag.check_page(0);
+        dag.check_page(1);
         dag.publish(ctx);
         name.share();
     });
@@ -291,7 +298,7 @@ public fun write(self: &Columns, dag: &mut Dag) {
     });
     dag.add_blocks(
         self.are_regions,
-        self.around,
+        self.enclosing,
         self.needs,
         self.needed_ports,
         self.cursors,
@@ -300,19 +307,19 @@ public fun write(self: &Columns, dag: &mut Dag) {
     dag.add_vertices(
         self.tools,
         self.blocks,
-        self.beginning,
+        self.vertex_groups,
         self.attempts,
         self.retry_after_ms,
         self.parallel,
         self.tools.map_ref!(|_| true),
     );
-    dag.add_collects(0, self.collecting, self.collects, self.collected);
+    dag.add_collect_edges(0, self.collect_blocks, self.collect_edges, self.collect_sources);
     dag.add_ports(0, self.ports, self.names.map!(|each| each.to_ascii_string()), self.flags);
-    dag.add_sources(0, self.fed, self.fed_ports, self.sources);
+    dag.add_sources(0, self.source_vertices, self.source_ports, self.sources);
     let outputs = self.edges.map_ref!(|_| b"out".to_ascii_string());
     dag.add_edges(
         0,
-        self.leading,
+        self.edge_vertices,
         self.variants.map!(|each| each.to_ascii_string()),
         outputs,
         self.edges,

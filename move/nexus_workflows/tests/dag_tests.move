@@ -1,10 +1,18 @@
-/// What a workflow is once it is written, and how it is written.
+/// Drafts and published workflows.
 #[test_only]
 module nexus_workflows::dag_tests;
 
 use nexus_tools::name;
 use nexus_workflows::dag::{Self, Dag, DagPublished};
-use nexus_workflows::dag_runner::{add_blocks, add_vertices, columns, dag_tx, draft, draft_version, start};
+use nexus_workflows::dag_runner::{
+    add_blocks,
+    add_vertices,
+    columns,
+    dag_tx,
+    draft,
+    draft_version,
+    start,
+};
 use nexus_workflows::dag_runner::{with_dag, with_draft};
 use nexus_workflows::plan;
 use std::unit_test::assert_eq;
@@ -20,13 +28,13 @@ const BLOCKS: u16 = 0x8000;
 // === Publishing ===
 
 #[test]
-fun a_workflow_is_published_and_frozen() {
+fun publish_freezes_the_workflow() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (mut dag, name) = draft(dags, tools, ctx);
         columns().write(&mut dag);
-        dag.check(0);
-        dag.check(1);
+        dag.check_page(0);
+        dag.check_page(1);
         dag.publish(ctx);
         name.share();
         let published = event::events_by_type<DagPublished>();
@@ -51,7 +59,7 @@ fun a_workflow_is_published_and_frozen() {
 }
 
 #[test]
-fun a_vertex_is_what_the_columns_say() {
+fun add_vertices_stores_the_columns() {
     with_dag!(|dag| {
         let vertex = dag.vertex(2);
         assert_eq!(vertex.tool(), 0);
@@ -70,8 +78,8 @@ fun a_vertex_is_what_the_columns_say() {
         assert_eq!(variant, b"good".to_ascii_string());
         assert_eq!(dag.vertex(3).edges_to(4, 0).length(), 1);
         let ports = dag.vertex(5).ports();
-        assert!(ports[0].is_entry() && !ports[0].is_constant() && ports[1].is_static());
-        assert!(dag.vertex(4).ports()[1].is_constant());
+        assert!(ports[0].is_entry() && !ports[0].has_default() && ports[1].is_static());
+        assert!(dag.vertex(4).ports()[1].has_default());
         assert_eq!(ports[2].name(), b"list".to_ascii_string());
         let source = &ports[0].sources()[1];
         assert_eq!(source.origin(), 5);
@@ -82,21 +90,21 @@ fun a_vertex_is_what_the_columns_say() {
 }
 
 #[test]
-fun edges_lead_from_path_to_place_and_back() {
+fun target_path_and_source_path_are_inverse() {
     with_dag!(|dag| {
-        // Into the loop, another round, out of it.
+        // Into the loop, to the next round, out of the loop.
         let (enter, _) = dag.vertex(1).edge_of(1);
-        assert_eq!(enter.place(&vector[7]), vector[7, 0]);
+        assert_eq!(enter.target_path(&vector[7]), vector[7, 0]);
         assert_eq!(enter.source_path(&vector[7, 0], 0), vector[7]);
         assert!(plan::reaches(false, enter.rounds(), &vector[7, 0]));
         assert!(!plan::reaches(false, enter.rounds(), &vector[7, 1]));
         assert!(plan::reaches(false, enter.rounds(), &vector[7]));
         let (again, _) = dag.vertex(2).edge_of(2);
-        assert_eq!(again.place(&vector[7, 0]), vector[7, 1]);
+        assert_eq!(again.target_path(&vector[7, 0]), vector[7, 1]);
         assert_eq!(again.source_path(&vector[7, 1], 0), vector[7, 0]);
         let (out, _) = dag.vertex(2).edge_of(3);
         assert!(out.is_break() && !out.is_normal());
-        assert_eq!(out.place(&vector[7, 4]), vector[7]);
+        assert_eq!(out.target_path(&vector[7, 4]), vector[7]);
         assert_eq!(out.source_path(&vector[7], 4), vector[7, 4]);
         let (each, _) = dag.vertex(0).edge_of(0);
         assert!(each.is_for_each());
@@ -106,11 +114,11 @@ fun edges_lead_from_path_to_place_and_back() {
 }
 
 #[test]
-fun a_block_is_what_the_columns_say() {
+fun add_blocks_stores_the_columns() {
     with_dag!(|dag| {
         let (region, loop_) = (dag.block(0), dag.block(1));
         assert!(region.is_region() && !loop_.is_region());
-        assert_eq!(*dag.block(3).around(), vector[1]);
+        assert_eq!(*dag.block(3).enclosing(), vector[1]);
         assert_eq!(dag.block(2).region(), option::some(0));
         assert_eq!(*region.cursors(), vector[1]);
         assert_eq!(*loop_.starts(), vector[5, BLOCKS + 3]);
@@ -119,49 +127,50 @@ fun a_block_is_what_the_columns_say() {
         assert_eq!(region.needs()[0].vertex(), 1);
         assert_eq!(region.needs()[0].port(), 0);
         assert!(region.has_need(1, 0) && !region.has_need(1, 1));
-        assert_eq!(region.collects()[0].edge().left(), option::some(0));
+        assert_eq!(region.collect_edges()[0].edge().left_region(), option::some(0));
         assert_eq!(*region.gathered_from(4, 0), vector[3]);
         assert_eq!(plan::max_cursors(), 32);
     });
 }
 
 #[test]
-fun who_is_not_done_keeps_it_and_goes_on() {
+fun save_draft_allows_a_second_transaction() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (mut dag, name) = draft(dags, tools, ctx);
         dag.add_chunk(b"first");
-        dag.keep(ctx);
+        dag.save_draft(ctx);
         name.share();
     });
     let scenario = runner.next_tx(ALICE);
     let mut dag = scenario.take_from_sender<Dag>();
     dag.add_chunk(b"second");
     columns().write(&mut dag);
-    dag.check(0);
-    dag.check(1);
+    dag.check_page(0);
+    dag.check_page(1);
     dag.publish(scenario.ctx());
     runner.end();
 }
 
 #[test]
-fun a_further_version_belongs_to_its_name() {
+fun draft_version_requires_the_name() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (dag, name) = draft(dags, tools, ctx);
         let second = draft_version(dags, tools, &name, FLOW_2, vector[ADD], ctx);
         assert_eq!(second.fqn(), FLOW_2.to_ascii_string());
         assert_eq!(*dag.tools(), *second.tools());
-        dag.keep(ctx);
-        second.keep(ctx);
+        dag.save_draft(ctx);
+        second.save_draft(ctx);
         name.share();
     });
     runner.end();
 }
-// === What is refused ===
+
+// === Rejected calls ===
 
 #[test, expected_failure(abort_code = dag::EInvalidFqn)]
-fun an_fqn_follows_the_grammar() {
+fun draft_rejects_an_invalid_fqn() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (dag, name) = dag::draft(
@@ -173,62 +182,63 @@ fun an_fqn_follows_the_grammar() {
             vector[],
             ctx,
         );
-        dag.keep(ctx);
+        dag.save_draft(ctx);
         name.share();
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = dag::EInvalidFqn)]
-fun a_further_version_follows_the_grammar() {
+fun draft_version_rejects_an_invalid_fqn() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (dag, name) = draft(dags, tools, ctx);
-        draft_version(dags, tools, &name, b"xyz.example.flow@0", vector[ADD], ctx).keep(ctx);
-        dag.keep(ctx);
+        draft_version(dags, tools, &name, b"xyz.example.flow@0", vector[ADD], ctx).save_draft(ctx);
+        dag.save_draft(ctx);
         name.share();
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = dag::EWrongName)]
-fun another_name_is_refused() {
+fun draft_version_rejects_another_name() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (dag, name) = draft(dags, tools, ctx);
-        draft_version(dags, tools, &name, b"xyz.example.other@1", vector[ADD], ctx).keep(ctx);
-        dag.keep(ctx);
+        draft_version(dags, tools, &name, b"xyz.example.other@1", vector[ADD], ctx).save_draft(ctx);
+        dag.save_draft(ctx);
         name.share();
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = dag::EFqnTaken)]
-fun an_fqn_is_taken_once() {
+fun draft_version_rejects_a_taken_fqn() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (dag, name) = draft(dags, tools, ctx);
-        draft_version(dags, tools, &name, FLOW, vector[ADD], ctx).keep(ctx);
-        dag.keep(ctx);
+        draft_version(dags, tools, &name, FLOW, vector[ADD], ctx).save_draft(ctx);
+        dag.save_draft(ctx);
         name.share();
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = dag::EUnknownTool)]
-fun tools_have_to_be_registered() {
+fun draft_version_rejects_an_unknown_tool() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (dag, name) = draft(dags, tools, ctx);
-        draft_version(dags, tools, &name, FLOW_2, vector[ADD, b"xyz.example.sub@1"], ctx).keep(ctx);
-        dag.keep(ctx);
+        let tool_names = vector[ADD, b"xyz.example.sub@1"];
+        draft_version(dags, tools, &name, FLOW_2, tool_names, ctx).save_draft(ctx);
+        dag.save_draft(ctx);
         name.share();
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = name::ENameTaken)]
-fun a_first_version_makes_the_name() {
+fun draft_rejects_a_taken_name() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (dag, name) = draft(dags, tools, ctx);
@@ -241,8 +251,8 @@ fun a_first_version_makes_the_name() {
             vector[],
             ctx,
         );
-        dag.keep(ctx);
-        other.keep(ctx);
+        dag.save_draft(ctx);
+        other.save_draft(ctx);
         name.share();
         second.share();
     });
@@ -250,7 +260,7 @@ fun a_first_version_makes_the_name() {
 }
 
 #[test, expected_failure(abort_code = dag::EDescriptionTooLong)]
-fun a_description_is_short() {
+fun draft_rejects_a_long_description() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (dag, name) = dag::draft(
@@ -262,159 +272,159 @@ fun a_description_is_short() {
             vector[],
             ctx,
         );
-        dag.keep(ctx);
+        dag.save_draft(ctx);
         name.share();
     });
     runner.end();
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun a_page_of_vertices_exists() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun add_ports_rejects_a_missing_page() {
     with_draft!(|dag| {
         columns().write(dag);
         dag.add_ports(1, vector[], vector[], vector[]);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun a_page_of_blocks_exists() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun add_collect_edges_rejects_a_missing_page() {
     with_draft!(|dag| {
         columns().write(dag);
-        dag.add_collects(1, vector[], vector[], vector[]);
+        dag.add_collect_edges(1, vector[], vector[], vector[]);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun a_page_of_vertices_has_some() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun add_vertices_rejects_an_empty_page() {
     with_draft!(|dag| {
         add_vertices(dag, 0);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun a_page_of_vertices_is_not_longer() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun add_vertices_rejects_65_entries() {
     with_draft!(|dag| {
         add_vertices(dag, 65);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun a_page_of_vertices_comes_after_full_ones() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun add_vertices_rejects_a_page_after_a_partial_one() {
     with_draft!(|dag| {
         add_vertices(dag, 3);
         add_vertices(dag, 1);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun a_page_of_blocks_has_some() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun add_blocks_rejects_an_empty_page() {
     with_draft!(|dag| {
         add_blocks(dag, 0);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun a_page_of_blocks_is_not_longer() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun add_blocks_rejects_65_entries() {
     with_draft!(|dag| {
         add_blocks(dag, 65);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun a_page_of_blocks_comes_after_full_ones() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun add_blocks_rejects_a_page_after_a_partial_one() {
     with_draft!(|dag| {
         add_blocks(dag, 3);
         add_blocks(dag, 1);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun blocks_come_before_vertices() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun add_blocks_rejects_a_draft_with_vertices() {
     with_draft!(|dag| {
         add_vertices(dag, 1);
         add_blocks(dag, 1);
     });
 }
 
-#[test, expected_failure(abort_code = dag::ETooLarge)]
-fun there_are_few_vertices() {
+#[test, expected_failure(abort_code = dag::EPlanTooLarge)]
+fun add_vertices_rejects_a_2049th_vertex() {
     with_draft!(|dag| {
         32u64.do!(|_| add_vertices(dag, 64));
         add_vertices(dag, 1);
     });
 }
 
-#[test, expected_failure(abort_code = dag::ETooLarge)]
-fun there_are_few_blocks() {
+#[test, expected_failure(abort_code = dag::EPlanTooLarge)]
+fun add_blocks_rejects_a_2049th_block() {
     with_draft!(|dag| {
         32u64.do!(|_| add_blocks(dag, 64));
         add_blocks(dag, 1);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun pages_are_checked_in_order() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun check_rejects_a_later_page() {
     with_draft!(|dag| {
         columns().write(dag);
-        dag.check(1);
+        dag.check_page(1);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun a_page_is_checked_if_it_exists() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun check_rejects_a_missing_page() {
     with_draft!(|dag| {
         columns().write(dag);
-        dag.check(0);
-        dag.check(1);
-        dag.check(2);
+        dag.check_page(0);
+        dag.check_page(1);
+        dag.check_page(2);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun a_group_is_added_before_the_checks() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun add_group_invalidates_the_checks() {
     with_draft!(|dag| {
         columns().write(dag);
-        dag.check(0);
+        dag.check_page(0);
         dag.add_group(b"more".to_ascii_string(), vector[]);
-        dag.check(1);
+        dag.check_page(1);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun a_port_is_added_before_the_checks() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun add_ports_invalidates_the_checks() {
     with_draft!(|dag| {
         columns().write(dag);
-        dag.check(0);
+        dag.check_page(0);
         dag.add_ports(0, vector[0], vector[b"new".to_ascii_string()], vector[0]);
-        dag.check(1);
+        dag.check_page(1);
     });
 }
 
-#[test, expected_failure(abort_code = dag::EWrongPage)]
-fun a_list_is_added_before_the_checks() {
+#[test, expected_failure(abort_code = dag::EInvalidPage)]
+fun add_collect_edges_invalidates_the_checks() {
     with_draft!(|dag| {
         columns().write(dag);
-        dag.check(0);
-        dag.add_collects(0, vector[], vector[], vector[]);
-        dag.check(1);
+        dag.check_page(0);
+        dag.add_collect_edges(0, vector[], vector[], vector[]);
+        dag.check_page(1);
     });
 }
 
-#[test, expected_failure(abort_code = dag::ENotChecked)]
-fun all_pages_are_checked() {
+#[test, expected_failure(abort_code = dag::EPagesNotChecked)]
+fun publish_requires_all_checks() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (mut dag, name) = draft(dags, tools, ctx);
         columns().write(&mut dag);
-        dag.check(0);
+        dag.check_page(0);
         dag.publish(ctx);
         name.share();
     });
     runner.end();
 }
 
-#[test, expected_failure(abort_code = dag::ENotChecked)]
-fun a_workflow_has_a_vertex() {
+#[test, expected_failure(abort_code = dag::EPagesNotChecked)]
+fun publish_requires_a_vertex() {
     let mut runner = start();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let (mut dag, name) = draft(dags, tools, ctx);

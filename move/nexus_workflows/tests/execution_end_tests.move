@@ -1,4 +1,4 @@
-/// Executions that schedules begin, what they leave, and when nothing is left of one.
+/// Executions that a schedule starts, their remaining funds, and their deletion.
 #[test_only]
 module nexus_workflows::execution_end_tests;
 
@@ -12,7 +12,7 @@ use nexus_workflows::dag::Dag;
 use nexus_workflows::execution;
 use nexus_workflows::execution_runner::{
     advance,
-    begin,
+    start_execution,
     change,
     request,
     settle,
@@ -34,35 +34,35 @@ const LEE: address = @0x1;
 const START_MS: u64 = 1_000_000;
 const FUNDS_MIST: u64 = 30_000_000;
 const LASTS_MS: u64 = 600_000;
-/// Of the schedule that begins executions here.
+/// The schedule that starts the executions.
 const SCHEDULE: address = @0x5C;
 
 // === Settings ===
 
 #[test, expected_failure(abort_code = leader_registry::ENotAccepting)]
-fun nothing_begins_while_no_invocations_are_taken() {
+fun start_fails_while_the_registry_does_not_accept() {
     let mut stage = schedule_runner::start();
     stage.runner().configure_leaders(false);
-    stage.begin(terms().with_revision(1).with_outcome_bytes(1));
+    stage.start_execution(terms().with_revision(1).with_outcome_bytes(1));
     abort
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun nothing_begins_with_a_registry_of_another_version() {
+fun start_rejects_a_registry_of_another_version() {
     let mut stage = schedule_runner::start();
     stage.runner().tx!(EVE, |_, leaders, _, _| leaders.set_version_for_testing(0));
-    stage.begin(terms());
+    stage.start_execution(terms());
     abort
 }
 
 #[test]
-fun execution_keeps_the_settings_with_which_it_began() {
+fun execution_keeps_its_settings_after_a_change() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.runner().configure_leaders(false);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
-        // A MIST for each byte would be less than the 13 096 900 of before.
+        // At one MIST per byte, the payment would be less than the earlier 13 096 900.
         assert_eq!(execution.funds_mist(), 100_000_000 - 13_096_900);
     });
     stage.end();
@@ -71,9 +71,9 @@ fun execution_keeps_the_settings_with_which_it_began() {
 // === Entry values ===
 
 #[test]
-fun entry_values_are_those_of_their_vertex_and_port() {
+fun entry_returns_the_value_of_a_vertex_and_port() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms().with_values(7, port(b"b", b"22")));
+    let id = stage.start_execution(terms().with_values(7, port(b"b", b"22")));
     stage.execution_tx!(BOB, id, |execution, _, _, _, _, _| {
         let (a, b) = (b"a".to_ascii_string(), b"b".to_ascii_string());
         assert_eq!(execution.entry(0, &a), option::some(port(b"a", b"1").port(&a)));
@@ -81,7 +81,7 @@ fun entry_values_are_those_of_their_vertex_and_port() {
         assert_eq!(execution.entry(0, &b), option::none());
         assert_eq!(execution.entry(7, &a), option::none());
         assert_eq!(execution.entry(1, &a), option::none());
-        // Nobody else's values went with these.
+        // The values of other vertices remain.
         execution.remove_entry(7);
         execution.remove_entry(7);
         assert_eq!(execution.entry(7, &b), option::none());
@@ -92,13 +92,13 @@ fun entry_values_are_those_of_their_vertex_and_port() {
 
 // === Schedules ===
 
-/// 143 bytes of an object, 242 of the fields, and 316 of the one record.
+/// An object of 143 bytes, fields of 242 bytes, and one record of 316 bytes.
 #[test]
-fun schedule_begins_an_execution_and_learns_what_that_stored() {
+fun start_scheduled_returns_the_stored_bytes() {
     let mut stage = schedule_runner::start();
-    let (id, bytes) = stage.begin_scheduled();
+    let (id, bytes) = stage.start_scheduled();
     assert_eq!(bytes, 701);
-    let begun = vector[
+    let started = vector[
         field(id),
         field(stage.dag()),
         field(b"xyz.example.flow@1"),
@@ -110,15 +110,15 @@ fun schedule_begins_an_execution_and_learns_what_that_stored() {
         field(START_MS + LASTS_MS),
         change(vector[run::new(0, vector[])], vector[], vector[], vector[]),
     ].flatten();
-    assert_eq!(told<execution::ExecutionBegun>(), begun);
+    assert_eq!(told<execution::ExecutionStarted>(), started);
     stage.execution_tx!(EVE, id, |execution, _, _, _, _, _| {
         assert_eq!(execution.owner(), BOB);
         let a = b"a".to_ascii_string();
         assert_eq!(execution.entry(0, &a), option::some(port(b"a", b"1").port(&a)));
         assert_eq!(execution.entry(3, &a), option::some(port(b"a", b"33").port(&a)));
-        assert!(!execution.is_left_to(SCHEDULE.to_id()));
+        assert!(!execution.is_collectable_by(SCHEDULE.to_id()));
     });
-    // The first record is paid for by the keeper, and not again by who requests.
+    // The keeper pays for the first record. The requester is not paid for it again.
     assert!(stage.request(LEE, id));
     stage.execution_tx!(EVE, id, |execution, _, _, _, _, _| {
         assert_eq!(execution.funds_mist(), FUNDS_MIST - 13_096_900);
@@ -126,12 +126,12 @@ fun schedule_begins_an_execution_and_learns_what_that_stored() {
     stage.end();
 }
 
-/// 143 bytes of an object, and 242 of the fields and 8 of the time.
+/// An object of 143 bytes, fields of 242 bytes, and a time of 8 bytes.
 #[test]
-fun scheduled_execution_in_which_nothing_begins_ends_at_once_and_keeps_its_funds() {
+fun scheduled_execution_without_runs_ends_and_keeps_its_funds() {
     let mut stage = schedule_runner::start();
     stage.with_nothing_to_do();
-    let (id, bytes) = stage.begin_scheduled();
+    let (id, bytes) = stage.start_scheduled();
     assert_eq!(bytes, 393);
     stage.execution_tx!(EVE, id, |execution, _, _, _, _, _| {
         assert_eq!(execution.ended_at_ms(), option::some(START_MS));
@@ -141,35 +141,35 @@ fun scheduled_execution_in_which_nothing_begins_ends_at_once_and_keeps_its_funds
 }
 
 #[test]
-fun schedule_collects_once_what_its_execution_left() {
+fun schedule_collects_an_execution_once() {
     let mut stage = schedule_runner::start();
-    let (id, _) = stage.begin_scheduled();
+    let (id, _) = stage.start_scheduled();
     stage.runner().advance(4_000);
     stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| {
-        assert!(!execution.is_left_to(SCHEDULE.to_id()));
+        assert!(!execution.is_collectable_by(SCHEDULE.to_id()));
         execution.cancel(clock, ctx);
-        assert!(execution.is_left_to(SCHEDULE.to_id()));
-        assert!(!execution.is_left_to(@0x5D.to_id()));
-        let funds = execution.take_left();
+        assert!(execution.is_collectable_by(SCHEDULE.to_id()));
+        assert!(!execution.is_collectable_by(@0x5D.to_id()));
+        let funds = execution.take_free_funds();
         let (status, ended_at_ms) = execution.collect();
         assert_eq!(funds.destroy_for_testing(), FUNDS_MIST);
         assert_eq!(status, b"cancelled".to_ascii_string());
         assert_eq!(ended_at_ms, START_MS + 4_000);
         assert_eq!(execution.funds_mist(), 0);
-        assert!(!execution.is_left_to(SCHEDULE.to_id()));
+        assert!(!execution.is_collectable_by(SCHEDULE.to_id()));
     });
     stage.end();
 }
 
 #[test]
-fun what_is_said_to_be_over_too_late_ended_with_its_deadline() {
+fun collect_returns_at_most_the_deadline() {
     let mut stage = schedule_runner::start();
-    let (id, _) = stage.begin_scheduled();
+    let (id, _) = stage.start_scheduled();
     stage.runner().advance(LASTS_MS + 5_000);
     stage.execution_tx!(EVE, id, |execution, _, _, _, clock, _| {
         execution.expire(clock);
         assert_eq!(execution.ended_at_ms(), option::some(START_MS + LASTS_MS + 5_000));
-        let funds = execution.take_left();
+        let funds = execution.take_free_funds();
         let (status, ended_at_ms) = execution.collect();
         assert_eq!(funds.destroy_for_testing(), FUNDS_MIST);
         assert_eq!(status, b"timed_out".to_ascii_string());
@@ -178,58 +178,58 @@ fun what_is_said_to_be_over_too_late_ended_with_its_deadline() {
     stage.end();
 }
 
-// === What is left ===
+// === Deletion ===
 
 #[test]
-fun execution_is_clean_without_records_invocations_entries_and_a_schedule() {
+fun execution_is_empty_without_records_invocations_and_entries() {
     let mut stage = schedule_runner::start();
-    let (id, _) = stage.begin_scheduled();
+    let (id, _) = stage.start_scheduled();
     assert!(stage.request(LEE, id));
     let invocation = stage.settle(b"ok", port(b"out", b"1"));
     assert!(stage.advance(LEE, id));
     let invocation = stage.runner().next_tx(BOB).take_shared_by_id<Invocation>(invocation);
     stage.execution_tx!(BOB, id, |execution, _, _, _, _, _| {
-        // One record, one invocation and two entries, and then one after the other is gone.
-        assert!(!execution.is_clean());
+        // One record, one invocation and two entries are removed in turn.
+        assert!(!execution.is_empty());
         execution.remove_entry(0);
-        assert!(!execution.is_clean());
+        assert!(!execution.is_empty());
         execution.remove_entry(3);
-        assert!(!execution.is_clean());
+        assert!(!execution.is_empty());
         execution.records_mut().remove_run(run::new(0, vector[]));
-        assert!(!execution.is_clean());
+        assert!(!execution.is_empty());
         execution.delete_invocation(invocation);
-        assert!(!execution.is_clean());
-        execution.take_left().destroy_for_testing();
+        assert!(!execution.is_empty());
+        execution.take_free_funds().destroy_for_testing();
         execution.collect();
-        assert!(execution.is_clean());
+        assert!(execution.is_empty());
     });
     stage.end();
 }
 
 #[test]
-fun execution_with_one_entry_value_and_one_invocation_is_not_clean() {
+fun execution_with_an_entry_value_or_an_invocation_is_not_empty() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
     let invocation = stage.settle(b"ok", port(b"out", b"1"));
     assert!(stage.advance(LEE, id));
     let invocation = stage.runner().next_tx(BOB).take_shared_by_id<Invocation>(invocation);
     stage.execution_tx!(BOB, id, |execution, _, _, _, _, _| {
         execution.records_mut().remove_run(run::new(0, vector[]));
-        assert!(!execution.is_clean());
+        assert!(!execution.is_empty());
         execution.delete_invocation(invocation);
-        assert!(!execution.is_clean());
+        assert!(!execution.is_empty());
         execution.remove_entry(0);
-        assert!(execution.is_clean());
+        assert!(execution.is_empty());
     });
     stage.end();
 }
 
 #[test]
-fun execution_with_records_alone_is_not_clean() {
+fun execution_with_records_is_not_empty() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
     let invocation = stage.settle(b"ok", port(b"out", b"1"));
     assert!(stage.advance(LEE, id));
@@ -239,10 +239,10 @@ fun execution_with_records_alone_is_not_clean() {
         execution.remove_entry(0);
         execution.delete_invocation(invocation);
         5u64.do!(|i| {
-            assert!(!execution.is_clean());
+            assert!(!execution.is_empty());
             execution.records_mut().remove_run(run::new(i as u16, vector[]));
         });
-        assert!(execution.is_clean());
+        assert!(execution.is_empty());
     });
     stage.end();
 }
@@ -250,16 +250,16 @@ fun execution_with_records_alone_is_not_clean() {
 // === Helpers ===
 
 use fun advance as Stage.advance;
-use fun begin as Stage.begin;
-use fun begin_scheduled as Stage.begin_scheduled;
+use fun start_execution as Stage.start_execution;
+use fun start_scheduled as Stage.start_scheduled;
 use fun request as Stage.request;
 use fun settle as Stage.settle;
 use fun with_fan as Stage.with_fan;
 use fun with_nothing_to_do as Stage.with_nothing_to_do;
 
-/// An execution of Bob's that lasts 10 minutes and has entry values of two vertices, and the bytes
-/// that it stored.
-fun begin_scheduled(stage: &mut Stage): (ID, u64) {
+/// Return an execution of Bob with a duration of 10 minutes and entry values of two vertices, and
+/// the stored bytes.
+fun start_scheduled(stage: &mut Stage): (ID, u64) {
     let (dag, lee) = (stage.dag(), stage.lee());
     let scenario = stage.runner().next_tx(EVE);
     let registry = scenario.take_shared<LeaderRegistry>();
@@ -268,13 +268,25 @@ fun begin_scheduled(stage: &mut Stage): (ID, u64) {
     let clock = scenario.take_shared<Clock>();
     let prices = vector[5_000_000];
     let terms =
-        execution::consent(&registry, 0, &dag, 0, &leader, prices, 10_000, 100, 10, LASTS_MS, 0);
-    let (id, bytes, read_units) = execution::begin_scheduled(
+        execution::create_terms(
+            &registry,
+            0,
+            &dag,
+            0,
+            &leader,
+            prices,
+            10_000,
+            100,
+            10,
+            LASTS_MS,
+            0,
+        );
+    let (id, bytes, read_units) = execution::start_scheduled(
         &dag,
         0,
         BOB,
         SCHEDULE.to_id(),
-        terms.begun_at(clock.timestamp_ms()),
+        terms.with_start(clock.timestamp_ms()),
         balance::create_for_testing<SUI>(FUNDS_MIST),
         &vector[0, 3],
         &vector[port(b"a", b"1"), port(b"a", b"33")],
@@ -285,7 +297,7 @@ fun begin_scheduled(stage: &mut Stage): (ID, u64) {
     test_scenario::return_immutable(dag);
     test_scenario::return_shared(leader);
     test_scenario::return_shared(registry);
-    // Fees cover a workflow as small as this.
+    // Fees cover reading such a small workflow.
     assert_eq!(read_units, 0);
     (id, bytes)
 }

@@ -1,9 +1,9 @@
-/// What each step of an execution takes of its funds, and who gets it, to the MIST.
+/// The payments of each step of an execution, exact to the MIST.
 ///
-/// Storing a byte costs 7 600 MIST. A run's record has 316 bytes, and its invocation 469 if it has
-/// one leader and no path; each number of a path is 4 more. An attempt costs 9 480 000 MIST: the
-/// price of 5 000 000, 3 670 000 for settling (2 670 000 for failing), and 100 bytes of an outcome.
-/// Each unit of effort is 350 MIST: a request has 150 of them.
+/// Storing a byte costs 7 600 MIST. The record of a run has 316 bytes. Its invocation has 469 bytes
+/// with one leader and an empty path. Each number of a path takes 4 more. An attempt costs 9 480
+/// 000 MIST: the price of 5 000 000, 3 670 000 for settling (2 670 000 for failing), and 100 bytes
+/// of an outcome. Each unit of effort costs 350 MIST. A request has 150 units.
 #[test_only]
 module nexus_workflows::execution_money_tests;
 
@@ -14,7 +14,7 @@ use nexus_workflows::execution;
 use nexus_workflows::execution_runner::{
     advance,
     assert_ended,
-    begin,
+    start_execution,
     closed_tx,
     fail,
     funds_mist,
@@ -45,26 +45,26 @@ const PRICE_MIST: u64 = 5_000_000;
 
 /// 469 bytes, and the effort.
 const INVOCATION_MIST: u64 = 3_616_900;
-/// What a request has to find: an attempt, 316 bytes of a record and 1 600 of an invocation, and the
-/// effort.
+/// The funds that a request requires: an attempt, 316 bytes of a record, 1 600 bytes of an
+/// invocation, and the effort.
 const REQUEST_MIST: u64 = 24_094_100;
-/// The same of an iteration, whose record has one number.
+/// The same for an iteration, whose record has one path number.
 const ITERATION_MIST: u64 = 24_124_500;
-/// 1 670 000, 14 bytes of `price_too_high`, and the effort.
+/// 1 670 000 MIST, 14 bytes of `price_too_high`, and the effort.
 const REFUSAL_MIST: u64 = 1_828_900;
-/// What a request takes: an attempt, and its invocation.
+/// The cost of a request: an attempt, and its invocation.
 const REQUESTED_MIST: u64 = 13_096_900;
-/// What advancing pays: 1 050 gas units, and 1 500 bytes of records for 100 MIST each.
+/// The payment for `advance`: 1 050 gas units, and 1 500 bytes of records for 100 MIST each.
 const STEP_MIST: u64 = 1_200_000;
-/// What a list of four that is split takes: a request, the region, and less the rest of the outcome.
+/// The cost of splitting a list of four: a request and the region, less the refund of the outcome.
 const SPLIT_MIST: u64 = 15_059_700;
 
-// === One run ===
+// === Deliveries to one run ===
 
 #[test]
-fun owner_pays_for_what_is_stored_and_for_the_answer_and_gets_the_rest() {
+fun owner_pays_for_storage_and_answer_and_receives_the_rest() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert_eq!(stage.funds_mist(id), FUNDS_MIST);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
@@ -75,7 +75,7 @@ fun owner_pays_for_what_is_stored_and_for_the_answer_and_gets_the_rest() {
     let invocation = stage.last_invocation();
     assert_eq!(invocation.payment_mist(), 9_480_000);
     test_scenario::return_shared(invocation);
-    // 2 bytes of the variant and 11 of the ports are 98 800 MIST: 661 200 of the 760 000 are left.
+    // 2 bytes of the variant and 11 of the ports cost 98 800 MIST. 661 200 of 760 000 remain.
     stage.settle(b"ok", port(b"result", b"3"));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(execution.advance(dag, invocation, clock, ctx));
@@ -98,9 +98,9 @@ fun owner_pays_for_what_is_stored_and_for_the_answer_and_gets_the_rest() {
 }
 
 #[test, expected_failure(arithmetic_error, location = sui::funds_accumulator)]
-fun whoever_requests_gets_no_less_than_it_stored() {
+fun request_pays_no_less_than_the_storage() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         execution.request(dag, tool, leader, 0, vector[], clock, ctx);
         assert_paid_at_most(LEE, INVOCATION_MIST - 1);
@@ -109,24 +109,24 @@ fun whoever_requests_gets_no_less_than_it_stored() {
 }
 
 #[test]
-fun request_is_made_with_funds_that_just_cover_it() {
+fun request_succeeds_with_the_exact_funds() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms().with_funds(REQUEST_MIST));
+    let id = stage.start_execution(terms().with_funds(REQUEST_MIST));
     assert!(stage.request(LEE, id));
-    // Nothing was short.
-    assert_eq!(event::events_by_type<execution::ExecutionShort>().length(), 0);
+    // The funds were sufficient.
+    assert_eq!(event::events_by_type<execution::ExecutionUnderfunded>().length(), 0);
     assert_eq!(stage.funds_mist(id), REQUEST_MIST - REQUESTED_MIST);
     stage.end();
 }
 
 #[test]
-fun owner_is_told_that_one_mist_is_missing() {
+fun request_emits_underfunded_when_one_mist_is_missing() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms().with_funds(REQUEST_MIST - 1));
+    let id = stage.start_execution(terms().with_funds(REQUEST_MIST - 1));
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(!execution.request(dag, tool, leader, 0, vector[], clock, ctx));
         let short = vector[field(id), field(BOB), field(REQUEST_MIST), field(REQUEST_MIST - 1)];
-        assert_eq!(told<execution::ExecutionShort>(), short.flatten());
+        assert_eq!(told<execution::ExecutionUnderfunded>(), short.flatten());
         assert_eq!(execution.funds_mist(), REQUEST_MIST - 1);
         assert_paid_at_most(LEE, 0);
     });
@@ -136,9 +136,9 @@ fun owner_is_told_that_one_mist_is_missing() {
 }
 
 #[test]
-fun refusal_costs_what_failing_does_and_the_bytes_of_its_reason() {
+fun refusal_costs_the_fail_fee_and_the_bytes_of_its_reason() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms().with_prices(vector[PRICE_MIST - 1]));
+    let id = stage.start_execution(terms().with_prices(vector[PRICE_MIST - 1]));
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
         assert!(execution.is_ended());
@@ -151,10 +151,10 @@ fun refusal_costs_what_failing_does_and_the_bytes_of_its_reason() {
 }
 
 #[test]
-fun refusal_is_tried_again_only_later() {
+fun refused_run_is_retried_only_after_a_delay() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
-    let id = stage.begin(terms().with_prices(vector[PRICE_MIST - 1]));
+    let id = stage.start_execution(terms().with_prices(vector[PRICE_MIST - 1]));
     assert!(stage.request(LEE, id));
     assert_eq!(stage.funds_mist(id), FUNDS_MIST - REFUSAL_MIST);
     // The second of two attempts is 5 s later.
@@ -165,21 +165,21 @@ fun refusal_is_tried_again_only_later() {
     stage.end();
 }
 
-#[test, expected_failure(abort_code = execution::EFundsShort)]
-fun step_is_not_made_for_less_than_its_effort() {
+#[test, expected_failure(abort_code = execution::EInsufficientFunds)]
+fun request_requires_funds_for_its_effort() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms().with_funds(25_000_000));
+    let id = stage.start_execution(terms().with_funds(25_000_000));
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
-        execution.records_mut().work(20_000);
+        execution.records_mut().add_effort(20_000);
         execution.request(dag, tool, leader, 0, vector[], clock, ctx);
     });
     abort
 }
 
 #[test, expected_failure(arithmetic_error, location = sui::funds_accumulator)]
-fun whoever_finds_a_refusal_gets_no_less() {
+fun refusal_pays_no_less_than_its_cost() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms().with_prices(vector[PRICE_MIST - 1]));
+    let id = stage.start_execution(terms().with_prices(vector[PRICE_MIST - 1]));
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         execution.request(dag, tool, leader, 0, vector[], clock, ctx);
         assert_paid_at_most(LEE, REFUSAL_MIST - 1);
@@ -188,14 +188,14 @@ fun whoever_finds_a_refusal_gets_no_less() {
 }
 
 #[test]
-fun second_attempt_costs_as_much_and_has_a_record_already() {
+fun second_attempt_costs_the_same_without_a_new_record() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
     stage.fail();
     assert!(stage.advance(EVE, id));
-    // 9 480 000 less 1 520 000 and 1 200 000 came back.
+    // 9 480 000 less 1 520 000 and 1 200 000 were refunded.
     assert_eq!(stage.funds_mist(id), 93_663_100);
     stage.runner().advance(5_000);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
@@ -210,16 +210,16 @@ fun second_attempt_costs_as_much_and_has_a_record_already() {
     stage.end();
 }
 
-// === What follows from an outcome ===
+// === Effects of an outcome ===
 
-/// Four edges may write 357 bytes each, and write 325; 12 more would say that a port is missing. Each
-/// edge has 95 of effort at least, and here 102. The answer has the 200 bytes that it may have: nothing
-/// comes back but what advancing pays.
+/// Four edges may write 357 bytes each and write 325. A missing port would write 12 more. Each edge
+/// has at least 95 units of effort, here 102. The answer has the maximum of 200 bytes, so only the
+/// payment for `advance` is refunded.
 #[test]
-fun whoever_advances_is_paid_for_what_follows() {
+fun advance_pays_for_its_effects() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_933_900));
+    let id = stage.start_execution(terms().with_outcome_bytes(200).with_funds(24_933_900));
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", port(b"out", text(190, 49)));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
@@ -230,50 +230,50 @@ fun whoever_advances_is_paid_for_what_follows() {
     stage.end();
 }
 
-/// 32 edges with 95 of effort and 2 for the one port of the answer, and a look at 26 ports of each
-/// vertex, 20 and 5 for each: 7 904 of 8 000.
+/// 32 edges have 95 units of effort each, and 2 for the one port of the answer. Each of their
+/// vertices has 20, and 5 for each of 26 ports: 7 904 of 8 000 units.
 #[test]
-fun steps_are_published_up_to_their_limit() {
+fun check_accepts_a_step_at_the_effort_limit() {
     let mut stage = schedule_runner::start();
     stage.with_wide_fan(26);
     stage.end();
 }
 
 #[test, expected_failure(abort_code = dag::EStepTooLarge)]
-fun step_beyond_the_limit_is_not_published() {
+fun check_rejects_a_step_above_the_effort_limit() {
     let mut stage = schedule_runner::start();
     stage.with_wide_fan(27);
     abort
 }
 
-/// Each of the 32 edges takes 95, two looks at the region of 20, what the region needs 2, and a look
-/// at a vertex 20 and 5 for each port; all of them together 64 for the port of the answer.
+/// Each of the 32 edges has 95 units of effort, two lookups of the region 20 each, its need 2, and
+/// the vertex 20 and 5 per port. All edges together have 64 for the port of the answer.
 #[test]
-fun steps_in_a_region_are_published_up_to_their_limit() {
+fun check_accepts_a_region_step_at_the_effort_limit() {
     let mut stage = schedule_runner::start();
     stage.with_wide_region(18, 2);
     stage.end();
 }
 
 #[test, expected_failure(abort_code = dag::EStepTooLarge)]
-fun step_in_a_region_beyond_the_limit_is_not_published() {
+fun check_rejects_a_region_step_above_the_effort_limit() {
     let mut stage = schedule_runner::start();
     stage.with_wide_region(19, 2);
     abort
 }
 
 #[test]
-fun what_follows_waits_for_the_last_mist() {
+fun advance_waits_until_the_funds_cover_its_effects() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.begin(terms().with_outcome_bytes(200).with_funds(24_933_899));
+    let id = stage.start_execution(terms().with_outcome_bytes(200).with_funds(24_933_899));
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", port(b"out", text(190, 49)));
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(!execution.advance(dag, invocation, clock, ctx));
         let short = vector[field(id), field(BOB), field(12_277_000u64), field(12_276_999u64)];
-        assert_eq!(told<execution::ExecutionShort>(), short.flatten());
-        // Nothing was taken.
+        assert_eq!(told<execution::ExecutionUnderfunded>(), short.flatten());
+        // No payment was taken.
         assert_eq!(invocation.payment_mist(), STEP_MIST);
         assert_eq!(execution.funds_mist(), 11_076_999);
         assert_paid_at_most(EVE, 0);
@@ -285,10 +285,10 @@ fun what_follows_waits_for_the_last_mist() {
 }
 
 #[test]
-fun cancelling_pays_back_at_once_all_that_is_not_under_way() {
+fun cancel_refunds_all_funds_that_are_not_in_flight() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", port(b"out", b"1"));
     stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| {
@@ -300,8 +300,8 @@ fun cancelling_pays_back_at_once_all_that_is_not_under_way() {
     });
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(execution.advance(dag, invocation, clock, ctx));
-        assert_eq!(event::events_by_type<execution::ExecutionShort>().length(), 0);
-        // The answer has 10 bytes of 100: 684 000 are left of the invocation's payment.
+        assert_eq!(event::events_by_type<execution::ExecutionUnderfunded>().length(), 0);
+        // The answer has 10 of 100 bytes, so 684 000 MIST of the payment remain.
         assert_paid_at_most(EVE, STEP_MIST);
         assert_paid_at_most(BOB, 684_000);
     });
@@ -311,10 +311,10 @@ fun cancelling_pays_back_at_once_all_that_is_not_under_way() {
 
 // === Iterations ===
 
-/// A list of four has 21 bytes with its variant: 600 400 MIST come back. What is brought into the
-/// region has 312 bytes, and its cursor 12: 2 462 400, and 286 of effort.
+/// A list of four has 21 bytes with its variant, so 600 400 MIST are refunded. The value in the
+/// region takes 312 bytes and its cursor 12: 2 462 400 MIST, and 286 units of effort.
 #[test]
-fun funds_for_two_of_four_iterations_request_two() {
+fun request_iterations_requests_two_of_four_when_funds_cover_two() {
     let mut stage = schedule_runner::start();
     let id = stage.split_in(4, SPLIT_MIST + 2 * ITERATION_MIST);
     assert_eq!(stage.funds_mist(id), 2 * ITERATION_MIST);
@@ -325,65 +325,65 @@ fun funds_for_two_of_four_iterations_request_two() {
 }
 
 #[test]
-fun one_mist_less_requests_one() {
+fun request_iterations_requests_one_when_one_mist_is_missing() {
     let mut stage = schedule_runner::start();
     let id = stage.split_in(4, SPLIT_MIST + 2 * ITERATION_MIST - 1);
     assert_eq!(stage.request_iterations(id, 32), 1);
     stage.end();
 }
 
-/// Its page has about 20 000 bytes: a request pays for reading them, too.
+/// The page has about 20 000 bytes, and a request also pays for reading them.
 #[test]
-fun funds_for_two_iterations_cover_reading_too() {
+fun request_iterations_requests_two_when_funds_cover_reading() {
     let mut stage = schedule_runner::start();
     stage.with_wide_region(18, 30);
     let mut read_mist = 0;
-    let measured = stage.begin(terms());
+    let measured = stage.start_execution(terms());
     stage.execution_tx!(LEE, measured, |_, dag, tool, _, _, ctx| {
         read_mist = consent::request_read_mist(dag, tool, 1, ctx);
     });
     assert!(read_mist > 0);
     stage.split_list(measured);
     let spent_mist = FUNDS_MIST - stage.funds_mist(measured) + read_mist;
-    let short = stage.begin(terms().with_funds(spent_mist + 2 * ITERATION_MIST - 1));
+    let short = stage.start_execution(terms().with_funds(spent_mist + 2 * ITERATION_MIST - 1));
     stage.split_list(short);
     assert_eq!(stage.request_iterations(short, 32), 1);
-    let enough = stage.begin(terms().with_funds(spent_mist + 2 * ITERATION_MIST));
+    let enough = stage.start_execution(terms().with_funds(spent_mist + 2 * ITERATION_MIST));
     stage.split_list(enough);
     assert_eq!(stage.request_iterations(enough, 32), 2);
     // The funds do not cover one iteration.
-    let lacking = stage.begin(terms().with_funds(spent_mist + ITERATION_MIST - 1));
-    stage.split_list(lacking);
-    stage.execution_tx!(LEE, lacking, |execution, dag, tool, leader, clock, ctx| {
+    let underfunded = stage.start_execution(terms().with_funds(spent_mist + ITERATION_MIST - 1));
+    stage.split_list(underfunded);
+    stage.execution_tx!(LEE, underfunded, |execution, dag, tool, leader, clock, ctx| {
         let n = execution.request_iterations(dag, tool, leader, 1, vector[], 32, clock, ctx);
         assert_eq!(n, 0);
-        assert_eq!(event::events_by_type<execution::ExecutionShort>().length(), 1);
+        assert_eq!(event::events_by_type<execution::ExecutionUnderfunded>().length(), 1);
     });
     stage.end();
 }
 
 #[test]
-fun funds_for_one_iteration_request_one() {
+fun request_iterations_requests_one_when_funds_cover_one() {
     let mut stage = schedule_runner::start();
     let id = stage.split_in(4, SPLIT_MIST + ITERATION_MIST);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         let n = execution.request_iterations(dag, tool, leader, 1, vector[], 32, clock, ctx);
         assert_eq!(n, 1);
-        assert_eq!(event::events_by_type<execution::ExecutionShort>().length(), 0);
+        assert_eq!(event::events_by_type<execution::ExecutionUnderfunded>().length(), 0);
         assert_paid_at_most(LEE, 6_079_300);
     });
     stage.end();
 }
 
 #[test]
-fun owner_is_told_that_no_iteration_is_covered() {
+fun request_iterations_emits_underfunded_when_funds_cover_none() {
     let mut stage = schedule_runner::start();
     let id = stage.split_in(4, SPLIT_MIST + ITERATION_MIST - 1);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         let n = execution.request_iterations(dag, tool, leader, 1, vector[], 32, clock, ctx);
         assert_eq!(n, 0);
         let short = vector[field(id), field(BOB), field(ITERATION_MIST), field(ITERATION_MIST - 1)];
-        assert_eq!(told<execution::ExecutionShort>(), short.flatten());
+        assert_eq!(told<execution::ExecutionUnderfunded>(), short.flatten());
         assert_eq!(execution.funds_mist(), ITERATION_MIST - 1);
     });
     stage.refill(id, 1);
@@ -392,10 +392,12 @@ fun owner_is_told_that_no_iteration_is_covered() {
 }
 
 #[test]
-fun one_command_requests_32_iterations_at_most() {
+fun request_iterations_requests_at_most_32() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
-    let id = stage.begin(terms().with_funds(2_000_000_000).with_outcome_bytes(200).with_steps(50));
+    let id = stage.start_execution(
+        terms().with_funds(2_000_000_000).with_outcome_bytes(200).with_steps(50),
+    );
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", list(40));
     assert!(stage.advance(LEE, id));
@@ -403,7 +405,7 @@ fun one_command_requests_32_iterations_at_most() {
     assert_eq!(stage.request_iterations(id, 100), 32);
     assert_eq!(stage.request_iterations(id, 100), 3);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
-        // There is none left, and funds are not asked for.
+        // No iteration is left, so the funds do not matter.
         let n = execution.request_iterations(dag, tool, leader, 1, vector[], 1, clock, ctx);
         assert_eq!(n, 0);
         assert_paid_at_most(LEE, 0);
@@ -413,12 +415,12 @@ fun one_command_requests_32_iterations_at_most() {
 
 // === Gathering ===
 
-/// Four lists may take 357 bytes each, 10 852 800 MIST, and 95 of effort each. They go to one run,
-/// whose record has 316 bytes and 9 for each of them; 340 of effort.
+/// Four lists may take 357 bytes each (10 852 800 MIST), and 95 units of effort each. They go to
+/// one run, whose record has 316 bytes and 9 per list; 340 units of effort.
 #[test]
-fun whoever_gathers_is_paid_for_what_it_brings() {
+fun gather_pays_for_its_effects() {
     let mut stage = schedule_runner::start();
-    let id = stage.emptied_with(10_985_800);
+    let id = stage.finish_region_with(10_985_800);
     stage.execution_tx!(EVE, id, |execution, dag, _, _, clock, ctx| {
         assert!(execution.gather(dag, 0, vector[], clock, ctx));
         assert_eq!(execution.funds_mist(), 10_985_800 - 2_675_200 - 119_000);
@@ -428,13 +430,13 @@ fun whoever_gathers_is_paid_for_what_it_brings() {
 }
 
 #[test]
-fun what_was_gathered_waits_for_the_last_mist() {
+fun gather_waits_until_the_funds_cover_its_effects() {
     let mut stage = schedule_runner::start();
-    let id = stage.emptied_with(10_985_799);
+    let id = stage.finish_region_with(10_985_799);
     stage.execution_tx!(EVE, id, |execution, dag, _, _, clock, ctx| {
         assert!(!execution.gather(dag, 0, vector[], clock, ctx));
         let short = vector[field(id), field(BOB), field(10_985_800u64), field(10_985_799u64)];
-        assert_eq!(told<execution::ExecutionShort>(), short.flatten());
+        assert_eq!(told<execution::ExecutionUnderfunded>(), short.flatten());
         assert_eq!(event::events_by_type<execution::RegionGathered>().length(), 0);
         assert_eq!(execution.funds_mist(), 10_985_799);
         assert_paid_at_most(EVE, 0);
@@ -447,7 +449,7 @@ fun what_was_gathered_waits_for_the_last_mist() {
 
 // === Helpers ===
 
-/// Splits a list of two in an execution that has begun.
+/// Split a list of two in a started execution.
 fun split_list(stage: &mut Stage, id: ID) {
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", list(2));
@@ -456,9 +458,9 @@ fun split_list(stage: &mut Stage, id: ID) {
 
 use fun advance as Stage.advance;
 use fun assert_ended as Stage.assert_ended;
-use fun begin as Stage.begin;
+use fun start_execution as Stage.start_execution;
 use fun closed_tx as Stage.closed_tx;
-use fun emptied_with as Stage.emptied_with;
+use fun finish_region_with as Stage.finish_region_with;
 use fun fail as Stage.fail;
 use fun funds_mist as Stage.funds_mist;
 use fun gather as Stage.gather;
@@ -474,27 +476,27 @@ use fun with_wide_fan as Stage.with_wide_fan;
 use fun split_list as Stage.split_list;
 use fun with_wide_region as Stage.with_wide_region;
 
-/// A port with a list of so many numbers.
+/// Return a port with a list of this many numbers.
 fun list(length: u64): Ports {
     let numbers = vector::tabulate!(length, |_| vector[b"1"]);
-    value::none().with(b"out", value::inline_list(numbers))
+    value::empty_ports().with(b"out", value::inline_list(numbers))
 }
 
-/// An execution with these funds, which has split a list.
+/// Return an execution with these funds that has split a list.
 fun split_in(stage: &mut Stage, length: u64, funds_mist: u64): ID {
     stage.with_spread(4, false);
-    let id = stage.begin(terms().with_funds(funds_mist));
+    let id = stage.start_execution(terms().with_funds(funds_mist));
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", list(length));
     assert!(stage.advance(LEE, id));
     id
 }
 
-/// An execution whose one iteration is closed, and gave nothing; so much is left of the funds.
+/// Return an execution whose only iteration is closed without a value, and its remaining funds.
 ///
-/// A list of one has 12 bytes with its variant: 668 800 MIST come back, 2 562 500 are for the
-/// region, and an iteration takes 15 559 300. Its outcome has 100 bytes.
-fun emptied_with(stage: &mut Stage, funds_mist: u64): ID {
+/// A list of one has 12 bytes with its variant, so 668 800 MIST are refunded. The region costs 2
+/// 562 500 MIST and an iteration 15 559 300. Its outcome has 100 bytes.
+fun finish_region_with(stage: &mut Stage, funds_mist: u64): ID {
     let id = stage.split_in(1, 30_550_600 + funds_mist);
     assert_eq!(stage.request_iterations(id, 1), 1);
     stage.settle(b"none", port(b"out", vector::tabulate!(89, |_| 0x31)));

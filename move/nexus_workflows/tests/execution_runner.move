@@ -1,4 +1,4 @@
-/// Executions that Bob begins himself: the terms, the workflows, and what people do with them.
+/// Executions that Bob starts: terms, workflows, and transactions.
 #[test_only]
 module nexus_workflows::execution_runner;
 
@@ -35,21 +35,21 @@ const MAX_OUTCOME_BYTES: u64 = 100;
 
 // === Terms ===
 
-/// What an execution is begun with.
+/// The arguments for starting an execution.
 public struct Terms has copy, drop {
     revision: u64,
     group: u8,
     prices: vector<u64>,
     outcome_bytes: u64,
     steps: u64,
-    lasts_ms: u64,
+    duration_ms: u64,
     funds_mist: u64,
     vertices: vector<u16>,
     values: vector<Ports>,
 }
 
-/// An hour, ten steps, 100 bytes of each outcome, funds of 100 000 000 MIST, and 1 for the port `a`
-/// of vertex 0.
+/// Return terms with a duration of one hour, ten steps, outcomes of 100 bytes, funds of 100 000 000
+/// MIST, and the value 1 for port `a` of vertex 0.
 public fun terms(): Terms {
     Terms {
         revision: 0,
@@ -57,7 +57,7 @@ public fun terms(): Terms {
         prices: vector[PRICE_MIST],
         outcome_bytes: MAX_OUTCOME_BYTES,
         steps: 10,
-        lasts_ms: HOUR_MS,
+        duration_ms: HOUR_MS,
         funds_mist: FUNDS_MIST,
         vertices: vector[0],
         values: vector[port(b"a", b"1")],
@@ -77,14 +77,16 @@ public fun with_outcome_bytes(mut self: Terms, bytes: u64): Terms {
 
 public fun with_steps(mut self: Terms, steps: u64): Terms { self.steps = steps; self }
 
-public fun with_time(mut self: Terms, lasts_ms: u64): Terms { self.lasts_ms = lasts_ms; self }
+public fun with_duration(mut self: Terms, duration_ms: u64): Terms {
+    self.duration_ms = duration_ms; self
+}
 
 public fun with_funds(mut self: Terms, funds_mist: u64): Terms {
     self.funds_mist = funds_mist;
     self
 }
 
-/// With entry values of one more vertex.
+/// Add entry values of one more vertex.
 public fun with_values(mut self: Terms, vertex: u16, values: Ports): Terms {
     self.vertices.push_back(vertex);
     self.values.push_back(values);
@@ -93,7 +95,7 @@ public fun with_values(mut self: Terms, vertex: u16, values: Ports): Terms {
 
 // === Workflows ===
 
-/// Publishes a workflow that is taken from now on.
+/// Publish a workflow and use it from now on.
 macro fun publish($stage: &mut Stage, $fqn: vector<u8>, $has_blocks: bool, $write: |&mut Dag|) {
     let (stage, fqn) = ($stage, $fqn);
     let mut id = @0x0.to_id();
@@ -104,14 +106,14 @@ macro fun publish($stage: &mut Stage, $fqn: vector<u8>, $has_blocks: bool, $writ
         $write(&mut dag);
         id = object::id(&dag);
         name.share();
-        dag.check(0);
-        if ($has_blocks) dag.check(1);
+        dag.check_page(0);
+        if ($has_blocks) dag.check_page(1);
         dag.publish(ctx);
     });
     stage.with_dag(id);
 }
 
-/// Takes a workflow whose one entry group is of no vertex.
+/// Use a workflow whose only entry group is empty.
 public fun with_nothing_to_do(stage: &mut Stage) {
     publish!(stage, b"xyz.example.idle@1", false, |dag| {
         dag.add_group(b"none".to_ascii_string(), vector[]);
@@ -119,7 +121,8 @@ public fun with_nothing_to_do(stage: &mut Stage) {
     });
 }
 
-/// Takes a workflow that brings a value to four vertices, whether its first run succeeds or fails:
+/// Use a workflow that delivers a value to four vertices, whether its first run succeeds or fails.
+///
 ///
 ///     0 ──▶ 1, 2, 3, 4      0 ──_err_eval──▶ 1, 2, 3, 4
 public fun with_fan(stage: &mut Stage) {
@@ -133,12 +136,12 @@ public fun with_fan(stage: &mut Stage) {
             vector[1, 0, 0, 0, 0],
         );
         let four = vector::tabulate!(4, |i| i as u16);
-        add_edges(dag, 0, b"ok", b"out", four.map_ref!(|i| to(*i, *i + 1)));
-        add_edges(dag, 0, b"_err_eval", b"reason", four.map_ref!(|i| to(*i + 4, *i + 1)));
+        add_edges(dag, 0, b"ok", b"out", four.map_ref!(|i| edge_row(*i, *i + 1)));
+        add_edges(dag, 0, b"_err_eval", b"reason", four.map_ref!(|i| edge_row(*i + 4, *i + 1)));
     });
 }
 
-/// Takes a workflow that brings a value to 32 vertices, each of which has so many ports.
+/// Use a workflow that delivers a value to 32 vertices, each with this number of ports.
 public fun with_wide_fan(stage: &mut Stage, ports: u64) {
     publish!(stage, b"xyz.example.wide@1", false, |dag| {
         dag.add_group(b"all".to_ascii_string(), vector[0]);
@@ -148,13 +151,14 @@ public fun with_wide_fan(stage: &mut Stage, ports: u64) {
             let names = vector::tabulate!(ports, |port| vector[97, 65 + (port as u8)]);
             dag.add_ports(0, vertices, ascii(names), vector::tabulate!(ports, |_| 0));
         });
-        let edges = vector::tabulate!(32, |i| to(i as u16, i as u16 + 1));
+        let edges = vector::tabulate!(32, |i| edge_row(i as u16, i as u16 + 1));
         add_edges(dag, 0, b"ok", b"out", edges);
     });
 }
 
-/// Takes a workflow whose region brings a value to 32 vertices of it, each of which has so many ports,
-/// whose names have so many bytes.
+/// Use a workflow with a region that delivers a value to 32 of its vertices. Each of these has
+/// `ports` ports, with names of `name_bytes` bytes.
+///
 ///
 ///     0 split ──for_each──▶ [region 0: 1 each ──▶ 2, 3, …, 33 ]
 public fun with_wide_region(stage: &mut Stage, ports: u64, name_bytes: u64) {
@@ -188,9 +192,11 @@ public fun with_wide_region(stage: &mut Stage, ports: u64, name_bytes: u64) {
     });
 }
 
-/// Takes a workflow that splits a list, and gathers this many lists of what became of its elements.
-/// What splits is tried twice, 5 s apart; a failure of an element ends nothing. If failures are
-/// gathered, too, their reasons stand in the first list.
+/// Use a workflow that splits a list, and gathers this many lists of the results.
+///
+/// The split has two attempts, 5 s apart. The failure of an element does not end the execution. If
+/// `gathers_failures`, the first list also contains the reasons of failures.
+///
 ///
 ///     0 split ──for_each──▶ [region 0: 1 each ] ──collect──▶ 2 join
 public fun with_spread(stage: &mut Stage, lists: u64, gathers_failures: bool) {
@@ -211,19 +217,19 @@ public fun with_spread(stage: &mut Stage, lists: u64, gathers_failures: bool) {
         let names = vector[b"1", b"2", b"3", b"4"];
         lists.do!(|i| dag.add_ports(0, vector[2], ascii(vector[names[i]]), vector[0]));
         add_edges(dag, 0, b"ok", b"out", vector[vector[0, EACH, 0, 1, 0, 0, 0, 0, NONE]]);
-        let lists = vector::tabulate!(lists, |i| leaving(i as u16 + 1, i as u16));
+        let lists = vector::tabulate!(lists, |i| collect_row(i as u16 + 1, i as u16));
         add_edges(dag, EACH as u8, b"ok", b"out", lists);
         let mut sources = lists.map_ref!(|_| vector[EACH]);
         if (gathers_failures) {
-            add_edges(dag, EACH as u8, b"_err_eval", b"reason", vector[leaving(9, 0)]);
+            add_edges(dag, EACH as u8, b"_err_eval", b"reason", vector[collect_row(9, 0)]);
             sources[0].push_back(EACH);
         };
-        dag.add_collects(0, lists.map_ref!(|_| 0), lists, sources);
+        dag.add_collect_edges(0, lists.map_ref!(|_| 0), lists, sources);
     });
 }
 
-/// Adds vertices outside all blocks, each with the groups that begin with it. They are tried once,
-/// and their failures end the execution.
+/// Add vertices outside all blocks, each with its groups. They have one attempt, and their failures
+/// end the execution.
 fun add_vertices(dag: &mut Dag, groups: vector<vector<u8>>) {
     dag.add_vertices(
         groups.map_ref!(|_| 0),
@@ -247,22 +253,22 @@ fun add_edges(
     dag.add_edges(0, rows.map_ref!(|_| vertex), ascii(variants), ascii(ports), rows);
 }
 
-/// An edge with this number to the first port of a vertex.
-fun to(number: u16, vertex: u16): vector<u16> {
+/// Return the row of an edge to the first port of a vertex.
+fun edge_row(number: u16, vertex: u16): vector<u16> {
     vector[number, vertex, 0, 0, 0, 0, NONE, NONE, NONE]
 }
 
-/// An edge with this number that leaves the region for a list.
-fun leaving(number: u16, list: u16): vector<u16> {
+/// Return the row of an edge that leaves the region for a list.
+fun collect_row(number: u16, list: u16): vector<u16> {
     vector[number, JOIN, list, 0, 0, 0, NONE, NONE, 0]
 }
 
 fun ascii(texts: vector<vector<u8>>): vector<String> { texts.map!(|text| text.to_ascii_string()) }
 
-// === Acts ===
+// === Transactions ===
 
-/// Lets Bob begin an execution that Lee carries.
-public fun begin(stage: &mut Stage, terms: Terms): ID {
+/// Let Bob start an execution that lists Lee's leader.
+public fun start_execution(stage: &mut Stage, terms: Terms): ID {
     let (dag, lee) = (stage.dag(), stage.lee());
     let scenario = stage.runner().next_tx(BOB);
     let registry = scenario.take_shared<LeaderRegistry>();
@@ -270,7 +276,7 @@ public fun begin(stage: &mut Stage, terms: Terms): ID {
     let dag = scenario.take_immutable_by_id<Dag>(dag);
     let clock = scenario.take_shared<Clock>();
     let funds = mint(terms.funds_mist, scenario.ctx());
-    let mut execution = execution::begin(
+    let mut execution = execution::start(
         &registry,
         terms.revision,
         &dag,
@@ -280,12 +286,12 @@ public fun begin(stage: &mut Stage, terms: Terms): ID {
         HOUR_MS,
         terms.outcome_bytes,
         terms.steps,
-        terms.lasts_ms,
+        terms.duration_ms,
         funds,
         &clock,
         scenario.ctx(),
     );
-    terms.vertices.zip_do!(terms.values, |vertex, values| execution.give(vertex, values));
+    terms.vertices.zip_do!(terms.values, |vertex, values| execution.add_entry_values(vertex, values));
     assert!(execution.owner() == BOB && execution.dag() == object::id(&dag));
     let id = object::id(&execution);
     execution.share();
@@ -296,7 +302,7 @@ public fun begin(stage: &mut Stage, terms: Terms): ID {
     id
 }
 
-/// Requests the first run, and gives whether that did something.
+/// Request the first run, and return whether it was requested.
 public fun request(stage: &mut Stage, sender: address, id: ID): bool {
     let mut requested = false;
     stage.execution_tx!(sender, id, |execution, dag, tool, leader, clock, ctx| {
@@ -305,7 +311,7 @@ public fun request(stage: &mut Stage, sender: address, id: ID): bool {
     requested
 }
 
-/// Requests iterations of `with_spread`, and gives how many.
+/// Request iterations of `with_spread`, and return their number.
 public fun request_iterations(stage: &mut Stage, id: ID, limit: u64): u64 {
     let mut n = 0;
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
@@ -320,7 +326,7 @@ public fun last_invocation(stage: &mut Stage): Invocation {
     scenario.take_shared_by_id<Invocation>(id)
 }
 
-/// Lets Lee settle the invocation that was shared last, and gives its id.
+/// Let Lee settle the invocation that was shared last, and return its ID.
 public fun settle(stage: &mut Stage, variant: vector<u8>, ports: Ports): ID {
     let lee = stage.lee();
     let invocation = stage.last_id();
@@ -330,7 +336,7 @@ public fun settle(stage: &mut Stage, variant: vector<u8>, ports: Ports): ID {
     invocation
 }
 
-/// Lets Lee fail the invocation that was shared last, and gives its id.
+/// Let Lee fail the invocation that was shared last, and return its ID.
 public fun fail(stage: &mut Stage): ID {
     let lee = stage.lee();
     let invocation = stage.last_id();
@@ -352,7 +358,7 @@ fun last_id(stage: &mut Stage): ID {
 
 use fun last_invocation as Stage.last_invocation;
 
-/// Goes on with the invocation that was shared last, and gives whether that did something.
+/// Advance by the invocation that was shared last, and return whether that had an effect.
 public fun advance(stage: &mut Stage, sender: address, id: ID): bool {
     let mut invocation = stage.last_invocation();
     let mut advanced = false;
@@ -363,7 +369,7 @@ public fun advance(stage: &mut Stage, sender: address, id: ID): bool {
     advanced
 }
 
-/// A transaction of `$sender` on an execution, its workflow and the invocation shared last.
+/// Run a transaction of `$sender` on an execution, its workflow and the invocation shared last.
 public macro fun closed_tx(
     $self: &mut Stage,
     $sender: address,
@@ -378,7 +384,7 @@ public macro fun closed_tx(
     test_scenario::return_shared(invocation);
 }
 
-/// Gathers the region of `with_spread`, and gives whether that did something.
+/// Gather the region of `with_spread`, and return whether that had an effect.
 public fun gather(stage: &mut Stage, id: ID): bool {
     let mut gathered = false;
     stage.execution_tx!(LEE, id, |execution, dag, _, _, clock, ctx| {
@@ -397,7 +403,7 @@ public fun funds_mist(stage: &mut Stage, id: ID): u64 {
     funds_mist
 }
 
-/// It has ended, and holds nothing.
+/// Check that the execution has ended and has no funds.
 public fun assert_ended(stage: &mut Stage, id: ID) {
     stage.execution_tx!(EVE, id, |execution, _, _, _, _, _| {
         assert!(execution.is_ended());
@@ -405,22 +411,22 @@ public fun assert_ended(stage: &mut Stage, id: ID) {
     });
 }
 
-// === What is told ===
+// === Expected changes ===
 
-/// What a `Change` is in BCS; of failures there is one at most.
+/// Return a `Change` in BCS, with at most one failure.
 public fun change(
     ready: vector<Run>,
     iterations: vector<Run>,
-    emptied: vector<Instance>,
+    finished_regions: vector<Instance>,
     failure: vector<u8>,
 ): vector<u8> {
-    let mut bytes = vector[field(ready), field(iterations), field(emptied)].flatten();
+    let mut bytes = vector[field(ready), field(iterations), field(finished_regions)].flatten();
     bytes.push_back(if (failure.is_empty()) 0 else 1);
     bytes.append(failure);
     bytes
 }
 
-/// A failure of a run that nothing handles, in BCS.
+/// Return an unhandled failure of a run in BCS.
 public fun failure(run: Run, reason: vector<u8>): vector<u8> {
     vector[field(run), field(reason)].flatten()
 }

@@ -1,4 +1,4 @@
-/// Executions from their beginning to their end, and every event that they tell.
+/// Executions from their start to their end, with all events.
 #[test_only]
 module nexus_workflows::execution_story_tests;
 
@@ -10,7 +10,7 @@ use nexus_workflows::execution::{Self, Execution};
 use nexus_workflows::execution_runner::{
     advance,
     assert_ended,
-    begin,
+    start_execution,
     change,
     closed_tx,
     fail,
@@ -47,18 +47,18 @@ const SPLIT: u16 = 0;
 const EACH: u16 = 1;
 const JOIN: u16 = 2;
 
-// === From the beginning to the end ===
+// === Whole executions ===
 
 #[test]
-fun list_is_split_and_gathered_and_each_step_is_told() {
+fun list_is_split_and_gathered_with_an_event_for_each_step() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
     let (dag, lee) = (stage.dag(), stage.lee());
     let (split, join) = (run::new(SPLIT, vector[]), run::new(JOIN, vector[]));
     let (iterations, region) = (run::new(EACH, vector[]), records::instance(0, vector[]));
 
-    let id = stage.begin(terms());
-    let begun = vector[
+    let id = stage.start_execution(terms());
+    let started = vector[
         field(id),
         field(dag),
         field(b"xyz.example.spread@1"),
@@ -70,7 +70,7 @@ fun list_is_split_and_gathered_and_each_step_is_told() {
         field(START_MS + HOUR_MS),
         change(vector[split], vector[], vector[], vector[]),
     ].flatten();
-    assert_eq!(told<execution::ExecutionBegun>(), begun);
+    assert_eq!(told<execution::ExecutionStarted>(), started);
 
     assert!(stage.request(LEE, id));
     let invocation = stage.settle(b"ok", list(2));
@@ -86,7 +86,7 @@ fun list_is_split_and_gathered_and_each_step_is_told() {
     let invocation = stage.settle(b"ok", port(b"out", b"5"));
     stage.closed_tx!(EVE, id, |execution, dag, closed, clock, ctx| {
         assert!(execution.advance(dag, closed, clock, ctx));
-        // One is ready still.
+        // One run is still ready.
         let change = change(vector[], vector[iterations], vector[], vector[]);
         let first = run::new(EACH, vector[0]);
         let advanced = vector[field(id), field(invocation), field(first), change].flatten();
@@ -95,7 +95,7 @@ fun list_is_split_and_gathered_and_each_step_is_told() {
     assert!(!stage.gather(id));
     assert_eq!(event::events_by_type<execution::RegionGathered>().length(), 0);
 
-    // A failure that nothing handles, and that ends nothing.
+    // An unhandled failure that does not end the execution.
     assert_eq!(stage.request_iterations(id, 1), 1);
     let invocation = stage.fail();
     stage.closed_tx!(EVE, id, |execution, dag, closed, clock, ctx| {
@@ -139,10 +139,10 @@ fun list_is_split_and_gathered_and_each_step_is_told() {
 }
 
 #[test]
-fun workflow_in_which_nothing_begins_ends_at_once() {
+fun execution_without_runs_ends_at_the_start() {
     let mut stage = schedule_runner::start();
     stage.with_nothing_to_do();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     let ended = vector[
         field(id),
         field(stage.dag()),
@@ -159,10 +159,10 @@ fun workflow_in_which_nothing_begins_ends_at_once() {
 }
 
 #[test]
-fun region_that_gives_nothing_to_anyone_ends_the_execution_when_it_is_gathered() {
+fun gathering_a_region_without_targets_ends_the_execution() {
     let mut stage = schedule_runner::start();
     stage.with_spread(0, false);
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", list(0));
     assert!(stage.advance(LEE, id));
@@ -170,7 +170,7 @@ fun region_that_gives_nothing_to_anyone_ends_the_execution_when_it_is_gathered()
         assert!(!execution.is_ended());
         assert!(execution.gather(dag, 0, vector[], clock, ctx));
         assert!(execution.is_ended());
-        assert_eq!(execution.walks().status(), b"completed".to_ascii_string());
+        assert_eq!(execution.progress().status(), b"completed".to_ascii_string());
         assert_paid_at_most(EVE, 0);
     });
     stage.assert_ended(id);
@@ -178,28 +178,28 @@ fun region_that_gives_nothing_to_anyone_ends_the_execution_when_it_is_gathered()
 }
 
 #[test]
-fun region_of_what_was_cancelled_is_not_gathered() {
+fun gather_has_no_effect_after_cancel() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", list(0));
     assert!(stage.advance(LEE, id));
     stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
     assert!(!stage.gather(id));
     assert_eq!(event::events_by_type<execution::RegionGathered>().length(), 0);
-    // Its funds are the owner's again: that is no reason to ask for more.
-    assert_eq!(event::events_by_type<execution::ExecutionShort>().length(), 0);
+    // The funds returned to the owner, so no shortage is reported.
+    assert_eq!(event::events_by_type<execution::ExecutionUnderfunded>().length(), 0);
     stage.end();
 }
 
 // === Attempts ===
 
 #[test]
-fun run_that_failed_is_tried_again_5_seconds_later() {
+fun failed_run_is_retried_after_5_seconds() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
     stage.runner().advance(2_000);
     stage.fail();
@@ -207,9 +207,9 @@ fun run_that_failed_is_tried_again_5_seconds_later() {
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(execution.advance(dag, invocation, clock, ctx));
         let split = run::new(SPLIT, vector[]);
-        let record = execution.walks().records().of(split);
+        let record = execution.progress().records().run_record(split);
         assert_eq!(record.attempt(), 2);
-        // From when the execution goes on, not from the failure.
+        // The delay counts from the `advance`, not from the failure.
         assert_eq!(record.not_before_ms(), START_MS + 8_000);
     });
     stage.assert_requested_5_seconds_later(id);
@@ -217,10 +217,10 @@ fun run_that_failed_is_tried_again_5_seconds_later() {
 }
 
 #[test]
-fun answer_that_lacks_a_port_is_a_failure_and_tried_again_5_seconds_later() {
+fun answer_without_a_port_is_retried_after_5_seconds() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", port(b"other", b"1"));
     stage.runner().advance(3_000);
@@ -230,10 +230,10 @@ fun answer_that_lacks_a_port_is_a_failure_and_tried_again_5_seconds_later() {
 }
 
 #[test]
-fun refused_run_is_tried_again_5_seconds_later() {
+fun refused_run_is_retried_after_5_seconds() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.set_price(PRICE_MIST + 1);
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, SPLIT, vector[], clock, ctx));
@@ -245,7 +245,7 @@ fun refused_run_is_tried_again_5_seconds_later() {
             change(vector[split], vector[], vector[], vector[]),
         ].flatten();
         assert_eq!(told<execution::RunRefused>(), refused);
-        let record = execution.walks().records().of(split);
+        let record = execution.progress().records().run_record(split);
         assert_eq!(record.refusal(), b"price_too_high".to_ascii_string());
         assert_eq!(record.not_before_ms(), START_MS + 5_000);
         assert!(!execution.is_ended());
@@ -256,11 +256,11 @@ fun refused_run_is_tried_again_5_seconds_later() {
 }
 
 #[test]
-fun attempt_expires_with_its_window_and_not_before() {
+fun advance_expires_an_attempt_after_its_window() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
-    // A timeout of 10 s, and 15 s for the way.
+    // A timeout of 10 s, and 15 s for the network.
     stage.runner().advance(24_999);
     assert!(!stage.advance(EVE, id));
     stage.runner().advance(1);
@@ -277,8 +277,8 @@ fun attempt_expires_with_its_window_and_not_before() {
             field(BOB),
             field(b"terminated"),
             field(1u64),
-            // All but the 469 bytes of the invocation, which is not deleted, the effort of its
-            // request, and 1 200 000 for advancing.
+            // All except the 469 bytes of the invocation, which is not deleted, the effort of its
+            // request, and 1 200 000 MIST for `advance`.
             field(95_183_100u64),
             field(START_MS + 25_000),
         ].flatten();
@@ -290,9 +290,9 @@ fun attempt_expires_with_its_window_and_not_before() {
 // === Refusals ===
 
 #[test]
-fun refusal_of_a_run_that_terminates_is_told_and_ends_the_execution() {
+fun refusal_of_a_terminating_run_ends_the_execution() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms().with_prices(vector[PRICE_MIST - 1]));
+    let id = stage.start_execution(terms().with_prices(vector[PRICE_MIST - 1]));
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
         let run = run::new(0, vector[]);
@@ -318,10 +318,10 @@ fun refusal_of_a_run_that_terminates_is_told_and_ends_the_execution() {
 }
 
 #[test]
-fun steps_too_many_are_refused_and_paid_once() {
+fun step_above_the_limit_is_refused_and_paid_once() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
-    let id = stage.begin(terms().with_steps(1));
+    let id = stage.start_execution(terms().with_steps(1));
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", list(3));
     assert!(stage.advance(LEE, id));
@@ -331,10 +331,10 @@ fun steps_too_many_are_refused_and_paid_once() {
 }
 
 #[test]
-fun iterations_are_requested_up_to_the_last_step() {
+fun request_iterations_stops_at_the_step_limit() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
-    let id = stage.begin(terms().with_steps(3).with_funds(2 * FUNDS_MIST));
+    let id = stage.start_execution(terms().with_steps(3).with_funds(2 * FUNDS_MIST));
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", list(4));
     assert!(stage.advance(LEE, id));
@@ -343,10 +343,10 @@ fun iterations_are_requested_up_to_the_last_step() {
 }
 
 #[test]
-fun step_too_many_ends_even_what_failures_do_not_end() {
+fun step_above_the_limit_ends_an_execution_that_failures_do_not_end() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
-    let id = stage.begin(terms().with_steps(2));
+    let id = stage.start_execution(terms().with_steps(2));
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", list(2));
     assert!(stage.advance(LEE, id));
@@ -370,17 +370,17 @@ fun step_too_many_ends_even_what_failures_do_not_end() {
         ].flatten();
         assert_eq!(told<execution::RunRefused>(), refused);
         assert!(execution.is_ended());
-        assert_eq!(execution.walks().status(), b"terminated".to_ascii_string());
+        assert_eq!(execution.progress().status(), b"terminated".to_ascii_string());
     });
     stage.assert_ended(id);
     stage.end();
 }
 
 #[test]
-fun other_refusal_in_the_last_step_ends_nothing() {
+fun another_refusal_in_the_last_step_does_not_end_the_execution() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
-    let id = stage.begin(terms().with_steps(2));
+    let id = stage.start_execution(terms().with_steps(2));
     assert!(stage.request(LEE, id));
     stage.settle(b"ok", list(2));
     assert!(stage.advance(LEE, id));
@@ -388,17 +388,17 @@ fun other_refusal_in_the_last_step_ends_nothing() {
     assert_eq!(stage.request_iterations(id, 1), 1);
     stage.execution_tx!(EVE, id, |execution, _, _, _, _, _| {
         assert!(!execution.is_ended());
-        assert!(!execution.walks().is_ending());
-        assert!(execution.walks().records().of(run::new(EACH, vector[0])).is_closed());
+        assert!(!execution.progress().is_ending());
+        assert!(execution.progress().records().run_record(run::new(EACH, vector[0])).is_closed());
     });
     stage.end();
 }
 
 #[test]
-fun refused_run_of_which_the_reason_leads_on_is_followed_by_others() {
+fun refused_run_with_an_error_edge_starts_other_runs() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
-    let id = stage.begin(terms().with_prices(vector[PRICE_MIST - 1]));
+    let id = stage.start_execution(terms().with_prices(vector[PRICE_MIST - 1]));
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
         let ready = vector[1, 2, 3, 4].map!(|vertex| run::new(vertex, vector[]));
@@ -409,7 +409,7 @@ fun refused_run_of_which_the_reason_leads_on_is_followed_by_others() {
             change(ready, vector[], vector[], vector[]),
         ].flatten();
         assert_eq!(told<execution::RunRefused>(), refused);
-        // The fee, 14 bytes of the reason, 325 for each record, and 566 of effort.
+        // The fee, 14 bytes of the reason, 325 bytes for each record, and 566 units of effort.
         assert_eq!(execution.funds_mist(), FUNDS_MIST - 11_854_500);
         assert_paid_at_most(LEE, 1_670_000 + 106_400 + 9_880_000 + 198_100);
     });
@@ -419,9 +419,9 @@ fun refused_run_of_which_the_reason_leads_on_is_followed_by_others() {
 // === Ends ===
 
 #[test]
-fun owner_who_cancels_gets_all_funds_and_is_told() {
+fun cancel_refunds_all_funds_and_emits_an_event() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.runner().advance(9_000);
     stage.execution_tx!(BOB, id, |execution, dag, _, _, clock, ctx| {
         execution.cancel(clock, ctx);
@@ -443,9 +443,9 @@ fun owner_who_cancels_gets_all_funds_and_is_told() {
 }
 
 #[test]
-fun execution_whose_time_is_over_tells_so() {
+fun expire_emits_an_event() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.runner().advance(HOUR_MS);
     stage.execution_tx!(EVE, id, |execution, dag, _, _, clock, _| {
         execution.expire(clock);
@@ -463,10 +463,10 @@ fun execution_whose_time_is_over_tells_so() {
     stage.end();
 }
 
-#[test, expected_failure(abort_code = execution::EEnded)]
-fun what_has_ended_does_not_expire() {
+#[test, expected_failure(abort_code = execution::EExecutionEnded)]
+fun expire_rejects_an_ended_execution() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
     stage.runner().advance(HOUR_MS);
     stage.execution_tx!(EVE, id, |execution, _, _, _, clock, _| execution.expire(clock));
@@ -474,9 +474,9 @@ fun what_has_ended_does_not_expire() {
 }
 
 #[test]
-fun request_after_the_end_and_the_deadline_does_nothing() {
+fun request_has_no_effect_after_the_end_and_the_deadline() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
     stage.runner().advance(HOUR_MS);
     assert!(!stage.request(LEE, id));
@@ -487,17 +487,17 @@ fun request_after_the_end_and_the_deadline_does_nothing() {
 // === Leaders ===
 
 #[test]
-fun other_leaders_are_told() {
+fun set_leader_emits_an_event() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     let (lee, max) = (stage.lee(), stage.max());
     stage.execution_tx!(BOB, id, |execution, _, _, leader, _, ctx| {
-        execution.name_leader(leader, ctx);
+        execution.set_leader(leader, ctx);
         let changed = vector[field(id), field(vector[lee])].flatten();
         assert_eq!(told<execution::ExecutionLeadersChanged>(), changed);
     });
     stage.max_tx!(BOB, id, |execution, leader, ctx| {
-        execution.name_backup(leader, ctx);
+        execution.set_backup(leader, ctx);
         let changed = vector[field(id), field(vector[lee, max])].flatten();
         assert_eq!(told<execution::ExecutionLeadersChanged>(), changed);
     });
@@ -507,33 +507,33 @@ fun other_leaders_are_told() {
 }
 
 #[test, expected_failure(abort_code = execution::ESameLeader)]
-fun backup_of_two_leaders_is_not_the_first_one() {
+fun set_backup_rejects_the_first_leader_with_two_leaders() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
-    stage.max_tx!(BOB, id, |execution, leader, ctx| execution.name_backup(leader, ctx));
+    let id = stage.start_execution(terms());
+    stage.max_tx!(BOB, id, |execution, leader, ctx| execution.set_backup(leader, ctx));
     stage.execution_tx!(BOB, id, |execution, _, _, leader, _, ctx| {
-        execution.name_backup(leader, ctx);
+        execution.set_backup(leader, ctx);
     });
     abort
 }
 
 #[test, expected_failure(abort_code = execution::ENotOwner)]
-fun stranger_names_no_leader() {
+fun set_leader_rejects_another_sender() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.execution_tx!(LEE, id, |execution, _, _, leader, _, ctx| {
-        execution.name_leader(leader, ctx);
+        execution.set_leader(leader, ctx);
     });
     abort
 }
 
-#[test, expected_failure(abort_code = execution::EEnded)]
-fun what_has_ended_gets_no_other_leader() {
+#[test, expected_failure(abort_code = execution::EExecutionEnded)]
+fun set_leader_rejects_an_ended_execution() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.execution_tx!(BOB, id, |execution, _, _, leader, clock, ctx| {
         execution.cancel(clock, ctx);
-        execution.name_leader(leader, ctx);
+        execution.set_leader(leader, ctx);
     });
     abort
 }
@@ -543,7 +543,7 @@ fun what_has_ended_gets_no_other_leader() {
 use fun advance as Stage.advance;
 use fun assert_ended as Stage.assert_ended;
 use fun assert_requested_5_seconds_later as Stage.assert_requested_5_seconds_later;
-use fun begin as Stage.begin;
+use fun start_execution as Stage.start_execution;
 use fun closed_tx as Stage.closed_tx;
 use fun fail as Stage.fail;
 use fun gather as Stage.gather;
@@ -557,10 +557,10 @@ use fun with_fan as Stage.with_fan;
 use fun with_nothing_to_do as Stage.with_nothing_to_do;
 use fun with_spread as Stage.with_spread;
 
-/// A port with a list of so many numbers.
+/// Return a port with a list of this many numbers.
 fun list(length: u64): Ports {
     let numbers = vector::tabulate!(length, |_| vector[b"1"]);
-    value::none().with(b"out", value::inline_list(numbers))
+    value::empty_ports().with(b"out", value::inline_list(numbers))
 }
 
 fun set_price(stage: &mut Stage, price_mist: u64) {
@@ -576,7 +576,7 @@ fun assert_requested_5_seconds_later(stage: &mut Stage, id: ID) {
     assert!(stage.request(LEE, id));
 }
 
-/// A transaction of `$sender` on an execution and Max's leader.
+/// Run a transaction of `$sender` on an execution and Max's leader.
 macro fun max_tx(
     $stage: &mut Stage,
     $sender: address,

@@ -1,4 +1,5 @@
-/// Executions of a workflow with one vertex: who begins, carries and ends them, and what they cost.
+/// Executions of a workflow with one vertex: their start, steps and end, and the senders that may
+/// call each function.
 #[test_only]
 module nexus_workflows::execution_tests;
 
@@ -12,7 +13,7 @@ use nexus_workflows::execution::{Self, Execution};
 use nexus_workflows::execution_runner::{
     advance,
     assert_ended,
-    begin,
+    start_execution,
     last_invocation,
     request,
     request_iterations,
@@ -44,100 +45,100 @@ const MAX_OUTCOME_BYTES: u64 = 100;
 // === Beginning ===
 
 #[test, expected_failure(abort_code = execution::ESettingsChanged)]
-fun owner_consents_to_the_settings_of_today() {
+fun start_rejects_an_old_settings_revision() {
     let mut stage = schedule_runner::start();
     let terms = terms().with_revision(1);
-    stage.begin(terms);
+    stage.start_execution(terms);
     abort
 }
 
-#[test, expected_failure(abort_code = execution::ENoGroup)]
-fun group_is_one_of_the_workflow() {
+#[test, expected_failure(abort_code = execution::EUnknownGroup)]
+fun start_rejects_an_unknown_group() {
     let mut stage = schedule_runner::start();
     let terms = terms().with_group(1);
-    stage.begin(terms);
+    stage.start_execution(terms);
     abort
 }
 
 #[test, expected_failure(abort_code = execution::ELengthMismatch)]
-fun each_tool_has_a_highest_price() {
+fun start_rejects_a_missing_maximum_price() {
     let mut stage = schedule_runner::start();
     let terms = terms().with_prices(vector[]);
-    stage.begin(terms);
+    stage.start_execution(terms);
     abort
 }
 
-#[test, expected_failure(abort_code = execution::ETooLong)]
-fun execution_does_not_last_longer_than_90_days() {
+#[test, expected_failure(abort_code = execution::EDurationTooLong)]
+fun start_rejects_more_than_90_days() {
     let mut stage = schedule_runner::start();
-    let terms = terms().with_time(90 * DAY_MS + 1);
-    stage.begin(terms);
+    let terms = terms().with_duration(90 * DAY_MS + 1);
+    stage.start_execution(terms);
     abort
 }
 
 #[test, expected_failure(abort_code = execution::EOutcomeLimitTooLarge)]
-fun outcome_has_no_more_bytes_than_ports_may_have() {
+fun start_rejects_outcomes_above_the_port_limit() {
     let mut stage = schedule_runner::start();
     let terms = terms().with_outcome_bytes(65_537);
-    stage.begin(terms);
+    stage.start_execution(terms);
     abort
 }
 
 #[test, expected_failure(abort_code = execution::ELeaderNotActive)]
-fun leader_that_takes_no_invocations_is_not_named() {
+fun start_rejects_an_inactive_leader() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
     stage.runner().leader_tx!(LEE, lee, |leader, _, _, ctx| leader.deactivate(ctx));
-    stage.begin(terms());
+    stage.start_execution(terms());
     abort
 }
 
-#[test, expected_failure(abort_code = execution::EValuesGiven)]
-fun vertex_gets_its_entry_values_once() {
+#[test, expected_failure(abort_code = execution::EValuesAlreadySet)]
+fun add_entry_values_rejects_a_second_call() {
     let mut stage = schedule_runner::start();
-    stage.begin(terms().with_values(0, port(b"a", b"1")));
+    stage.start_execution(terms().with_values(0, port(b"a", b"1")));
     abort
 }
 
 #[test, expected_failure(abort_code = execution::EValuesTooLarge)]
-fun entry_values_are_bounded_together() {
+fun add_entry_values_limits_the_total_size() {
     let mut stage = schedule_runner::start();
-    // The values of vertex 0 have 6 bytes, and these 8 more than their texts.
+    // The values of vertex 0 have 6 bytes. These have 8 in addition to their strings.
     let terms = terms()
         .with_values(1, port(b"a", text(40_000, 49)))
         .with_values(2, port(b"a", text(25_514, 49)))
         .with_values(3, port(b"a", b"1"));
-    stage.begin(terms);
+    stage.start_execution(terms);
     abort
 }
 
-#[test, expected_failure(abort_code = execution::EShared)]
-fun owner_gives_no_entry_values_once_the_execution_is_shared() {
+#[test, expected_failure(abort_code = execution::EAlreadyShared)]
+fun add_entry_values_rejects_a_shared_execution() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.execution_tx!(BOB, id, |execution, _, _, _, _, _| {
-        execution.give(1, port(b"a", b"1"));
+        execution.add_entry_values(1, port(b"a", b"1"));
     });
     abort
 }
 
 #[test, expected_failure(abort_code = execution::ESameLeader)]
-fun backup_is_another_leader() {
+fun set_backup_rejects_the_first_leader() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.execution_tx!(BOB, id, |execution, _, _, leader, _, ctx| {
-        execution.name_backup(leader, ctx);
+        execution.set_backup(leader, ctx);
     });
     abort
 }
 
 #[test]
-fun owner_names_other_leaders() {
+fun owner_sets_other_leaders() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     let (lee, max) = (stage.lee(), stage.max());
-    stage.leaders_tx!(BOB, id, max, |execution, leader, ctx| execution.name_leader(leader, ctx));
-    stage.leaders_tx!(BOB, id, lee, |execution, leader, ctx| execution.name_backup(leader, ctx));
+    stage.leaders_tx!(BOB, id, max, |execution, leader, ctx| execution.set_leader(leader, ctx));
+    stage.leaders_tx!(BOB, id, lee, |execution, leader, ctx| execution.set_backup(leader, ctx));
     // Lee is the backup, and may request.
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
@@ -149,29 +150,29 @@ fun owner_names_other_leaders() {
 }
 
 #[test, expected_failure(abort_code = execution::ELeaderNotActive)]
-fun leader_that_takes_no_invocations_is_not_named_later() {
+fun set_leader_rejects_an_inactive_leader() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     let max = stage.max();
     stage.runner().leader_tx!(MAX, max, |leader, _, _, ctx| leader.deactivate(ctx));
-    stage.leaders_tx!(BOB, id, max, |execution, leader, ctx| execution.name_leader(leader, ctx));
+    stage.leaders_tx!(BOB, id, max, |execution, leader, ctx| execution.set_leader(leader, ctx));
     abort
 }
 
 #[test, expected_failure(abort_code = execution::ELeaderNotActive)]
-fun leader_that_takes_no_invocations_is_no_backup() {
+fun set_backup_rejects_an_inactive_leader() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     let max = stage.max();
     stage.runner().leader_tx!(MAX, max, |leader, _, _, ctx| leader.deactivate(ctx));
-    stage.leaders_tx!(BOB, id, max, |execution, leader, ctx| execution.name_backup(leader, ctx));
+    stage.leaders_tx!(BOB, id, max, |execution, leader, ctx| execution.set_backup(leader, ctx));
     abort
 }
 
 #[test]
-fun execution_lasts_90_days_and_has_ports_as_large_as_there_are_at_most() {
+fun start_accepts_90_days_and_the_largest_ports() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms().with_time(90 * DAY_MS).with_outcome_bytes(65_536));
+    let id = stage.start_execution(terms().with_duration(90 * DAY_MS).with_outcome_bytes(65_536));
     stage.runner().advance(90 * DAY_MS - 1);
     stage.execution_tx!(BOB, id, |execution, _, _, _, _, _| assert!(!execution.is_ended()));
     stage.runner().advance(1);
@@ -186,9 +187,9 @@ fun execution_lasts_90_days_and_has_ports_as_large_as_there_are_at_most() {
 // === Requests ===
 
 #[test, expected_failure(abort_code = execution::EWrongDag)]
-fun request_is_of_the_workflow_that_was_begun() {
+fun request_rejects_another_workflow() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     let other = schedule_runner::publish(stage.runner(), FLOW_2, 1);
     stage.with_dag(other);
     stage.request(LEE, id);
@@ -196,9 +197,9 @@ fun request_is_of_the_workflow_that_was_begun() {
 }
 
 #[test, expected_failure(abort_code = execution::EWrongTool)]
-fun vertex_is_requested_with_its_own_tool() {
+fun request_rejects_another_tool() {
     let mut stage = schedule_runner::start();
-    let (lee, id) = (stage.lee(), stage.begin(terms()));
+    let (lee, id) = (stage.lee(), stage.start_execution(terms()));
     stage.runner().register(ALICE, OTHER, 0, vector[lee]);
     let other = stage.runner().id_of(OTHER);
     let dag = stage.dag();
@@ -213,43 +214,43 @@ fun vertex_is_requested_with_its_own_tool() {
 }
 
 #[test]
-fun worker_of_a_leader_that_is_not_named_requests_nothing() {
+fun request_has_no_effect_for_an_unlisted_leader() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     let max = stage.max();
-    stage.leaders_tx!(BOB, id, max, |execution, leader, ctx| execution.name_leader(leader, ctx));
-    // A batch with other steps does not abort by this.
+    stage.leaders_tx!(BOB, id, max, |execution, leader, ctx| execution.set_leader(leader, ctx));
+    // A batch with other steps does not abort because of this step.
     assert!(!stage.request(LEE, id));
     stage.end();
 }
 
 #[test]
-fun worker_of_a_leader_that_is_not_named_requests_no_iterations() {
+fun request_iterations_has_no_effect_for_an_unlisted_leader() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
     let numbers = value::inline_list(vector[vector[b"1"], vector[b"2"]]);
-    stage.settle(b"ok", value::none().with(b"out", numbers));
+    stage.settle(b"ok", value::empty_ports().with(b"out", numbers));
     assert!(stage.advance(LEE, id));
     let max = stage.max();
-    stage.leaders_tx!(BOB, id, max, |execution, leader, ctx| execution.name_leader(leader, ctx));
+    stage.leaders_tx!(BOB, id, max, |execution, leader, ctx| execution.set_leader(leader, ctx));
     assert_eq!(stage.request_iterations(id, 2), 0);
     stage.end();
 }
 
 #[test, expected_failure(abort_code = execution::ENotWorker)]
-fun stranger_requests_nothing() {
+fun request_rejects_another_sender() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.request(EVE, id);
     abort
 }
 
 #[test, expected_failure(abort_code = execution::EWrongVersion)]
-fun older_package_does_not_carry_what_a_newer_one_began() {
+fun request_rejects_an_execution_of_a_newer_version() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.execution_tx!(BOB, id, |execution, _, _, _, _, _| {
         execution.set_version_for_testing(2);
     });
@@ -258,18 +259,18 @@ fun older_package_does_not_carry_what_a_newer_one_began() {
 }
 
 #[test]
-fun run_that_is_not_ready_is_not_requested() {
+fun request_has_no_effect_for_a_run_that_is_not_ready() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(BOB, id));
     assert!(!stage.request(LEE, id));
     stage.end();
 }
 
 #[test]
-fun short_funds_request_nothing_until_they_are_filled_up() {
+fun request_waits_for_a_refill() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms().with_funds(PRICE_MIST));
+    let id = stage.start_execution(terms().with_funds(PRICE_MIST));
     assert!(!stage.request(LEE, id));
     stage.execution_tx!(EVE, id, |execution, _, _, _, _, ctx| {
         execution.refill(mint(FUNDS_MIST, ctx));
@@ -282,18 +283,18 @@ fun short_funds_request_nothing_until_they_are_filled_up() {
 }
 
 #[test]
-fun tool_that_became_too_dear_is_refused_and_the_execution_ends() {
+fun request_refuses_a_tool_above_the_maximum_price() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms().with_prices(vector[PRICE_MIST - 1]));
+    let id = stage.start_execution(terms().with_prices(vector[PRICE_MIST - 1]));
     assert!(stage.request(LEE, id));
     stage.assert_ended(id);
     stage.end();
 }
 
 #[test]
-fun tool_that_is_unregistered_is_refused() {
+fun request_refuses_an_unregistered_tool() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.runner().unregister(ALICE, b"xyz.example.add@1");
     assert!(stage.request(LEE, id));
     stage.assert_ended(id);
@@ -301,9 +302,9 @@ fun tool_that_is_unregistered_is_refused() {
 }
 
 #[test]
-fun tool_that_accepts_no_leader_any_more_is_refused() {
+fun request_refuses_a_tool_that_accepts_no_listed_leader() {
     let mut stage = schedule_runner::start();
-    let (lee, id) = (stage.lee(), stage.begin(terms()));
+    let (lee, id) = (stage.lee(), stage.start_execution(terms()));
     stage.runner().tool_tx!(ALICE, b"xyz.example.add@1", |tool, name, _, _, ctx| {
         tool.remove_leader(name, lee, ctx);
     });
@@ -313,9 +314,9 @@ fun tool_that_accepts_no_leader_any_more_is_refused() {
 }
 
 #[test]
-fun tool_that_asks_for_larger_outcomes_is_refused() {
+fun request_refuses_a_tool_with_larger_outcomes() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.runner().tool_tx!(ALICE, b"xyz.example.add@1", |tool, name, tools, _, ctx| {
         tool.update_min_outcome_bytes(name, tools, MAX_OUTCOME_BYTES + 1, ctx);
     });
@@ -325,9 +326,9 @@ fun tool_that_asks_for_larger_outcomes_is_refused() {
 }
 
 #[test]
-fun tool_that_signs_is_invoked() {
+fun request_invokes_a_tool_that_signs() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.runner().tool_tx!(ALICE, b"xyz.example.add@1", |tool, name, tools, _, ctx| {
         tool.add_key(name, tools, test_runner::key(1), ctx);
         tool.update_requires_signed_outcome(name, tools, true, ctx);
@@ -340,9 +341,9 @@ fun tool_that_signs_is_invoked() {
 }
 
 #[test]
-fun tool_that_is_to_sign_and_has_no_key_is_refused() {
+fun request_refuses_a_signing_tool_without_a_key() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.runner().tool_tx!(ALICE, b"xyz.example.add@1", |tool, name, tools, _, ctx| {
         tool.add_key(name, tools, test_runner::key(1), ctx);
         tool.update_requires_signed_outcome(name, tools, true, ctx);
@@ -354,18 +355,18 @@ fun tool_that_is_to_sign_and_has_no_key_is_refused() {
 }
 
 #[test]
-fun step_beyond_the_last_one_ends_the_execution() {
+fun request_above_the_step_limit_ends_the_execution() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms().with_steps(0));
+    let id = stage.start_execution(terms().with_steps(0));
     assert!(stage.request(LEE, id));
     stage.assert_ended(id);
     stage.end();
 }
 
 #[test]
-fun request_after_the_deadline_ends_the_execution() {
+fun request_after_the_deadline_expires_the_execution() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.runner().advance(HOUR_MS);
     assert!(!stage.request(LEE, id));
     stage.assert_ended(id);
@@ -373,9 +374,9 @@ fun request_after_the_deadline_ends_the_execution() {
 }
 
 #[test]
-fun vertex_outside_all_regions_has_no_iterations() {
+fun request_iterations_has_no_effect_outside_regions() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         let n = execution.request_iterations(dag, tool, leader, 0, vector[], 32, clock, ctx);
         assert_eq!(n, 0);
@@ -387,36 +388,36 @@ fun vertex_outside_all_regions_has_no_iterations() {
 // === Closings ===
 
 #[test]
-fun answer_ends_it_and_what_is_left_is_the_owners() {
+fun last_answer_ends_the_execution_and_refunds_the_owner() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
-    stage.carry(id, true);
+    let id = stage.start_execution(terms());
+    stage.run_to_end(id, true);
     stage.assert_ended(id);
     stage.end();
 }
 
-#[test, expected_failure(abort_code = invocation::EOfExecution)]
-fun owner_does_not_delete_an_attempt_by_itself() {
+#[test, expected_failure(abort_code = invocation::EIsAttempt)]
+fun delete_rejects_an_attempt_of_an_execution() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
-    let invocation = stage.carry(id, true);
+    let id = stage.start_execution(terms());
+    let invocation = stage.run_to_end(id, true);
     stage.runner().delete(BOB, invocation);
     abort
 }
 
 #[test, expected_failure(abort_code = state::ENotFailed)]
-fun answer_has_no_reason_of_a_failure() {
+fun reason_rejects_an_answer() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
-    stage.carry(id, true);
+    let id = stage.start_execution(terms());
+    stage.run_to_end(id, true);
     stage.last_invocation().state().reason();
     abort
 }
 
 #[test]
-fun attempt_tells_its_execution_and_run() {
+fun attempt_returns_its_execution_and_run() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
     let invocation = stage.last_invocation();
     let attempt = invocation.attempt().destroy_some();
@@ -429,23 +430,23 @@ fun attempt_tells_its_execution_and_run() {
 }
 
 #[test]
-fun what_is_under_way_does_not_advance_and_expires_by_it_when_its_windows_are_over() {
+fun advance_waits_for_the_windows_and_then_expires() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
     assert!(!stage.advance(EVE, id));
     stage.runner().advance(60_000);
     assert!(stage.advance(EVE, id));
-    // A second time there is nothing to do.
+    // A second call has no effect.
     assert!(!stage.advance(EVE, id));
     stage.assert_ended(id);
     stage.end();
 }
 
 #[test, expected_failure(abort_code = execution::EWrongDag)]
-fun execution_goes_on_with_its_own_workflow() {
+fun advance_rejects_another_workflow() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
     let other = schedule_runner::publish(stage.runner(), FLOW_2, 1);
     stage.with_dag(other);
@@ -454,9 +455,9 @@ fun execution_goes_on_with_its_own_workflow() {
 }
 
 #[test, expected_failure(abort_code = execution::EWrongExecution)]
-fun invocation_of_one_execution_does_not_advance_another() {
+fun advance_rejects_an_invocation_of_another_execution() {
     let mut stage = schedule_runner::start();
-    let (one, other) = (stage.begin(terms()), stage.begin(terms()));
+    let (one, other) = (stage.start_execution(terms()), stage.start_execution(terms()));
     assert!(stage.request(LEE, one));
     stage.advance(LEE, other);
     abort
@@ -465,9 +466,9 @@ fun invocation_of_one_execution_does_not_advance_another() {
 // === Ends ===
 
 #[test]
-fun owner_cancels_and_what_is_under_way_is_still_closed() {
+fun runs_in_flight_are_closed_after_cancel() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
     stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| {
         execution.cancel(clock, ctx);
@@ -483,44 +484,44 @@ fun owner_cancels_and_what_is_under_way_is_still_closed() {
 }
 
 #[test, expected_failure(abort_code = execution::ENotOwner)]
-fun stranger_does_not_cancel() {
+fun cancel_rejects_another_sender() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.execution_tx!(EVE, id, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
     abort
 }
 
-#[test, expected_failure(abort_code = execution::EEnded)]
-fun what_has_ended_is_not_cancelled() {
+#[test, expected_failure(abort_code = execution::EExecutionEnded)]
+fun cancel_rejects_an_ended_execution() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
-    stage.carry(id, false);
+    let id = stage.start_execution(terms());
+    stage.run_to_end(id, false);
     stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
     abort
 }
 
-#[test, expected_failure(abort_code = execution::EEnded)]
-fun what_has_ended_is_not_filled_up() {
+#[test, expected_failure(abort_code = execution::EExecutionEnded)]
+fun refill_rejects_an_ended_execution() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
-    stage.carry(id, true);
+    let id = stage.start_execution(terms());
+    stage.run_to_end(id, true);
     stage.execution_tx!(BOB, id, |execution, _, _, _, _, ctx| execution.refill(mint(1, ctx)));
     abort
 }
 
-#[test, expected_failure(abort_code = execution::ENotOver)]
-fun execution_does_not_expire_before_its_deadline() {
+#[test, expected_failure(abort_code = execution::EDeadlineNotReached)]
+fun expire_rejects_an_execution_before_its_deadline() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.runner().advance(HOUR_MS - 1);
     stage.execution_tx!(EVE, id, |execution, _, _, _, clock, _| execution.expire(clock));
     abort
 }
 
 #[test]
-fun anyone_ends_what_lasts_too_long() {
+fun anyone_may_expire_an_overdue_execution() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     stage.runner().advance(HOUR_MS);
     stage.execution_tx!(EVE, id, |execution, _, _, _, clock, _| {
         execution.expire(clock);
@@ -531,9 +532,9 @@ fun anyone_ends_what_lasts_too_long() {
 }
 
 #[test]
-fun what_is_under_way_when_the_time_is_over_is_still_closed() {
+fun runs_in_flight_are_closed_after_the_deadline() {
     let mut stage = schedule_runner::start();
-    let id = stage.begin(terms());
+    let id = stage.start_execution(terms());
     assert!(stage.request(LEE, id));
     stage.runner().advance(HOUR_MS);
     stage.execution_tx!(EVE, id, |execution, _, _, _, clock, _| {
@@ -549,7 +550,7 @@ fun what_is_under_way_when_the_time_is_over_is_still_closed() {
 
 // === Helpers ===
 
-use fun begin as Stage.begin;
+use fun start_execution as Stage.start_execution;
 use fun request as Stage.request;
 use fun request_iterations as Stage.request_iterations;
 use fun settle as Stage.settle;
@@ -558,7 +559,7 @@ use fun last_invocation as Stage.last_invocation;
 use fun advance as Stage.advance;
 use fun assert_ended as Stage.assert_ended;
 
-/// A transaction of `$sender` on an execution and a leader.
+/// Run a transaction of `$sender` on an execution and a leader.
 macro fun leaders_tx(
     $self: &mut Stage,
     $sender: address,

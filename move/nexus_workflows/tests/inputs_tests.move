@@ -1,4 +1,4 @@
-/// Inputs of attempts, put together on chain, and answers that are signed with them.
+/// Inputs of attempts that are assembled on chain, and answers that are signed with them.
 #[test_only]
 module nexus_workflows::inputs_tests;
 
@@ -25,18 +25,18 @@ const ADD: vector<u8> = b"xyz.example.add@1";
 const FLOW_2: vector<u8> = b"xyz.example.other@1";
 
 #[test]
-fun entry_values_are_there_without_loading() {
+fun entry_values_need_no_load() {
     let (mut stage, execution, invocation) = requested();
     let scenario = stage.runner().next_tx(LEE);
     let execution = scenario.take_shared_by_id<Execution>(execution);
     let invocation = scenario.take_shared_by_id<Invocation>(invocation);
     let dag = scenario.take_immutable<Dag>();
-    let mut inputs = inputs::of(&execution, &dag, &invocation);
-    // It needs nothing of this one.
+    let mut inputs = inputs::new(&execution, &dag, &invocation);
+    // No value of this invocation is needed.
     inputs.load(&invocation);
     let (ports, read_bytes) = inputs.into_ports();
     assert_eq!(ports, test_runner::port(b"a", b"1"));
-    // 300 for the port, and its 6 bytes twice: where they were given, and here.
+    // 300 for the port, and its 6 bytes twice: in the entry values, and here.
     assert_eq!(read_bytes, 300 + 6 + 6);
     test_scenario::return_immutable(dag);
     test_scenario::return_shared(invocation);
@@ -44,8 +44,8 @@ fun entry_values_are_there_without_loading() {
     stage.end();
 }
 
-#[test, expected_failure(abort_code = inputs::ETooLarge)]
-fun inputs_are_bounded_when_they_are_put_together() {
+#[test, expected_failure(abort_code = inputs::EInputsTooLarge)]
+fun inputs_above_the_read_limit_abort() {
     let mut inputs = inputs::none_for_testing(@0x1.to_id(), 5);
     inputs.give_for_testing(b"a".to_ascii_string(), value::inline(b"1"));
     // `{"a": 1}` has 6 bytes.
@@ -53,7 +53,7 @@ fun inputs_are_bounded_when_they_are_put_together() {
 }
 
 #[test]
-fun inputs_are_as_large_as_they_may_be() {
+fun inputs_at_the_read_limit_succeed() {
     let mut inputs = inputs::none_for_testing(@0x1.to_id(), 6);
     inputs.give_for_testing(b"a".to_ascii_string(), value::inline(b"1"));
     let (_, read_bytes) = inputs.into_ports();
@@ -61,19 +61,19 @@ fun inputs_are_as_large_as_they_may_be() {
 }
 
 #[test, expected_failure(abort_code = inputs::EWrongDag)]
-fun inputs_are_those_of_the_own_workflow() {
+fun new_rejects_another_workflow() {
     let (mut stage, execution, invocation) = requested();
     let other = schedule_runner::publish(stage.runner(), FLOW_2, 1);
     let scenario = stage.runner().next_tx(LEE);
     let execution = scenario.take_shared_by_id<Execution>(execution);
     let invocation = scenario.take_shared_by_id<Invocation>(invocation);
     let dag = scenario.take_immutable_by_id<Dag>(other);
-    let _inputs = inputs::of(&execution, &dag, &invocation);
+    let _inputs = inputs::new(&execution, &dag, &invocation);
     abort
 }
 
 #[test, expected_failure(abort_code = inputs::EWrongExecution)]
-fun invocation_that_is_no_attempt_has_its_inputs_itself() {
+fun new_rejects_an_invocation_that_is_not_an_attempt() {
     let (mut stage, execution, _) = requested();
     let lee = stage.lee();
     let other = stage.runner().request(BOB, ADD, vector[lee]);
@@ -81,12 +81,12 @@ fun invocation_that_is_no_attempt_has_its_inputs_itself() {
     let execution = scenario.take_shared_by_id<Execution>(execution);
     let invocation = scenario.take_shared_by_id<Invocation>(other);
     let dag = scenario.take_immutable<Dag>();
-    let _inputs = inputs::of(&execution, &dag, &invocation);
+    let _inputs = inputs::new(&execution, &dag, &invocation);
     abort
 }
 
 #[test, expected_failure(abort_code = signed_outcome::EIsAttempt)]
-fun signed_answer_of_an_attempt_comes_with_its_inputs() {
+fun settle_without_inputs_rejects_an_attempt() {
     let (mut stage, _, invocation) = requested();
     let lee = stage.lee();
     stage.runner().invocation_tx!(LEE, invocation, lee, |invocation, leader, clock, ctx| {
@@ -97,14 +97,14 @@ fun signed_answer_of_an_attempt_comes_with_its_inputs() {
 }
 
 #[test, expected_failure(abort_code = signed_outcome::EWrongKey)]
-fun attempt_of_a_tool_without_keys_is_not_settled_with_one() {
+fun settle_rejects_a_key_of_a_tool_without_keys() {
     let (mut stage, execution, invocation) = requested();
     settle_signed(&mut stage, execution, invocation, invocation);
     abort
 }
 
 #[test, expected_failure(abort_code = inputs::EWrongInputs)]
-fun inputs_of_another_invocation_settle_nothing() {
+fun settle_rejects_inputs_of_another_invocation() {
     let (mut stage, execution, invocation) = requested();
     let lee = stage.lee();
     let other = stage.runner().request(BOB, ADD, vector[lee]);
@@ -113,7 +113,7 @@ fun inputs_of_another_invocation_settle_nothing() {
 }
 
 #[test, expected_failure(abort_code = on_chain_call::ENotOnChain)]
-fun attempt_of_a_tool_that_is_not_on_chain_is_not_opened() {
+fun open_rejects_a_tool_that_is_not_on_chain() {
     let (mut stage, execution, invocation) = requested();
     let tool = stage.tool();
     let scenario = stage.runner().next_tx(LEE);
@@ -121,13 +121,13 @@ fun attempt_of_a_tool_that_is_not_on_chain_is_not_opened() {
     let invocation = scenario.take_shared_by_id<Invocation>(invocation);
     let dag = scenario.take_immutable<Dag>();
     let tool = scenario.take_shared_by_id<Tool>(tool);
-    let inputs = inputs::of(&execution, &dag, &invocation);
+    let inputs = inputs::new(&execution, &dag, &invocation);
     let _call = inputs.open(&execution, &invocation, &tool);
     abort
 }
 
 #[test, expected_failure(abort_code = inputs::EWrongInputs)]
-fun inputs_of_another_invocation_open_nothing() {
+fun open_rejects_inputs_of_another_invocation() {
     let (mut stage, execution, invocation) = requested();
     let (lee, tool) = (stage.lee(), stage.tool());
     let other = stage.runner().request(BOB, ADD, vector[lee]);
@@ -136,7 +136,7 @@ fun inputs_of_another_invocation_open_nothing() {
     let invocation = scenario.take_shared_by_id<Invocation>(invocation);
     let dag = scenario.take_immutable<Dag>();
     let tool = scenario.take_shared_by_id<Tool>(tool);
-    let inputs = inputs::of(&execution, &dag, &invocation);
+    let inputs = inputs::new(&execution, &dag, &invocation);
     let other = scenario.take_shared_by_id<Invocation>(other);
     let _call = inputs.open(&execution, &other, &tool);
     abort
@@ -144,12 +144,12 @@ fun inputs_of_another_invocation_open_nothing() {
 
 // === Helpers ===
 
-/// An execution of Bob's with one run, which is requested.
+/// Return an execution of Bob whose only run is requested.
 fun requested(): (Stage, ID, ID) {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(2_000_000);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.execution_tx!(LEE, execution, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
     });
@@ -158,14 +158,14 @@ fun requested(): (Stage, ID, ID) {
     (stage, execution, invocation)
 }
 
-/// Lets Lee settle `closed` with the inputs of an invocation.
+/// Let Lee settle `closed` with the inputs of an invocation.
 fun settle_signed(stage: &mut Stage, execution: ID, invocation: ID, closed: ID) {
     let lee = stage.lee();
     let scenario = stage.runner().next_tx(LEE);
     let execution = scenario.take_shared_by_id<Execution>(execution);
     let invocation = scenario.take_shared_by_id<Invocation>(invocation);
     let dag = scenario.take_immutable<Dag>();
-    let inputs = inputs::of(&execution, &dag, &invocation);
+    let inputs = inputs::new(&execution, &dag, &invocation);
     test_scenario::return_immutable(dag);
     test_scenario::return_shared(invocation);
     test_scenario::return_shared(execution);
@@ -188,8 +188,8 @@ fun settle_signed(stage: &mut Stage, execution: ID, invocation: ID, closed: ID) 
     abort
 }
 
-#[test, expected_failure(abort_code = inputs::ENotLoaded)]
-fun what_is_not_loaded_is_no_input() {
+#[test, expected_failure(abort_code = inputs::EInputsNotLoaded)]
+fun settle_rejects_inputs_that_are_not_loaded() {
     let mut inputs = inputs::none_for_testing(@0x1.to_id(), 1_000);
     inputs.wait_for_testing(b"a".to_ascii_string(), @0x2.to_id());
     inputs.into_ports();

@@ -1,5 +1,5 @@
-/// Inputs of attempts by their ports: those for order alone, answers that a tool signed to them, and
-/// calls of on-chain tools with them.
+/// Inputs of attempts by their ports: order-only ports, answers that a tool signed with its inputs,
+/// and calls of on-chain tools.
 #[test_only]
 module nexus_workflows::inputs_values_tests;
 
@@ -30,32 +30,33 @@ const OTHER: vector<u8> = b"xyz.example.other@1";
 const EACH_MIST: u64 = 50_000_000;
 const GAS_MIST: u64 = 2_000_000;
 
-// What follows was computed by Python's hashlib and `cryptography`, as in `signed_outcome_tests`: the
-// inputs are 01 0161 00 0131, the answer is `ok` with the ports `sum`.
+// These values were computed with Python's hashlib and `cryptography`, as in
+// `signed_outcome_tests`. The inputs are 01 0161 00 0131. The answer is `ok` with the ports `sum`.
 
 /// The public key of the secret key 0x000102…1f.
 const PUBLIC_KEY: vector<u8> = x"03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8";
-/// The id of the first object that a transaction with the digest 0xff00…00 creates.
+/// The ID of the first object that a transaction with the digest 0xff00…00 creates.
 const SIGNED_ID: address = @0xf0f001538eeb5013bed23c30532512cd8c40500e7e388d0b1e438003e54917ee;
-/// The signature of the answer to these inputs of the invocation with that id.
+/// The signature of the answer to these inputs of the invocation with that ID.
 const SIGNATURE: vector<u8> =
     x"dda054162d0cdc766c219cc0936739c519c435e19198d7703cda51ac977f94cfedf06e41a5088cf2d87a52b819637b3404b0cd136da67d365cb819c03abd9c00";
-/// The signature of the same answer to no inputs, which an attempt has in its invocation.
+/// The signature of the same answer without inputs, which is what the invocation of an attempt
+/// stores.
 const SIGNATURE_TO_NOTHING: vector<u8> =
     x"ec0a5400926462a08ea963fe90ea19ec9f17dcebe37645d68beffe17890b3748f027f326a0aa6d002e86617f08d17a67428a100645078538f7c9db4eab1bc30a";
 
-// === Order alone ===
+// === Order-only ports ===
 
 #[test]
-fun ports_for_order_alone_are_no_inputs() {
+fun order_only_ports_are_not_inputs() {
     let names = vector[b"_after", b"_after_all", b"_afterwards", b"b_after_c", b"after"];
-    let values = names.fold!(value::none(), |ports, name| ports.with(name, value::inline(name)));
+    let values = names.fold!(value::empty_ports(), |ports, name| ports.with(name, value::inline(name)));
     let mut stage = schedule_runner::start();
     let dag = publish(&mut stage, ADD, names);
     stage.with_dag(dag);
     let (execution, invocation) = requested(&mut stage, ADD, values);
     inputs_tx!(&mut stage, ADD, execution, invocation, |inputs, _, _, _, _, _, _| {
-        let expected = value::none()
+        let expected = value::empty_ports()
             .with(b"_afterwards", value::inline(b"_afterwards"))
             .with(b"b_after_c", value::inline(b"b_after_c"))
             .with(b"after", value::inline(b"after"));
@@ -68,15 +69,15 @@ fun ports_for_order_alone_are_no_inputs() {
 // === Answers that a tool signed ===
 
 #[test]
-fun an_answer_that_is_signed_with_the_inputs_of_its_attempt_is_settled_once() {
+fun settle_accepts_a_signature_over_the_inputs_once() {
     let (mut stage, execution) = requested_signed();
     settle_signed(&mut stage, execution, SIGNATURE, true);
     settle_signed(&mut stage, execution, SIGNATURE, false);
     let scenario = stage.runner().next_tx(LEE);
     let invocation = scenario.take_shared_by_id<Invocation>(SIGNED_ID.to_id());
     assert!(invocation.state().is_settled());
-    // Left are a step, 87 bytes that the answer does not take, and reading 196 608 bytes less the 312
-    // of the inputs, for 40 gas units for 1 000.
+    // The remaining payment is a step, 87 unused bytes of the answer, and the unused reading. That
+    // is 196 608 bytes less the 312 of the inputs, at 40 gas units per 1 000 bytes.
     assert_eq!(invocation.payment_mist(), 1_200_000 + 87 * 7_600 + 7_864_320 - 12_480);
     assert_eq!(invocation.state().variant(), ok());
     assert_eq!(*invocation.state().ports(), sum());
@@ -84,8 +85,8 @@ fun an_answer_that_is_signed_with_the_inputs_of_its_attempt_is_settled_once() {
     stage.end();
 }
 
-#[test, expected_failure(abort_code = signed_outcome::EWrongSignature)]
-fun an_answer_that_is_signed_without_the_inputs_of_its_attempt_is_not_settled() {
+#[test, expected_failure(abort_code = signed_outcome::EInvalidSignature)]
+fun settle_rejects_a_signature_without_the_inputs() {
     let (mut stage, execution) = requested_signed();
     settle_signed(&mut stage, execution, SIGNATURE_TO_NOTHING, true);
     abort
@@ -94,7 +95,7 @@ fun an_answer_that_is_signed_without_the_inputs_of_its_attempt_is_not_settled() 
 // === On-chain tools ===
 
 #[test]
-fun an_on_chain_tool_is_called_with_the_inputs_of_its_attempt() {
+fun open_passes_the_inputs_to_an_on_chain_tool() {
     let mut stage = schedule_runner::start();
     on_chain_runner::register(stage.runner(), COUNT, GAS_MIST, false, 60_000, 1_000);
     let dag = publish(&mut stage, COUNT, vector[b"a"]);
@@ -120,7 +121,7 @@ fun an_on_chain_tool_is_called_with_the_inputs_of_its_attempt() {
 
 // === Helpers ===
 
-/// A workflow of one vertex, whose entry ports have these names.
+/// Publish a workflow of one vertex with these entry ports.
 fun publish(stage: &mut Stage, tool: vector<u8>, names: vector<vector<u8>>): ID {
     let mut id = @0x0.to_id();
     dag_tx!(stage.runner(), ALICE, |dags, tools, ctx| {
@@ -151,15 +152,15 @@ fun publish(stage: &mut Stage, tool: vector<u8>, names: vector<vector<u8>>): ID 
         );
         id = object::id(&dag);
         name.share();
-        dag.check(0);
+        dag.check_page(0);
         dag.publish(ctx);
     });
     id
 }
 
-/// An execution of Bob's with these values, whose one run Lee requests.
+/// Return an execution of Bob with these values, whose only run Lee has requested.
 fun requested(stage: &mut Stage, tool: vector<u8>, values: Ports): (ID, ID) {
-    let execution = begun(stage, values);
+    let execution = started(stage, values);
     let tool = stage.runner().id_of(tool);
     let (dag, lee) = (stage.dag(), stage.lee());
     let scenario = stage.runner().next_tx(LEE);
@@ -178,20 +179,20 @@ fun requested(stage: &mut Stage, tool: vector<u8>, values: Ports): (ID, ID) {
     (execution, test_scenario::most_recent_id_shared<Invocation>().destroy_some())
 }
 
-fun begun(stage: &mut Stage, values: Ports): ID {
+fun started(stage: &mut Stage, values: Ports): ID {
     let schedule = stage.create_with(hourly(), EACH_MIST, 0, values);
     stage.wait_until(2_000_000);
-    stage.begin(schedule)
+    stage.start_execution(schedule)
 }
 
-/// An execution whose run is the invocation `SIGNED_ID` of a tool that signs.
+/// Return an execution whose run is the invocation `SIGNED_ID` of a tool that signs.
 fun requested_signed(): (Stage, ID) {
     let mut stage = schedule_runner::start();
     stage.runner().tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.add_key(name, tools, PUBLIC_KEY, ctx);
         tool.update_requires_signed_outcome(name, tools, true, ctx);
     });
-    let execution = begun(&mut stage, port(b"a", b"1"));
+    let execution = started(&mut stage, port(b"a", b"1"));
     stage.execution_tx!(LEE, execution, |execution, dag, tool, leader, clock, _| {
         let ctx = &mut tx_context::new_from_hint(LEE, 0xff, 0, 0, 0);
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
@@ -199,7 +200,7 @@ fun requested_signed(): (Stage, ID) {
     (stage, execution)
 }
 
-/// Lets Lee settle the invocation `SIGNED_ID` with a signature.
+/// Let Lee settle the invocation `SIGNED_ID` with a signature.
 fun settle_signed(stage: &mut Stage, execution: ID, signature: vector<u8>, settles: bool) {
     let id = SIGNED_ID.to_id();
     inputs_tx!(
@@ -224,7 +225,7 @@ fun settle_signed(stage: &mut Stage, execution: ID, signature: vector<u8>, settl
     );
 }
 
-/// A transaction of Lee's with the inputs of an invocation.
+/// Run a transaction of Lee on the inputs of an invocation.
 macro fun inputs_tx(
     $stage: &mut Stage,
     $tool: vector<u8>,
@@ -241,7 +242,7 @@ macro fun inputs_tx(
     let mut invocation = scenario.take_shared_by_id<Invocation>($invocation);
     let leader = scenario.take_shared_by_id<Leader>(lee);
     let clock = scenario.take_shared<Clock>();
-    let inputs = inputs::of(&execution, &dag, &invocation);
+    let inputs = inputs::new(&execution, &dag, &invocation);
     $f(inputs, &execution, &tool, &mut invocation, &leader, &clock, scenario.ctx());
     test_scenario::return_shared(clock);
     test_scenario::return_shared(leader);

@@ -1,4 +1,4 @@
-/// What the rows of a plan say: each number in its place, and each limit exactly.
+/// Rows of a plan: the meaning of each number, and each exact limit.
 #[test_only]
 module nexus_workflows::plan_tests;
 
@@ -12,7 +12,7 @@ const BLOCKS: u16 = 0x8000;
 // === Vertices and ports ===
 
 #[test]
-fun a_vertex_has_what_it_was_made_of() {
+fun new_vertex_stores_its_arguments() {
     let vertex = a_vertex();
     assert_eq!(vertex.tool(), 7);
     assert_eq!(*vertex.blocks(), vector[3, 5]);
@@ -29,7 +29,7 @@ fun a_vertex_has_what_it_was_made_of() {
 }
 
 #[test]
-fun each_flag_of_a_port_means_one_thing() {
+fun port_flags_are_independent() {
     let mut vertex = a_vertex();
     8u8.do!(|flags| vertex.add_port(name(flags as u64), flags));
     let ports = vertex.ports();
@@ -37,14 +37,14 @@ fun each_flag_of_a_port_means_one_thing() {
     let constants = vector[false, false, true, true, false, false, true, true];
     let statics = vector[false, false, false, false, true, true, true, true];
     assert_eq!(ports.map_ref!(|port| port.is_entry()), entries);
-    assert_eq!(ports.map_ref!(|port| port.is_constant()), constants);
+    assert_eq!(ports.map_ref!(|port| port.has_default()), constants);
     assert_eq!(ports.map_ref!(|port| port.is_static()), statics);
     assert_eq!(ports[5].name(), name(5));
     assert!(ports[5].sources().is_empty());
 }
 
 #[test]
-fun a_source_has_the_numbers_of_its_row() {
+fun add_source_stores_the_row() {
     let mut vertex = a_vertex();
     vertex.add_port(name(0), 0);
     vertex.add_port(name(1), 0);
@@ -54,8 +54,8 @@ fun a_source_has_the_numbers_of_its_row() {
     assert!(vertex.ports()[0].sources().is_empty());
     let sources = vertex.ports()[1].sources();
     assert_eq!(sources.map_ref!(|source| source.origin()), vector[40_000, 40_001, 2]);
-    assert_eq!(sources.map_ref!(|source| source.is_again()), vector[false, true, false]);
-    // Of the path, the second number has to be 0, the last one more than 0, the first and third 0.
+    assert_eq!(sources.map_ref!(|source| source.is_do_while()), vector[false, true, false]);
+    // The second number of the path must be 0; the last one above 0; the first and third 0.
     assert!(sources[0].reaches(&vector[5, 0]) && !sources[0].reaches(&vector[0, 1]));
     assert!(sources[1].reaches(&vector[0, 1]) && !sources[1].reaches(&vector[5, 0]));
     assert!(sources[2].reaches(&vector[0, 5, 0]) && !sources[2].reaches(&vector[1, 5, 0]));
@@ -63,13 +63,13 @@ fun a_source_has_the_numbers_of_its_row() {
 }
 
 #[test]
-fun what_begins_again_serves_all_rounds_but_the_first() {
-    // The innermost number counts, and no other one.
+fun do_while_reaches_all_rounds_except_the_first() {
+    // Only the innermost number matters.
     assert!(plan::reaches(true, &vector[], &vector[0, 0, 2]));
     assert!(plan::reaches(true, &vector[0], &vector[4, 1]));
     assert!(!plan::reaches(true, &vector[], &vector[3, 3, 0]));
     assert!(plan::reaches(false, &vector[], &vector[3, 3]));
-    // A path that ends before a round knows nothing of it.
+    // A round beyond the end of the path is ignored.
     assert!(plan::reaches(false, &vector[2, 3], &vector[3, 3]));
     assert!(!plan::reaches(false, &vector[0, 3], &vector[3, 3]));
 }
@@ -77,23 +77,23 @@ fun what_begins_again_serves_all_rounds_but_the_first() {
 // === Edges ===
 
 #[test]
-fun an_edge_has_the_numbers_of_its_row() {
+fun add_edge_stores_the_row() {
     let edge = an_edge(vector[101, 102, 103, 0, 105, 106, 107, 108, 109, 110, 111]);
     assert_eq!(edge.number(), 101);
     assert_eq!(edge.port(), b"out".to_ascii_string());
     assert_eq!(edge.vertex(), 102);
     assert_eq!(edge.input(), 103);
     assert!(edge.is_normal());
-    assert_eq!(edge.keeps(), 105);
+    assert_eq!(edge.prefix_length(), 105);
     assert_eq!(edge.zeros(), 106);
     assert_eq!(edge.scope(), option::some(107));
     assert_eq!(edge.element(), option::some(108));
-    assert_eq!(edge.left(), option::some(109));
+    assert_eq!(edge.left_region(), option::some(109));
     assert_eq!(*edge.rounds(), vector[110, 111]);
 }
 
 #[test]
-fun an_edge_is_of_one_of_five_kinds() {
+fun edge_has_one_of_five_kinds() {
     5u16.do!(|kind| {
         let edge = an_edge(vector[0, 0, 0, kind, 0, 0, NONE, NONE, NONE]);
         let mut kinds = vector[false, false, false, false, false];
@@ -101,7 +101,7 @@ fun an_edge_is_of_one_of_five_kinds() {
         let is = vector[
             edge.is_normal(),
             edge.is_for_each(),
-            edge.is_again(),
+            edge.is_do_while(),
             edge.is_break(),
             edge.is_static(),
         ];
@@ -110,51 +110,53 @@ fun an_edge_is_of_one_of_five_kinds() {
 }
 
 #[test]
-fun an_edge_lacks_what_is_none() {
+fun edge_reads_65535_as_none() {
     let scoped = an_edge(vector[0, 0, 0, 0, 0, 0, 0xFFFE, NONE, NONE]);
     assert_eq!(scoped.scope(), option::some(0xFFFE));
-    assert!(scoped.element().is_none() && scoped.left().is_none());
+    assert!(scoped.element().is_none() && scoped.left_region().is_none());
     let split = an_edge(vector[0, 0, 0, 0, 0, 0, NONE, 255, NONE]);
     assert_eq!(split.element(), option::some(255));
-    assert!(split.scope().is_none() && split.left().is_none());
-    let left = an_edge(vector[0, 0, 0, 0, 0, 0, NONE, NONE, 0xFFFE]);
-    assert_eq!(left.left(), option::some(0xFFFE));
-    assert!(left.scope().is_none() && left.element().is_none() && left.rounds().is_empty());
+    assert!(split.scope().is_none() && split.left_region().is_none());
+    let left_region = an_edge(vector[0, 0, 0, 0, 0, 0, NONE, NONE, 0xFFFE]);
+    assert_eq!(left_region.left_region(), option::some(0xFFFE));
+    assert!(left_region.scope().is_none());
+    assert!(left_region.element().is_none());
+    assert!(left_region.rounds().is_empty());
 }
 
 #[test]
-fun an_edge_may_have_the_largest_numbers() {
+fun add_edge_accepts_the_largest_numbers() {
     let edge = an_edge(vector[0x7FFF, 0xFFFF, 255, 4, 255, 255, 0xFFFE, 255, 0xFFFE, 255]);
     assert_eq!(edge.number(), 0x7FFF);
     assert_eq!(edge.vertex(), 0xFFFF);
     assert_eq!(edge.input(), 255);
-    assert_eq!(edge.keeps() + edge.zeros(), 510);
+    assert_eq!(edge.prefix_length() + edge.zeros(), 510);
     assert_eq!(edge.element(), option::some(255));
     assert_eq!(*edge.rounds(), vector[255]);
 }
 
-#[test, expected_failure(abort_code = plan::EWrongRow)]
-fun an_edge_keeps_a_byte() {
+#[test, expected_failure(abort_code = plan::EInvalidRow)]
+fun add_edge_rejects_a_prefix_length_above_255() {
     an_edge(vector[0, 0, 0, 0, 256, 0, NONE, NONE, NONE]);
 }
 
-#[test, expected_failure(abort_code = plan::EWrongRow)]
-fun an_edge_has_a_byte_of_zeros() {
+#[test, expected_failure(abort_code = plan::EInvalidRow)]
+fun add_edge_rejects_zeros_above_255() {
     an_edge(vector[0, 0, 0, 0, 0, 256, NONE, NONE, NONE]);
 }
 
-#[test, expected_failure(abort_code = plan::EWrongRow)]
-fun an_edge_splits_at_a_byte() {
+#[test, expected_failure(abort_code = plan::EInvalidRow)]
+fun add_edge_rejects_an_element_above_255() {
     an_edge(vector[0, 0, 0, 0, 0, 0, NONE, 256, NONE]);
 }
 
-#[test, expected_failure(abort_code = plan::EWrongRow)]
-fun a_round_of_an_edge_is_a_byte() {
+#[test, expected_failure(abort_code = plan::EInvalidRow)]
+fun add_edge_rejects_a_round_above_255() {
     an_edge(vector[0, 0, 0, 0, 0, 0, NONE, NONE, NONE, 256]);
 }
 
 #[test]
-fun an_edge_is_plain_if_it_says_nothing_of_blocks() {
+fun edge_is_plain_without_blocks() {
     assert!(an_edge(vector[9, 8, 7, 0, 0, 0, NONE, NONE, NONE]).is_plain());
     assert!(!an_edge(vector[9, 8, 7, 1, 0, 0, NONE, NONE, NONE]).is_plain());
     assert!(!an_edge(vector[9, 8, 7, 2, 0, 0, NONE, NONE, NONE]).is_plain());
@@ -169,28 +171,28 @@ fun an_edge_is_plain_if_it_says_nothing_of_blocks() {
 }
 
 #[test]
-fun an_edge_leads_from_a_path_to_a_place_and_back() {
+fun target_path_and_source_path_are_inverse() {
     // Out of one block and into two loops.
     let over = an_edge(vector[0, 0, 0, 0, 1, 2, NONE, NONE, NONE]);
-    assert_eq!(over.place(&vector[4, 6]), vector[4, 0, 0]);
+    assert_eq!(over.target_path(&vector[4, 6]), vector[4, 0, 0]);
     assert_eq!(over.source_path(&vector[4, 0, 0], 9), vector[4]);
-    // One more round of the second of three blocks, and into another one.
+    // To the next round of the second of three blocks, and into another block.
     let again = an_edge(vector[0, 0, 0, 2, 2, 1, NONE, NONE, NONE]);
-    assert_eq!(again.place(&vector[4, 6, 8]), vector[4, 7, 0]);
+    assert_eq!(again.target_path(&vector[4, 6, 8]), vector[4, 7, 0]);
     assert_eq!(again.source_path(&vector[4, 7, 0], 9), vector[4, 6]);
-    // Out of a loop, in whichever round that is.
+    // Out of a loop, from any round.
     let out = an_edge(vector[0, 0, 0, 3, 1, 0, NONE, NONE, NONE]);
-    assert_eq!(out.place(&vector[4, 6]), vector[4]);
+    assert_eq!(out.target_path(&vector[4, 6]), vector[4]);
     assert_eq!(out.source_path(&vector[4], 6), vector[4, 6]);
     let plain = an_edge(vector[0, 0, 0, 0, 0, 0, NONE, NONE, NONE]);
-    assert_eq!(plain.place(&vector[]), vector[]);
+    assert_eq!(plain.target_path(&vector[]), vector[]);
     assert_eq!(plain.source_path(&vector[], 9), vector[]);
 }
 
 // === Edges of a vertex ===
 
 #[test]
-fun edges_stand_in_their_variants() {
+fun add_edge_groups_edges_by_variant() {
     let vertex = with_edges();
     assert_eq!(vertex.variants().map_ref!(|variant| variant.name()), vector[ok(), err(), off()]);
     assert_eq!(numbers(vertex.variants()[0].edges()), vector[10, 12, 13]);
@@ -202,7 +204,7 @@ fun edges_stand_in_their_variants() {
 }
 
 #[test]
-fun an_edge_is_found_by_its_number() {
+fun edge_of_finds_an_edge_by_its_number() {
     let vertex = with_edges();
     let (first, of_first) = vertex.edge_of(10);
     assert_eq!(first.number(), 10);
@@ -219,7 +221,7 @@ fun an_edge_is_found_by_its_number() {
 }
 
 #[test]
-fun edges_are_found_by_the_port_they_lead_to() {
+fun edges_to_finds_edges_by_their_target() {
     let vertex = with_edges();
     assert_eq!(numbers(&vertex.edges_to(1, 2)), vector[10, 11, 14]);
     assert_eq!(numbers(&vertex.edges_to(1, 1)), vector[12]);
@@ -232,11 +234,11 @@ fun edges_are_found_by_the_port_they_lead_to() {
 // === Blocks ===
 
 #[test]
-fun a_block_has_what_it_was_made_of() {
+fun new_block_stores_its_arguments() {
     let needs = vector[plan::new_input(5, 1), plan::new_input(6, 2)];
     let block = plan::new_block(true, vector[4], option::some(0), needs, vector[5, 6], vector[7]);
     assert!(block.is_region());
-    assert_eq!(*block.around(), vector[4]);
+    assert_eq!(*block.enclosing(), vector[4]);
     assert_eq!(block.region(), option::some(0));
     assert_eq!(block.needs().map_ref!(|need| need.vertex()), vector[5, 6]);
     assert_eq!(block.needs().map_ref!(|need| need.port()), vector[1, 2]);
@@ -244,30 +246,30 @@ fun a_block_has_what_it_was_made_of() {
     assert!(!block.has_need(5, 2) && !block.has_need(6, 1));
     assert_eq!(*block.cursors(), vector[5, 6]);
     assert_eq!(*block.starts(), vector[7]);
-    assert!(block.collects().is_empty());
+    assert!(block.collect_edges().is_empty());
     let is_loop = plan::new_block(false, vector[], option::none(), vector[], vector[], vector[]);
     assert!(!is_loop.is_region() && is_loop.region().is_none());
 }
 
 #[test]
-fun a_region_gathers_a_list_for_each_port() {
+fun gathered_from_returns_the_sources_of_a_list() {
     let mut block = a_block();
-    block.add_collect(collecting(8, 1), vector[3]);
-    block.add_collect(collecting(8, 2), vector[4, 4, 5]);
-    block.add_collect(collecting(9, 1), vector[6]);
+    block.add_collect_edge(collecting(8, 1), vector[3]);
+    block.add_collect_edge(collecting(8, 2), vector[4, 4, 5]);
+    block.add_collect_edge(collecting(9, 1), vector[6]);
     assert_eq!(*block.gathered_from(8, 1), vector[3]);
     assert_eq!(*block.gathered_from(8, 2), vector[4, 4, 5]);
     assert_eq!(*block.gathered_from(9, 1), vector[6]);
-    let collect = &block.collects()[1];
+    let collect = &block.collect_edges()[1];
     assert_eq!(collect.edge().vertex(), 8);
     assert_eq!(collect.edge().input(), 2);
-    assert_eq!(collect.edge().left(), option::some(0));
+    assert_eq!(collect.edge().left_region(), option::some(0));
     assert!(collect.edge().port().is_empty());
     assert_eq!(*collect.sources(), vector[4, 4, 5]);
 }
 
 #[test]
-fun blocks_have_the_upper_half_of_the_numbers() {
+fun blocks_have_numbers_from_32768() {
     assert!(!plan::is_block(0) && !plan::is_block(0x7FFF));
     assert!(plan::is_block(0x8000) && plan::is_block(0xFFFF));
     assert_eq!(plan::block_number(0x8000), 0);
@@ -279,7 +281,7 @@ fun blocks_have_the_upper_half_of_the_numbers() {
 // === Limits ===
 
 #[test]
-fun a_vertex_may_have_32_ports_of_32_sources() {
+fun vertex_accepts_32_ports_with_32_sources() {
     let mut vertex = a_vertex();
     32u64.do!(|i| vertex.add_port(name(i), 0));
     32u64.do!(|_| vertex.add_source(31, vector[1, 0]));
@@ -289,7 +291,7 @@ fun a_vertex_may_have_32_ports_of_32_sources() {
 }
 
 #[test]
-fun a_vertex_may_have_32_variants_of_32_edges() {
+fun vertex_accepts_32_variants_with_32_edges() {
     let mut vertex = a_vertex();
     32u64.do!(|i| vertex.add_edge(name(i), name(i), to(i as u16, 1, 0)));
     31u64.do!(|i| vertex.add_edge(name(31), name(i), to(32 + (i as u16), 1, 0)));
@@ -302,41 +304,41 @@ fun a_vertex_may_have_32_variants_of_32_edges() {
 }
 
 #[test]
-fun a_block_may_need_begin_and_start_32() {
+fun block_accepts_32_needs_cursors_and_starts() {
     let needs = vector::tabulate!(32, |i| plan::new_input(i as u16, 0));
     let numbers = vector::tabulate!(32, |i| i as u16);
     let mut block = plan::new_block(true, vector[], option::none(), needs, numbers, numbers);
-    32u64.do!(|i| block.add_collect(collecting(8, i as u16), numbers));
+    32u64.do!(|i| block.add_collect_edge(collecting(8, i as u16), numbers));
     assert!(block.has_need(31, 0));
     assert_eq!(block.needs().length(), 32);
     assert_eq!(block.cursors().length(), plan::max_cursors());
     assert_eq!(block.starts().length(), 32);
-    assert_eq!(block.collects().length(), 32);
+    assert_eq!(block.collect_edges().length(), 32);
     assert_eq!(block.gathered_from(8, 31).length(), 32);
 }
 
-#[test, expected_failure(abort_code = plan::ETooLarge)]
-fun a_name_of_a_port_has_32_bytes_at_most() {
+#[test, expected_failure(abort_code = plan::EPlanTooLarge)]
+fun add_port_rejects_a_name_of_33_bytes() {
     a_vertex().add_port(long_name(), 0);
 }
 
-#[test, expected_failure(abort_code = plan::ETooLarge)]
-fun a_name_of_a_variant_has_32_bytes_at_most() {
+#[test, expected_failure(abort_code = plan::EPlanTooLarge)]
+fun add_edge_rejects_a_variant_name_of_33_bytes() {
     a_vertex().add_edge(long_name(), b"out".to_ascii_string(), to(0, 1, 0));
 }
 
-#[test, expected_failure(abort_code = plan::ETooLarge)]
-fun a_name_of_an_output_port_has_32_bytes_at_most() {
+#[test, expected_failure(abort_code = plan::EPlanTooLarge)]
+fun add_edge_rejects_a_port_name_of_33_bytes() {
     a_vertex().add_edge(ok(), long_name(), to(0, 1, 0));
 }
 
-// === Making ===
+// === Setup ===
 
 fun a_vertex(): Vertex {
     plan::new_vertex(7, vector[3, 5], option::some(1), vector[2, 4], 9, 1_234, 300, true)
 }
 
-/// Two more edges of a variant follow those of others.
+/// Return a vertex with two more edges of a variant after those of other variants.
 fun with_edges(): Vertex {
     let mut vertex = a_vertex();
     vertex.add_edge(ok(), name(0), to(10, 1, 2));
@@ -374,7 +376,7 @@ fun err(): String { b"err".to_ascii_string() }
 
 fun off(): String { b"off".to_ascii_string() }
 
-/// A name of 32 bytes, another one for each number.
+/// Return a name of 32 bytes that is unique for each number.
 fun name(i: u64): String {
     vector::tabulate!(32, |at| if (at == 31) 65 + (i as u8) else 95).to_ascii_string()
 }

@@ -1,4 +1,4 @@
-/// A region whose list goes to a vertex that has no other port.
+/// A region whose list is the only input of its target.
 #[test_only]
 module nexus_workflows::region_short_funds_tests;
 
@@ -17,7 +17,7 @@ const LEE: address = @0x1;
 const NONE: u16 = 0xFFFF;
 
 #[test]
-fun a_region_is_not_gathered_while_funds_are_short() {
+fun gather_waits_for_funds() {
     let mut stage = schedule_runner::start();
     let mut id = @0x0.to_id();
     dag_tx!(stage.runner(), ALICE, |dags, tools, ctx| {
@@ -32,7 +32,14 @@ fun a_region_is_not_gathered_while_funds_are_short() {
         );
         dag.add_group(b"all".to_ascii_string(), vector[0]);
         let none = vector[vector[]];
-        dag.add_blocks(vector[true], none, vector[vector[1]], vector[vector[0]], vector[vector[1]], none);
+        dag.add_blocks(
+            vector[true],
+            none,
+            vector[vector[1]],
+            vector[vector[0]],
+            vector[vector[1]],
+            none,
+        );
         dag.add_vertices(
             vector[0, 0, 0, 0, 0, 0],
             vector[vector[], vector[0], vector[], vector[], vector[], vector[]],
@@ -43,8 +50,8 @@ fun a_region_is_not_gathered_while_funds_are_short() {
             vector[true, true, true, true, true, true],
         );
         let list = vector[1, 2, 0, 0, 0, 0, NONE, NONE, 0];
-        dag.add_collects(0, vector[0], vector[list], vector[vector[1]]);
-        // Three vertices wait for ever: what they got is written.
+        dag.add_collect_edges(0, vector[0], vector[list], vector[vector[1]]);
+        // Three vertices never become ready, so their values need records.
         let names = ascii(vector[
             b"in", b"in", b"list", b"in", b"never", b"in", b"never", b"in", b"never",
         ]);
@@ -65,14 +72,14 @@ fun a_region_is_not_gathered_while_funds_are_short() {
         );
         id = object::id(&dag);
         name.share();
-        dag.check(0);
-        dag.check(1);
+        dag.check_page(0);
+        dag.check_page(1);
         dag.publish(ctx);
     });
     stage.with_dag(id);
     let schedule = stage.create_with(hourly(), FUNDS_MIST, 0, port(b"in", b"1"));
     stage.wait_until(2_000_000);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.execution_tx!(LEE, execution, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
     });
@@ -80,14 +87,15 @@ fun a_region_is_not_gathered_while_funds_are_short() {
     let split = test_scenario::most_recent_id_shared<Invocation>().destroy_some();
     let lee = stage.lee();
     stage.runner().invocation_tx!(LEE, split, lee, |invocation, leader, clock, ctx| {
-        let ports = value::none()
+        let ports = value::empty_ports()
             .with(b"out", value::inline_list(vector[]));
         assert!(invocation.settle(leader, b"ok".to_ascii_string(), ports, clock, ctx));
     });
     let mut closed = stage.runner().next_tx(LEE).take_shared_by_id<Invocation>(split);
     stage.execution_tx!(LEE, execution, |execution, dag, _, _, clock, ctx| {
         assert!(execution.advance(dag, &mut closed, clock, ctx));
-        // The record of the run and its value take 316 + 9 bytes, for 7 600 MIST each: 2 470 000.
+        // The record of the run and its value take 316 + 9 bytes, at 7 600 MIST each: 2 470 000
+        // MIST.
         assert_eq!(execution.funds_mist(), 2_469_999);
         assert!(!execution.gather(dag, 0, vector[], clock, ctx));
     });

@@ -1,4 +1,5 @@
-/// A workflow that splits a list and gathers another one: who gets which values, and what is left.
+/// A workflow that splits one list and gathers another: the inputs of its runs, and their deletion.
+///
 ///
 ///     0 split ──for_each──▶ [region 0: 1 each ] ──collect──▶ 2 join      0 ──▶ 2 (`first`, `_after`)
 #[test_only]
@@ -37,8 +38,8 @@ const JOIN: u16 = 2;
 // === Values ===
 
 #[test]
-fun values_go_where_edges_lead() {
-    let (mut stage, id) = begun();
+fun inputs_follow_the_edges() {
+    let (mut stage, id) = started();
     let split = stage.request(id, SPLIT, vector[]);
     assert_eq!(stage.inputs(id, split, vector[]), port(b"in", b"1"));
     stage.settle(id, split, b"ok", split_ports());
@@ -54,7 +55,7 @@ fun values_go_where_edges_lead() {
     assert!(stage.gather(id));
     assert!(!stage.gather(id));
     let join = stage.request(id, JOIN, vector[]);
-    let expected = value::none()
+    let expected = value::empty_ports()
         .with(b"by", value::inline(b"7"))
         .with(b"first", json::from_u64(4))
         .with(b"list", value::list_of(vector[value::inline(b"100"), value::inline(b"300")]));
@@ -66,8 +67,8 @@ fun values_go_where_edges_lead() {
 }
 
 #[test]
-fun an_iteration_that_gave_another_variant_is_left_out() {
-    let (mut stage, id) = begun();
+fun list_omits_an_iteration_with_another_variant() {
+    let (mut stage, id) = started();
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", split_ports());
     let each = stage.request_three(id);
@@ -83,11 +84,11 @@ fun an_iteration_that_gave_another_variant_is_left_out() {
 }
 
 #[test]
-fun an_empty_list_is_gathered_without_a_run() {
-    let (mut stage, id) = begun();
+fun empty_list_is_gathered_without_runs() {
+    let (mut stage, id) = started();
     let split = stage.request(id, SPLIT, vector[]);
     let none = value::inline_list(vector[]);
-    let ports = value::none().with(b"first", json::from_u64(4)).with(b"out", none);
+    let ports = value::empty_ports().with(b"first", json::from_u64(4)).with(b"out", none);
     stage.settle(id, split, b"ok", ports);
     assert!(stage.gather(id));
     let join = stage.request(id, JOIN, vector[]);
@@ -96,9 +97,9 @@ fun an_empty_list_is_gathered_without_a_run() {
     stage.end();
 }
 
-#[test, expected_failure(abort_code = inputs::ENotLoaded)]
-fun each_source_is_to_be_loaded() {
-    let (mut stage, id) = begun();
+#[test, expected_failure(abort_code = inputs::EInputsNotLoaded)]
+fun into_ports_requires_every_source() {
+    let (mut stage, id) = started();
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", split_ports());
     let each = stage.request_three(id);
@@ -110,8 +111,8 @@ fun each_source_is_to_be_loaded() {
 }
 
 #[test]
-fun a_failure_stands_in_the_list_if_an_edge_leads_there() {
-    let (mut stage, id) = begun_with_failures();
+fun list_contains_a_failure_with_an_error_edge() {
+    let (mut stage, id) = start_with_failures();
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", split_ports());
     let each = stage.request_three(id);
@@ -128,8 +129,8 @@ fun a_failure_stands_in_the_list_if_an_edge_leads_there() {
 }
 
 #[test]
-fun an_iteration_brings_one_value_to_a_port() {
-    let (mut stage, id) = begun_with_failures();
+fun iteration_delivers_one_value_to_a_port() {
+    let (mut stage, id) = start_with_failures();
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", split_ports());
     let each = stage.request_three(id);
@@ -143,10 +144,11 @@ fun an_iteration_brings_one_value_to_a_port() {
     stage.end();
 }
 
-/// The second iteration is refused, for the tool has become too dear; then it is as cheap again.
+/// The second iteration is refused because the price of the tool is too high. Then the price is
+/// lowered again.
 #[test]
-fun a_refused_iteration_stands_in_the_list_if_an_edge_leads_there() {
-    let (mut stage, id) = begun_with_failures();
+fun list_contains_a_refused_iteration_with_an_error_edge() {
+    let (mut stage, id) = start_with_failures();
     let (join, sources) = with_a_refused_one(&mut stage, id);
     let list = stage.inputs(id, join, sources).port(&b"list".to_ascii_string());
     let expected = vector[
@@ -159,8 +161,8 @@ fun a_refused_iteration_stands_in_the_list_if_an_edge_leads_there() {
 }
 
 #[test]
-fun a_refused_iteration_stays_out_of_a_list_of_answers() {
-    let (mut stage, id) = begun();
+fun list_omits_a_refused_iteration_without_an_error_edge() {
+    let (mut stage, id) = started();
     let (join, sources) = with_a_refused_one(&mut stage, id);
     let list = stage.inputs(id, join, sources).port(&b"list".to_ascii_string());
     assert_eq!(list, value::list_of(vector[value::inline(b"100"), value::inline(b"300")]));
@@ -168,23 +170,23 @@ fun a_refused_iteration_stays_out_of_a_list_of_answers() {
 }
 
 #[test]
-fun an_answer_without_a_port_that_leads_on_is_a_failure() {
-    let (mut stage, id) = begun();
+fun answer_without_a_required_port_is_a_failure() {
+    let (mut stage, id) = started();
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", port(b"out", b"[1]"));
     stage.assert_ended(id);
     stage.end();
 }
 
-/// A run takes 15 548 400 MIST, and 17 539 600 of the funds are the first one's.
+/// A run costs 15 548 400 MIST. The first one costs 17 539 600.
 #[test]
-fun an_answer_that_lacks_a_port_stands_in_the_list_as_a_failure() {
-    let (mut stage, id) = begun_with_failures();
+fun list_contains_an_answer_without_a_port_as_a_failure() {
+    let (mut stage, id) = start_with_failures();
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", split_ports());
     let each = stage.request_three(id);
     stage.settle(id, each[0], b"ok", port(b"out", b"100"));
-    stage.settle(id, each[1], b"ok", value::none());
+    stage.settle(id, each[1], b"ok", value::empty_ports());
     stage.settle(id, each[2], b"ok", port(b"out", b"300"));
     assert!(stage.gather(id));
     let join = stage.request(id, JOIN, vector[]);
@@ -200,7 +202,7 @@ fun an_answer_that_lacks_a_port_stands_in_the_list_as_a_failure() {
 }
 
 #[test]
-fun who_handles_a_failure_gets_the_reason_of_an_answer_that_lacks_a_port() {
+fun error_edge_carries_the_reason_of_an_answer_without_a_port() {
     let mut stage = schedule_runner::start();
     let mut dag_id = @0x0.to_id();
     dag_tx!(stage.runner(), ALICE, |dags, tools, ctx| {
@@ -236,42 +238,42 @@ fun who_handles_a_failure_gets_the_reason_of_an_answer_that_lacks_a_port() {
         );
         dag_id = object::id(&dag);
         name.share();
-        dag.check(0);
+        dag.check_page(0);
         dag.publish(ctx);
     });
     stage.with_dag(dag_id);
     let schedule = stage.create_with(hourly(), 200_000_000, 0, port(b"in", b"1"));
     stage.wait_until(2_000_000);
-    let id = stage.begin(schedule);
+    let id = stage.start_execution(schedule);
     let first = stage.request(id, 0, vector[]);
-    stage.settle(id, first, b"ok", value::none());
+    stage.settle(id, first, b"ok", value::empty_ports());
     let handler = stage.request(id, 2, vector[]);
     let inputs = stage.inputs(id, handler, vector[first]);
     assert_eq!(inputs, port(b"why", b"\"port_missing\""));
     stage.end();
 }
 
-/// For the element 300; for its 2 bytes 50 each, because Move joins them, and 1 each where they come
-/// from and in the list.
+/// 300 for the element, 50 for each of its 2 bytes because Move joins them, and 1 for each byte at
+/// its source and in the list.
 #[test]
 fun element_of_a_gathered_list_counts_404_bytes() {
     let one = vector[value::inline(b"1")];
     let two = vector[value::inline(b"1"), value::inline(b"1")];
-    let (mut stage, first) = begun();
+    let (mut stage, first) = started();
     let schedule = stage.create_with(hourly(), 200_000_000, 0, port(b"in", b"1"));
-    let second = stage.begin(schedule);
+    let second = stage.start_execution(schedule);
     let one_bytes = stage.bytes_with_a_gathered_list(first, one);
     let two_bytes = stage.bytes_with_a_gathered_list(second, two);
     assert_eq!(two_bytes - one_bytes, 404);
     stage.end();
 }
 
-/// What the inputs of `JOIN` count if an iteration gives this list.
+/// Return the bytes that the inputs of `JOIN` count if an iteration returns this list.
 fun bytes_with_a_gathered_list(stage: &mut Stage, id: ID, elements: vector<Value>): u64 {
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", split_ports());
     let each = stage.request_three(id);
-    let list = value::none().with(b"out", value::list_of(elements));
+    let list = value::empty_ports().with(b"out", value::list_of(elements));
     stage.settle(id, each[0], b"ok", list);
     stage.fail(id, each[1]);
     stage.fail(id, each[2]);
@@ -282,13 +284,13 @@ fun bytes_with_a_gathered_list(stage: &mut Stage, id: ID, elements: vector<Value
 }
 
 #[test]
-fun an_iteration_whose_answer_lacks_the_port_stays_out_of_the_list() {
-    let (mut stage, id) = begun();
+fun list_omits_an_answer_without_the_port() {
+    let (mut stage, id) = started();
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", split_ports());
     let each = stage.request_three(id);
     stage.settle(id, each[0], b"ok", port(b"out", b"100"));
-    stage.settle(id, each[1], b"ok", value::none());
+    stage.settle(id, each[1], b"ok", value::empty_ports());
     stage.settle(id, each[2], b"ok", port(b"out", b"300"));
     assert!(stage.gather(id));
     let join = stage.request(id, JOIN, vector[]);
@@ -299,7 +301,7 @@ fun an_iteration_whose_answer_lacks_the_port_stays_out_of_the_list() {
 }
 
 #[test]
-fun half_of_the_iterations_are_requested_as_long_as_funds_do_not_cover_all() {
+fun request_iterations_halves_the_count_until_funds_suffice() {
     let (mut stage, _, id) = scheduled(false, 59_500_000);
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", split_ports());
@@ -313,11 +315,11 @@ fun half_of_the_iterations_are_requested_as_long_as_funds_do_not_cover_all() {
     stage.end();
 }
 
-// === Who carries it ===
+// === Leaders ===
 
 #[test, expected_failure(abort_code = execution::ENotWorker)]
-fun a_stranger_requests_no_iterations() {
-    let (mut stage, id) = begun();
+fun request_iterations_rejects_another_sender() {
+    let (mut stage, id) = started();
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", split_ports());
     stage.execution_tx!(EVE, id, |execution, dag, tool, leader, clock, ctx| {
@@ -327,8 +329,8 @@ fun a_stranger_requests_no_iterations() {
 }
 
 #[test]
-fun after_the_deadline_no_iterations_are_requested() {
-    let (mut stage, id) = begun();
+fun request_iterations_has_no_effect_after_the_deadline() {
+    let (mut stage, id) = started();
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", split_ports());
     stage.runner().advance(600_000);
@@ -341,8 +343,8 @@ fun after_the_deadline_no_iterations_are_requested() {
 }
 
 #[test, expected_failure(abort_code = execution::EWrongDag)]
-fun a_region_is_gathered_by_its_own_workflow() {
-    let (mut stage, id) = begun();
+fun gather_rejects_another_workflow() {
+    let (mut stage, id) = started();
     let other = schedule_runner::publish(stage.runner(), OTHER, 1);
     stage.with_dag(other);
     stage.gather(id);
@@ -350,12 +352,12 @@ fun a_region_is_gathered_by_its_own_workflow() {
 }
 
 #[test]
-fun each_step_is_told_once() {
-    let (mut stage, id) = begun();
+fun every_step_emits_one_event() {
+    let (mut stage, id) = started();
     let split = stage.request(id, SPLIT, vector[]);
     let lee = stage.lee();
     stage.runner().invocation_tx!(LEE, split, lee, |invocation, leader, clock, ctx| {
-        let ports = value::none()
+        let ports = value::empty_ports()
             .with(b"first", json::from_u64(4))
             .with(b"out", value::inline_list(vector[]));
         assert!(invocation.settle(leader, b"ok".to_ascii_string(), ports, clock, ctx));
@@ -376,7 +378,7 @@ fun each_step_is_told_once() {
 // === Ends ===
 
 #[test]
-fun all_that_it_stored_is_removed() {
+fun all_records_can_be_removed() {
     let (mut stage, schedule, id) = scheduled(false, 200_000_000);
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", split_ports());
@@ -419,32 +421,32 @@ use fun request as Stage.request;
 use fun request_three as Stage.request_three;
 use fun settle as Stage.settle;
 
-/// An execution of Bob's, which Lee carries.
-fun begun(): (Stage, ID) {
+/// Return an execution of Bob that lists Lee's leader.
+fun started(): (Stage, ID) {
     let (stage, _, id) = scheduled(false, 200_000_000);
     (stage, id)
 }
 
-/// The same, of a workflow that gathers reasons of failures, too.
-fun begun_with_failures(): (Stage, ID) {
+/// Return the same for a workflow that also gathers the reasons of failures.
+fun start_with_failures(): (Stage, ID) {
     let (stage, _, id) = scheduled(true, 200_000_000);
     (stage, id)
 }
 
-/// The same, with its schedule, which gave it so much.
-fun scheduled(gathers_failures: bool, each_mist: u64): (Stage, ID, ID) {
+/// Return the same with its schedule, which gave it these funds.
+fun scheduled(gathers_failures: bool, funds_per_execution_mist: u64): (Stage, ID, ID) {
     let mut stage = schedule_runner::start();
     let dag = publish(&mut stage, gathers_failures);
     stage.with_dag(dag);
-    let schedule = stage.create_with(hourly(), each_mist, 0, port(b"in", b"1"));
+    let schedule = stage.create_with(hourly(), funds_per_execution_mist, 0, port(b"in", b"1"));
     stage.wait_until(2_000_000);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     (stage, schedule, execution)
 }
 
 fun split_ports(): Ports {
     let numbers = vector[10, 20, 30].map!(|number| json::from_u64(number));
-    value::none().with(b"first", json::from_u64(4)).with(b"out", value::list_of(numbers))
+    value::empty_ports().with(b"first", json::from_u64(4)).with(b"out", value::list_of(numbers))
 }
 
 fun publish(stage: &mut Stage, gathers_failures: bool): ID {
@@ -462,8 +464,8 @@ fun publish(stage: &mut Stage, gathers_failures: bool): ID {
         write(&mut dag, gathers_failures);
         id = object::id(&dag);
         name.share();
-        dag.check(0);
-        dag.check(1);
+        dag.check_page(0);
+        dag.check_page(1);
         dag.publish(ctx);
     });
     id
@@ -483,9 +485,9 @@ fun write(dag: &mut Dag, gathers_failures: bool) {
         vector[32, 8, 32],
         vector[true, false, true],
     );
-    // The edge of failures comes after that of answers, and leads to the same port.
+    // The edge of failures follows that of answers, and has the same target.
     let (gathering, sources) = if (gathers_failures) (2, vector[EACH, EACH]) else (1, vector[EACH]);
-    dag.add_collects(0, vector[0], vector[to_list(gathering)], vector[sources]);
+    dag.add_collect_edges(0, vector[0], vector[to_list(gathering)], vector[sources]);
     dag.add_ports(
         0,
         vector[0, 1, 2, 2, 2, 2],
@@ -510,12 +512,12 @@ fun write(dag: &mut Dag, gathers_failures: bool) {
     };
 }
 
-/// An edge with this number that leaves the region for the list.
+/// Return the row of an edge that leaves the region for the list.
 fun to_list(number: u16): vector<u16> { vector[number, JOIN, 3, 0, 0, 0, NONE, NONE, 0] }
 
 fun ascii(texts: vector<vector<u8>>): vector<String> { texts.map!(|text| text.to_ascii_string()) }
 
-/// Lets Lee request a run, and gives the invocation.
+/// Let Lee request a run, and return the invocation.
 fun request(stage: &mut Stage, id: ID, vertex: u16, path: vector<u32>): ID {
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, vertex, path, clock, ctx));
@@ -523,7 +525,7 @@ fun request(stage: &mut Stage, id: ID, vertex: u16, path: vector<u32>): ID {
     stage.last()
 }
 
-/// Lets Lee request an iteration.
+/// Let Lee request an iteration.
 fun request_one(stage: &mut Stage, id: ID) {
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         let n = execution.request_iterations(dag, tool, leader, EACH, vector[], 1, clock, ctx);
@@ -531,8 +533,8 @@ fun request_one(stage: &mut Stage, id: ID) {
     });
 }
 
-/// Carries the three iterations, of which the second one is refused, and gives the invocation that
-/// gets the list, and all others.
+/// Run the three iterations, of which the second is refused. Return the invocation that receives
+/// the list, and all others.
 fun with_a_refused_one(stage: &mut Stage, id: ID): (ID, vector<ID>) {
     let split = stage.request(id, SPLIT, vector[]);
     stage.settle(id, split, b"ok", split_ports());
@@ -556,7 +558,7 @@ fun reprice(stage: &mut Stage, price_mist: u64) {
     });
 }
 
-/// Lets Lee request the three iterations, and gives their invocations in order.
+/// Let Lee request the three iterations, and return their invocations in order.
 fun request_three(stage: &mut Stage, id: ID): vector<ID> {
     vector::tabulate!(3, |_| {
         stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
@@ -572,25 +574,25 @@ fun last(stage: &mut Stage): ID {
     test_scenario::most_recent_id_shared<Invocation>().destroy_some()
 }
 
-/// The inputs of an attempt, with those loaded that some invocations have.
+/// Return the inputs of an attempt, after loading these sources.
 fun inputs(stage: &mut Stage, id: ID, invocation: ID, sources: vector<ID>): Ports {
     let (ports, _) = stage.read(id, invocation, sources);
     ports
 }
 
-/// The inputs of an invocation, and the bytes that count for them.
+/// Return the inputs of an invocation, and the bytes that they count.
 fun read(stage: &mut Stage, id: ID, invocation: ID, sources: vector<ID>): (Ports, u64) {
     let dag = stage.dag();
     let scenario = stage.runner().next_tx(LEE);
     let execution = scenario.take_shared_by_id<Execution>(id);
     let dag = scenario.take_immutable_by_id<Dag>(dag);
     let mine = scenario.take_shared_by_id<Invocation>(invocation);
-    let mut inputs = inputs::of(&execution, &dag, &mine);
+    let mut inputs = inputs::new(&execution, &dag, &mine);
     assert!(inputs.invocation() == invocation);
     test_scenario::return_shared(mine);
     test_scenario::return_immutable(dag);
     test_scenario::return_shared(execution);
-    // The elements of lists are taken from the last one to the first.
+    // Elements of lists are loaded from the last one to the first.
     let mut sources = sources;
     sources.reverse();
     sources.do!(|source| {

@@ -1,4 +1,4 @@
-/// What people try who want a schedule's funds, or want it to do nothing.
+/// Attacks on the funds of a schedule, or on its operation.
 #[test_only]
 module nexus_workflows::schedule_attack_tests;
 
@@ -12,7 +12,7 @@ const ALICE: address = @0xA;
 const BOB: address = @0xB;
 const LEE: address = @0x1;
 const MAX: address = @0x2;
-/// A stranger.
+/// Another account.
 const EVE: address = @0xE;
 
 const FIRST_MS: u64 = 2_000_000;
@@ -21,12 +21,11 @@ const DAY_MS: u64 = 86_400_000;
 const FUNDS_MIST: u64 = 1_000_000_000;
 const EACH_MIST: u64 = 50_000_000;
 
-/// Eve triggers as often as she can, early and late: all that Bob pays is one execution and its
-/// keeper.
+/// Eve triggers often, early and late. Bob pays only one execution and its keeper.
 #[test]
-fun a_keeper_earns_nothing_by_triggering_early_or_twice() {
+fun trigger_pays_nothing_when_early_or_repeated() {
     let mut stage = schedule_runner::start();
-    let (schedule, lee) = (stage.create(hourly().overlapping()), stage.lee());
+    let (schedule, lee) = (stage.create(hourly().with_overlap()), stage.lee());
     stage.wait_until(FIRST_MS - 1);
     stage.keeper_tx!(EVE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
         20u64.do!(|_| assert!(!schedule.trigger_by_anyone(registry, dag, leader, clock, ctx)));
@@ -44,13 +43,13 @@ fun a_keeper_earns_nothing_by_triggering_early_or_twice() {
     stage.end();
 }
 
-/// Lee and Max both see that something is due: whoever comes second loses nothing but gas.
+/// Lee and Max both find a due schedule. The second one loses only gas.
 #[test]
-fun a_race_that_is_lost_costs_the_owner_nothing() {
+fun second_keeper_costs_the_owner_nothing() {
     let mut stage = schedule_runner::start();
-    let (schedule, max) = (stage.create(hourly().overlapping()), stage.max());
+    let (schedule, max) = (stage.create(hourly().with_overlap()), stage.max());
     stage.wait_until(FIRST_MS + 10_000);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     let funds_mist = stage.funds_mist(schedule);
     stage.keeper_tx!(MAX, schedule, max, |schedule, registry, dag, leader, clock, ctx| {
         assert!(!schedule.trigger(registry, dag, leader, clock, ctx));
@@ -60,37 +59,37 @@ fun a_race_that_is_lost_costs_the_owner_nothing() {
     stage.end();
 }
 
-/// Nobody triggers for a hundred days. Then one execution makes up for 2 400 of them.
+/// No one triggers for a hundred days. Then one execution replaces 2 400 planned ones.
 #[test]
-fun catching_up_is_no_storm() {
+fun missed_times_start_one_execution() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().overlapping());
+    let schedule = stage.create(hourly().with_overlap());
     stage.wait_until(FIRST_MS + 2_400 * HOUR_MS);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     assert!(!stage.trigger(schedule));
     assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + 2_401 * HOUR_MS));
     assert!(stage.funds_mist(schedule) > FUNDS_MIST - EACH_MIST - 25_000_000);
     stage.end();
 }
 
-/// Bob wants work for nothing: with funds for executions alone, keepers do none.
+/// Bob funds only the executions and not the keepers, so keepers do not start them.
 #[test]
-fun an_owner_does_not_starve_keepers() {
+fun trigger_requires_the_fee_of_the_keeper() {
     let mut stage = schedule_runner::start();
-    let (schedule, lee) = (stage.create(hourly().funded(EACH_MIST + 1_000_000)), stage.lee());
+    let (schedule, lee) = (stage.create(hourly().with_funds(EACH_MIST + 1_000_000)), stage.lee());
     stage.wait_until(FIRST_MS);
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
         assert!(!schedule.trigger(registry, dag, leader, clock, ctx));
     });
-    // He cancels before Lee comes: Lee's simulation says so, and nothing happened.
+    // He cancels before Lee triggers. Lee's simulation shows it, and Lee loses nothing.
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.cancel(ctx));
     assert!(!stage.trigger(schedule));
     stage.end();
 }
 
-/// The price of gas is ten times as high as when Bob created it: so is what a keeper gets for gas.
+/// The gas price is ten times as high as at the creation. The keeper's payment for gas follows it.
 #[test]
-fun nothing_is_triggered_that_no_leader_would_carry() {
+fun trigger_by_anyone_requires_an_active_leader() {
     let mut stage = schedule_runner::start();
     let (schedule, lee) = (stage.create(hourly()), stage.lee());
     stage.wait_until(FIRST_MS + 20_000);
@@ -103,11 +102,11 @@ fun nothing_is_triggered_that_no_leader_would_carry() {
 }
 
 #[test]
-fun a_keeper_loses_nothing_when_gas_becomes_dear() {
+fun keeper_is_paid_the_current_gas_price() {
     let mut stage = schedule_runner::start();
     let (schedule, lee) = (stage.create(hourly()), stage.lee());
     stage.wait_until(FIRST_MS);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     let cheap_mist = FUNDS_MIST - EACH_MIST - stage.funds_mist(schedule);
     let schedule = stage.create(hourly());
     stage.runner().next_epoch(10_000);
@@ -119,15 +118,16 @@ fun a_keeper_loses_nothing_when_gas_becomes_dear() {
     stage.end();
 }
 
-/// Bob cancels while one runs. It goes on, what it leaves is his, and only then can he delete all.
+/// Bob cancels while an execution is active. It continues, its remaining funds are his, and only
+/// then can he delete everything.
 #[test]
-fun cancelling_while_an_execution_runs_loses_nothing() {
+fun cancel_with_an_active_execution_loses_no_funds() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.cancel(ctx));
-    stage.carry(execution, true);
+    stage.run_to_end(execution, true);
     let mut left_mist = 0;
     stage.execution_tx!(BOB, execution, |execution, _, _, _, _, _| {
         left_mist = execution.funds_mist();
@@ -143,13 +143,13 @@ fun cancelling_while_an_execution_runs_loses_nothing() {
     stage.end();
 }
 
-/// Bob deletes what is left of an execution before its schedule has collected: that would burn funds.
-#[test, expected_failure(abort_code = cleaning::ENotClean)]
-fun an_execution_is_not_deleted_before_it_is_collected() {
+/// Bob deletes an execution before its schedule has collected it. That would burn funds.
+#[test, expected_failure(abort_code = cleaning::EExecutionNotEmpty)]
+fun delete_rejects_an_execution_before_collect() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.execution_tx!(BOB, execution, |execution, _, _, _, clock, ctx| {
         execution.cancel(clock, ctx);
         assert_paid_at_most(BOB, 0);
@@ -161,11 +161,11 @@ fun an_execution_is_not_deleted_before_it_is_collected() {
 }
 
 #[test]
-fun an_execution_is_deleted_once_it_is_collected() {
+fun delete_accepts_a_collected_execution() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.execution_tx!(BOB, execution, |execution, _, _, _, clock, ctx| {
         execution.cancel(clock, ctx);
         cleaning::clean_runs(execution, vector[0], vector[vector[]], clock, ctx);
@@ -176,27 +176,27 @@ fun an_execution_is_deleted_once_it_is_collected() {
     stage.end();
 }
 
-/// Eve hands over the executions of another schedule, and Bob's own that no schedule began.
+/// Eve passes executions of another schedule, and one of Bob that no schedule started.
 #[test]
-fun what_others_left_is_not_collected() {
+fun collect_has_no_effect_for_another_schedule() {
     let mut stage = schedule_runner::start();
     let (one, other) = (stage.create(hourly()), stage.create(hourly()));
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(one);
-    stage.begin(other);
+    let execution = stage.start_execution(one);
+    stage.start_execution(other);
     stage.expire(execution);
     assert!(!stage.collect(other, execution));
     assert!(stage.collect(one, execution));
     stage.end();
 }
 
-/// What runs late is refilled by Eve, so that it never ends: its deadline ends it.
+/// Eve refills an overdue execution to keep it active. Its deadline ends it.
 #[test]
-fun a_gift_does_not_keep_an_execution_running() {
+fun refill_does_not_delay_collect() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.execution_tx!(EVE, execution, |execution, _, _, _, _, ctx| execution.refill(mint(7, ctx)));
     stage.expire(execution);
     let before_mist = stage.funds_mist(schedule);
@@ -205,62 +205,63 @@ fun a_gift_does_not_keep_an_execution_running() {
     stage.end();
 }
 
-/// Lee tells events that never happened, as often as he can: one in each pause, however many he
-/// tells in a transaction, and two in a day if Bob allows no more.
+/// Lee reports events that never happened. Each pause has one execution, no matter how many events
+/// a transaction reports, and a day has two if Bob allows two.
 #[test]
-fun false_events_start_one_execution_per_pause_and_a_bounded_number_per_day() {
+fun false_events_are_bounded_by_the_pause_and_the_daily_limit() {
     let mut stage = schedule_runner::start();
-    let (schedule, lee) = (stage.create(on_event_daily(2).overlapping()), stage.lee());
-    let mut told = 0;
+    let (schedule, lee) = (stage.create(on_event_daily(2).with_overlap()), stage.lee());
+    let mut checkpoint = 0;
     20u64.do!(|_| {
         stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
             20u64.do!(|_| {
-                told = told + 1;
-                schedule.trigger_by_event(registry, dag, leader, told, 0, 0, clock, ctx);
+                checkpoint = checkpoint + 1;
+                schedule.trigger_by_event(registry, dag, leader, checkpoint, 0, 0, clock, ctx);
             });
         });
         stage.runner().advance(9_999);
     });
     let began_at_ms = stage.next_at_ms(schedule).destroy_some();
-    // Two in the first day, the second of them no sooner than 10 s after the first.
+    // Two on the first day, at least 10 s apart.
     assert!(stage.funds_mist(schedule) < FUNDS_MIST - 2 * EACH_MIST);
     assert!(stage.funds_mist(schedule) > FUNDS_MIST - 3 * EACH_MIST);
     assert_eq!(began_at_ms, DAY_MS);
     stage.wait_until(DAY_MS - 1);
-    assert!(!stage.tell(LEE, schedule, told + 1));
+    assert!(!stage.report_event(LEE, schedule, told + 1));
     stage.runner().advance(1);
-    assert!(stage.tell(LEE, schedule, told + 1));
+    assert!(stage.report_event(LEE, schedule, told + 1));
     stage.end();
 }
 
-/// Max, who is named second, has to leave Lee 10 s after the end of the pause.
+/// Max, the second leader, must wait until 10 s after the end of the pause.
 #[test]
-fun the_second_leader_waits_for_the_window_of_the_first_one() {
+fun second_leader_waits_for_the_window_of_the_first() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(on_event().overlapping());
-    assert!(stage.tell(LEE, schedule, 1));
+    let schedule = stage.create(on_event().with_overlap());
+    assert!(stage.report_event(LEE, schedule, 1));
     stage.runner().advance(19_999);
-    assert!(!stage.tell(MAX, schedule, 2));
+    assert!(!stage.report_event(MAX, schedule, 2));
     stage.runner().advance(1);
-    assert!(stage.tell(MAX, schedule, 2));
+    assert!(stage.report_event(MAX, schedule, 2));
     // Together they start no more than each of them alone.
-    assert!(!stage.tell(LEE, schedule, 3));
+    assert!(!stage.report_event(LEE, schedule, 3));
     stage.runner().advance(10_000);
-    assert!(stage.tell(LEE, schedule, 3));
+    assert!(stage.report_event(LEE, schedule, 3));
     stage.end();
 }
 
-/// Lee tells an event from the far future: no other one counts any more. Bob resets the cursor.
+/// Lee reports an event from the far future, so that later events do not count. Bob resets the
+/// cursor.
 #[test]
-fun a_cursor_from_the_far_future_is_reset() {
+fun reset_cursor_removes_a_future_cursor() {
     let mut stage = schedule_runner::start();
-    let (schedule, lee) = (stage.create(on_event().overlapping()), stage.lee());
+    let (schedule, lee) = (stage.create(on_event().with_overlap()), stage.lee());
     let last = 18_446_744_073_709_551_615;
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
         assert!(schedule.trigger_by_event(registry, dag, leader, last, last, last, clock, ctx));
     });
     stage.runner().advance(10_000);
-    assert!(!stage.tell(LEE, schedule, last));
+    assert!(!stage.report_event(LEE, schedule, last));
     stage.runner().advance(5_000);
     let now_ms = stage.now_ms();
     stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
@@ -268,35 +269,35 @@ fun a_cursor_from_the_far_future_is_reset() {
         let fields = vector[field(object::id(schedule)), field(option::some(now_ms))].flatten();
         assert_eq!(told<schedule::ScheduleCursorReset>(), fields);
     });
-    // What was told before the reset does not count, what is told from now on does.
+    // Events before the reset do not count, and later ones do.
     assert_eq!(stage.next_at_ms(schedule), option::some(now_ms));
-    assert!(stage.tell(LEE, schedule, 2));
-    assert!(!stage.tell(LEE, schedule, 1));
+    assert!(stage.report_event(LEE, schedule, 2));
+    assert!(!stage.report_event(LEE, schedule, 1));
     stage.end();
 }
 
 /// A reset does not shorten the pause.
 #[test]
-fun a_reset_leaves_the_pause_as_it_is() {
+fun reset_cursor_keeps_the_pause() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(on_event().overlapping());
-    assert!(stage.tell(LEE, schedule, 1));
+    let schedule = stage.create(on_event().with_overlap());
+    assert!(stage.report_event(LEE, schedule, 1));
     let next_at_ms = stage.next_at_ms(schedule);
     stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| schedule.reset_cursor(clock, ctx));
     assert_eq!(stage.next_at_ms(schedule), next_at_ms);
-    assert!(!stage.tell(LEE, schedule, 1));
+    assert!(!stage.report_event(LEE, schedule, 1));
     stage.runner().advance(10_000);
-    assert!(stage.tell(LEE, schedule, 1));
+    assert!(stage.report_event(LEE, schedule, 1));
     stage.end();
 }
 
-/// The package was upgraded and takes nothing new: what is in it comes out all the same.
+/// The package was upgraded and does not accept new executions. All funds can still be withdrawn.
 #[test]
-fun no_setting_and_no_version_locks_funds_in() {
+fun exit_paths_ignore_settings_and_versions() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.runner().configure_leaders(false);
     stage.runner().tx!(ALICE, |_, leaders, _, _| leaders.set_version_for_testing(2));
     stage.expire(execution);

@@ -1,5 +1,4 @@
-/// What follows from executions that ended: what is skipped, what counts as a failure, and from when
-/// on a schedule goes on.
+/// Effects of collecting ended executions: skipped times, failures, and the next planned time.
 #[test_only]
 module nexus_workflows::schedule_collecting_tests;
 
@@ -7,7 +6,7 @@ use nexus_tools::invocation::Invocation;
 use nexus_tools::test_runner::{assert_paid_at_most, field, mint, told};
 use nexus_workflows::execution;
 use nexus_workflows::schedule;
-use nexus_workflows::schedule_runner::{Self, Stage, hourly, on_event, wish};
+use nexus_workflows::schedule_runner::{Self, Stage, hourly, on_event, config};
 use nexus_workflows::timing;
 use std::unit_test::assert_eq;
 use sui::test_scenario;
@@ -22,17 +21,17 @@ const EACH_MIST: u64 = 50_000_000;
 
 // === Before the end ===
 
-/// Bob cancels an execution of which a run is under way. What its invocation does not hold flows back at
-/// once, and the rest once the invocation has expired.
+/// Bob cancels an execution with a run in flight. The funds that its invocation does not hold
+/// return immediately, and the rest after the invocation has expired.
 #[test]
-fun what_a_stopped_execution_does_not_need_flows_back_at_once() {
+fun collect_takes_the_free_funds_of_a_stopped_execution() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().lasting(10 * HOUR_MS));
+    let schedule = stage.create(hourly().with_duration(10 * HOUR_MS));
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     let before_mist = stage.funds_mist(schedule);
     let (invocation, free_mist) = stage.requested(execution);
-    // It goes on, so it needs its funds.
+    // It is active, so it needs its funds.
     assert!(!stage.collect(schedule, execution));
     stage.cancel_execution(execution);
     stage.collect_tx!(ALICE, schedule, execution, |schedule, execution| {
@@ -50,11 +49,11 @@ fun what_a_stopped_execution_does_not_need_flows_back_at_once() {
 }
 
 #[test]
-fun single_mist_of_a_stopped_execution_flows_back() {
+fun collect_takes_a_single_mist_of_a_stopped_execution() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().lasting(10 * HOUR_MS));
+    let schedule = stage.create(hourly().with_duration(10 * HOUR_MS));
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     let (_, free_mist) = stage.requested(execution);
     stage.cancel_execution(execution);
     let before_mist = stage.funds_mist(schedule);
@@ -68,11 +67,11 @@ fun single_mist_of_a_stopped_execution_flows_back() {
 }
 
 #[test]
-fun what_a_stopped_execution_does_not_need_is_the_owners_of_a_cancelled_schedule() {
+fun collect_pays_the_owner_of_a_cancelled_schedule() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().lasting(10 * HOUR_MS));
+    let schedule = stage.create(hourly().with_duration(10 * HOUR_MS));
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     let (invocation, free_mist) = stage.requested(execution);
     stage.cancel_execution(execution);
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.cancel(ctx));
@@ -82,22 +81,22 @@ fun what_a_stopped_execution_does_not_need_is_the_owners_of_a_cancelled_schedule
         assert_paid_at_most(BOB, free_mist);
     });
     let rest_mist = stage.expired(execution, invocation);
-    // All that an attempt costs, but for advancing.
+    // The cost of an attempt, without the payment for `advance`.
     assert_eq!(rest_mist, 9_480_000 - 1_200_000);
     assert!(stage.collect(schedule, execution));
     stage.delete(BOB, schedule);
     stage.end();
 }
 
-// === What is skipped ===
+// === Skipped times ===
 
-/// What is planned for the millisecond in which an execution ends was planned while it ran.
+/// A time in the millisecond in which an execution ends counts as a time during the execution.
 #[test]
-fun what_is_planned_for_the_end_of_an_execution_is_skipped() {
+fun time_at_the_end_of_an_execution_is_skipped() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().lasting(10 * HOUR_MS));
+    let schedule = stage.create(hourly().with_duration(10 * HOUR_MS));
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.wait_until(FIRST_MS + HOUR_MS);
     stage.cancel_execution(execution);
     stage.assert_collected(schedule, execution, b"cancelled", EACH_MIST, 1, 0, false);
@@ -107,47 +106,47 @@ fun what_is_planned_for_the_end_of_an_execution_is_skipped() {
 }
 
 #[test]
-fun what_is_planned_right_after_an_execution_is_not_skipped() {
+fun time_after_the_end_of_an_execution_is_not_skipped() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().lasting(10 * HOUR_MS));
+    let schedule = stage.create(hourly().with_duration(10 * HOUR_MS));
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.wait_until(FIRST_MS + HOUR_MS - 1);
     stage.cancel_execution(execution);
     stage.assert_collected(schedule, execution, b"cancelled", EACH_MIST, 0, 0, false);
     assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + HOUR_MS));
     stage.wait_until(FIRST_MS + HOUR_MS);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     stage.end();
 }
 
-/// Three of a list are skipped: then there is one left.
+/// Three listed times are skipped. One remains.
 #[test]
-fun times_of_a_list_are_skipped_while_an_execution_runs() {
+fun listed_times_are_skipped_during_an_execution() {
     let mut stage = schedule_runner::start();
     let times = vector::tabulate!(5, |i| FIRST_MS + i * 1_000);
-    let schedule = stage.create(wish(timing::at(times, option::none())));
+    let schedule = stage.create(config(timing::at(times, option::none())));
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.wait_until(FIRST_MS + 3_500);
     stage.cancel_execution(execution);
     stage.assert_collected(schedule, execution, b"cancelled", EACH_MIST, 3, 0, false);
     assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + 4_000));
     stage.wait_until(FIRST_MS + 4_000);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     assert_eq!(stage.next_at_ms(schedule), option::none());
     stage.end();
 }
 
-/// Nobody triggers at the second and the third planned time, while the first execution runs. They
-/// overlap: so what it leaves changes nothing, and the third one is due.
+/// No one triggers at the second and third planned time while the first execution is active.
+/// Executions overlap, so collecting has no effect on times, and the third time is due.
 #[test]
-fun an_execution_that_overlaps_skips_nothing_when_it_is_collected() {
+fun collect_skips_no_times_when_executions_overlap() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().overlapping().lasting(10 * HOUR_MS));
+    let schedule = stage.create(hourly().with_overlap().with_duration(10 * HOUR_MS));
     let lee = stage.lee();
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.wait_until(FIRST_MS + 2 * HOUR_MS + 5);
     stage.cancel_execution(execution);
     stage.assert_collected(schedule, execution, b"cancelled", EACH_MIST, 0, 0, false);
@@ -162,16 +161,16 @@ fun an_execution_that_overlaps_skips_nothing_when_it_is_collected() {
     stage.end();
 }
 
-/// Two that overlap are collected in the other order: as long as one of them is not, the schedule
-/// cannot be deleted.
-#[test, expected_failure(abort_code = schedule::ENotCollected)]
-fun each_execution_that_overlaps_is_waited_for() {
+/// Two overlapping executions are collected in reverse order. The schedule cannot be deleted until
+/// both are collected.
+#[test, expected_failure(abort_code = schedule::EExecutionsNotCollected)]
+fun delete_requires_every_overlapping_execution() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().overlapping().lasting(10 * HOUR_MS));
+    let schedule = stage.create(hourly().with_overlap().with_duration(10 * HOUR_MS));
     stage.wait_until(FIRST_MS);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     stage.wait_until(FIRST_MS + HOUR_MS);
-    let second = stage.begin(schedule);
+    let second = stage.start_execution(schedule);
     stage.cancel_execution(second);
     assert!(stage.collect(schedule, second));
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.cancel(ctx));
@@ -179,9 +178,9 @@ fun each_execution_that_overlaps_is_waited_for() {
     abort
 }
 
-/// Events are not planned: however many passed, none was skipped.
+/// Events are not planned, so none is skipped.
 #[test]
-fun events_are_not_counted_as_skipped() {
+fun collect_counts_no_skipped_events() {
     let mut stage = schedule_runner::start();
     let (schedule, lee) = (stage.create(on_event()), stage.lee());
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
@@ -195,20 +194,20 @@ fun events_are_not_counted_as_skipped() {
     stage.end();
 }
 
-// === What counts as a failure ===
+// === Counted failures ===
 
-/// A run that nobody answers and a deadline are failures. A success begins the count anew, what Bob
-/// cancels leaves it as it is, and the end of a pause begins it anew, too.
+/// A run without an answer and an expired execution are failures. A success and a resume reset the
+/// count. An execution that Bob cancels does not change it.
 #[test]
-fun failures_are_counted_in_a_row() {
+fun consecutive_failures_are_counted() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().failing(3));
+    let schedule = stage.create(hourly().with_max_failures(3));
     stage.assert_run(schedule, false, b"terminated", 1);
     stage.assert_expired(schedule, 2, false);
     stage.assert_run(schedule, true, b"completed", 0);
 
     stage.assert_expired(schedule, 1, false);
-    let execution = stage.begin_next(schedule);
+    let execution = stage.start_next(schedule);
     stage.cancel_execution(execution);
     stage.assert_collected(schedule, execution, b"cancelled", EACH_MIST, 0, 1, false);
     stage.assert_expired(schedule, 2, false);
@@ -219,15 +218,16 @@ fun failures_are_counted_in_a_row() {
     stage.end();
 }
 
-/// Two that overlap fail after the one that paused it: it stays paused, and counts on.
+/// Two overlapping executions fail after the one that paused the schedule. It remains paused, and
+/// the count increases.
 #[test]
-fun what_fails_during_a_pause_counts_on() {
+fun failure_during_a_pause_is_counted() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().overlapping().failing(1));
+    let schedule = stage.create(hourly().with_overlap().with_max_failures(1));
     stage.wait_until(FIRST_MS);
-    let first = stage.begin(schedule);
+    let first = stage.start_execution(schedule);
     stage.wait_until(FIRST_MS + HOUR_MS);
-    let second = stage.begin(schedule);
+    let second = stage.start_execution(schedule);
     stage.expire(first);
     stage.assert_collected(schedule, first, b"timed_out", EACH_MIST, 0, 1, true);
     stage.expire(second);
@@ -235,36 +235,36 @@ fun what_fails_during_a_pause_counts_on() {
     stage.end();
 }
 
-// === From when on it goes on ===
+// === Next planned times ===
 
-/// What began is not due again, although it is planned for the very millisecond of the pause.
+/// A started occurrence is not due again, even if the pause is in the same millisecond.
 #[test]
-fun a_pause_of_no_time_repeats_nothing() {
+fun immediate_resume_repeats_no_time() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().overlapping());
+    let schedule = stage.create(hourly().with_overlap());
     stage.wait_until(FIRST_MS);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     stage.pause_and_resume(schedule);
     assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + HOUR_MS));
     assert!(!stage.trigger(schedule));
     stage.end();
 }
 
-/// What is planned for the millisecond in which Bob resumes is planned from then on.
+/// A time in the millisecond in which Bob resumes is due.
 #[test]
-fun what_is_planned_for_the_end_of_a_pause_is_due() {
+fun time_at_the_end_of_a_pause_is_due() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.pause(ctx));
     stage.wait_until(FIRST_MS + 3 * HOUR_MS);
     stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| schedule.resume(clock, ctx));
     assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + 3 * HOUR_MS));
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     stage.end();
 }
 
 #[test]
-fun what_is_planned_before_the_end_of_a_pause_is_not_due() {
+fun time_before_the_end_of_a_pause_is_not_due() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.pause(ctx));
@@ -275,11 +275,11 @@ fun what_is_planned_before_the_end_of_a_pause_is_not_due() {
     stage.end();
 }
 
-/// Ten seconds between events are ten seconds, whatever Bob does in between.
+/// The pause between events is ten seconds, regardless of Bob's own pauses.
 #[test]
-fun a_pause_does_not_shorten_that_between_events() {
+fun resume_does_not_shorten_the_pause_between_events() {
     let mut stage = schedule_runner::start();
-    let (schedule, lee) = (stage.create(on_event().overlapping()), stage.lee());
+    let (schedule, lee) = (stage.create(on_event().with_overlap()), stage.lee());
     let began_at_ms = stage.now_ms();
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
         assert!(schedule.trigger_by_event(registry, dag, leader, 1, 0, 0, clock, ctx));
@@ -301,17 +301,17 @@ use fun cancel_execution as Stage.cancel_execution;
 use fun assert_collected as Stage.assert_collected;
 use fun assert_run as Stage.assert_run;
 use fun assert_expired as Stage.assert_expired;
-use fun begin_next as Stage.begin_next;
+use fun start_next as Stage.start_next;
 use fun pause_and_resume as Stage.pause_and_resume;
 
-/// Lets Bob end an execution.
+/// Let Bob cancel an execution.
 fun cancel_execution(stage: &mut Stage, execution: ID) {
     stage.execution_tx!(BOB, execution, |execution, _, _, _, clock, ctx| {
         execution.cancel(clock, ctx);
     });
 }
 
-/// Collects, and compares what that told.
+/// Collect, and check the event.
 fun assert_collected(
     stage: &mut Stage,
     schedule: ID,
@@ -338,7 +338,7 @@ fun assert_collected(
     });
 }
 
-/// Lets the next execution run to its end, and compares what collecting it told.
+/// Run the next execution to its end, and check the event of collecting it.
 fun assert_run(
     stage: &mut Stage,
     schedule: ID,
@@ -346,8 +346,8 @@ fun assert_run(
     status: vector<u8>,
     failures: u64,
 ) {
-    let execution = stage.begin_next(schedule);
-    stage.carry(execution, succeeds);
+    let execution = stage.start_next(schedule);
+    stage.run_to_end(execution, succeeds);
     let mut left_mist = 0;
     stage.execution_tx!(ALICE, execution, |execution, _, _, _, _, _| {
         left_mist = execution.funds_mist();
@@ -355,21 +355,21 @@ fun assert_run(
     stage.assert_collected(schedule, execution, status, left_mist, 0, failures, false);
 }
 
-/// Lets the next execution run until its deadline, and compares what collecting it told.
+/// Let the next execution expire, and check the event of collecting it.
 fun assert_expired(stage: &mut Stage, schedule: ID, failures: u64, is_paused: bool) {
-    let execution = stage.begin_next(schedule);
+    let execution = stage.start_next(schedule);
     stage.expire(execution);
     stage.assert_collected(schedule, execution, b"timed_out", EACH_MIST, 0, failures, is_paused);
 }
 
-/// Waits for the next planned time and lets Lee trigger.
-fun begin_next(stage: &mut Stage, schedule: ID): ID {
+/// Wait for the next planned time, and let Lee trigger.
+fun start_next(stage: &mut Stage, schedule: ID): ID {
     let next_at_ms = stage.next_at_ms(schedule).destroy_some();
     stage.wait_until(next_at_ms);
-    stage.begin(schedule)
+    stage.start_execution(schedule)
 }
 
-/// Lets Bob pause a schedule and resume it at once.
+/// Let Bob pause and immediately resume a schedule.
 fun pause_and_resume(stage: &mut Stage, schedule: ID) {
     stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
         schedule.pause(ctx);
@@ -377,8 +377,8 @@ fun pause_and_resume(stage: &mut Stage, schedule: ID) {
     });
 }
 
-/// Lets Lee request the only run of an execution; gives the invocation, and the funds that it does not
-/// hold.
+/// Let Lee request the only run of an execution. Return the invocation, and the funds that it does
+/// not hold.
 fun requested(stage: &mut Stage, execution: ID): (ID, u64) {
     let mut free_mist = 0;
     stage.execution_tx!(LEE, execution, |execution, dag, tool, leader, clock, ctx| {
@@ -389,7 +389,7 @@ fun requested(stage: &mut Stage, execution: ID): (ID, u64) {
     (test_scenario::most_recent_id_shared<Invocation>().destroy_some(), free_mist)
 }
 
-/// Lets an invocation expire, and its execution end by that; gives what the execution has.
+/// Expire an invocation, and end its execution. Return the funds of the execution.
 fun expired(stage: &mut Stage, execution: ID, invocation: ID): u64 {
     stage.runner().advance(60_000);
     let mut funds_mist = 0;

@@ -1,10 +1,10 @@
-/// What a schedule pays, to the MIST: each number is computed by hand.
+/// The payments of a schedule, exact to the MIST. Each number is computed by hand.
 ///
-/// The bytes that a keeper stores. The execution itself has 232: its id, that of the workflow, its
-/// owner (32 each), its schedule (33), funds (8), walks (70), three counts (24) and when it ended
-/// (1). Sui counts 143 more. A run on no path has 316. The terms have 203: two leaders (65), the
-/// settings (81), the price of one tool (9), and six numbers (48); and 275 more. The values of a
-/// vertex have 276 besides their own: of `{"a": 1}`, that is 6.
+/// The execution has 232 bytes: its ID, that of the workflow and its owner have 32 each. Its
+/// schedule has 33, its funds 8, its progress 70, three counts 24, and the time of its end 1. Sui
+/// counts 143 more. A run with an empty path has 316. The terms have 203: two leaders 65, the
+/// settings 81, the price of one tool 9, and six numbers 48. Sui counts 275 more. The entry values
+/// of a vertex have 276 in addition to their own bytes, which are 6 for `{"a": 1}`.
 #[test_only]
 module nexus_workflows::schedule_money_tests;
 
@@ -26,18 +26,18 @@ const FIRST_MS: u64 = 2_000_000;
 const HOUR_MS: u64 = 3_600_000;
 const FUNDS_MIST: u64 = 1_000_000_000;
 const EACH_MIST: u64 = 50_000_000;
-/// 1 220 gas units at 1 000 MIST, 300 000 MIST of storage, and 300 000 MIST that Bob chose.
+/// 1 220 gas units at 1 000 MIST, 300 000 MIST of storage, and a fee of 300 000 MIST.
 const FEE_MIST: u64 = 1_820_000;
 /// 242 + 143 + 316 + 203 + 275 + 276 + 6 = 1 461 bytes, at 7 600 MIST.
 const STORED_MIST: u64 = 11_103_600;
-/// 500 bytes instead of 242 + 143, so that it is 1 576; with what the execution gets, and the fee.
+/// 500 bytes instead of 242 + 143, which makes 1 576; the funds of the execution; and the fee.
 const NEEDED_MIST: u64 = 63_797_600;
 
 // === Keepers ===
 
-/// Lee comes 5 s late: the execution lasts as long as it would have all the same.
+/// Lee triggers 5 s late. The duration of the execution counts from its start.
 #[test]
-fun an_execution_and_its_keeper_are_told_to_the_byte() {
+fun trigger_emits_the_exact_payments() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(FIRST_MS + 5_000);
@@ -45,8 +45,8 @@ fun an_execution_and_its_keeper_are_told_to_the_byte() {
     let left_mist = FUNDS_MIST - EACH_MIST - FEE_MIST - STORED_MIST;
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, workflow, leader, clock, ctx| {
         assert!(schedule.trigger(registry, workflow, leader, clock, ctx));
-        let id = begun();
-        // One run is ready; no iterations, regions or failures.
+        let id = started();
+        // One run is ready. The other lists are empty.
         let change = vector[field(vector[run::new(0, vector[])]), vector[0, 0, 0]];
         let fields = vector[
             field(id),
@@ -60,7 +60,7 @@ fun an_execution_and_its_keeper_are_told_to_the_byte() {
             field(FIRST_MS + 605_000),
             change.flatten(),
         ].flatten();
-        assert_eq!(told<execution::ExecutionBegun>(), fields);
+        assert_eq!(told<execution::ExecutionStarted>(), fields);
         let fields = vector[
             field(object::id(schedule)),
             field(id),
@@ -82,7 +82,7 @@ fun an_execution_and_its_keeper_are_told_to_the_byte() {
 }
 
 #[test, expected_failure(arithmetic_error, location = sui::funds_accumulator)]
-fun a_worker_that_triggers_is_paid_no_less_than_what_it_spent() {
+fun trigger_pays_a_worker_no_less_than_its_cost() {
     let mut stage = schedule_runner::start();
     let (schedule, lee) = (stage.create(hourly()), stage.lee());
     stage.wait_until(FIRST_MS);
@@ -94,7 +94,7 @@ fun a_worker_that_triggers_is_paid_no_less_than_what_it_spent() {
 }
 
 #[test, expected_failure(arithmetic_error, location = sui::funds_accumulator)]
-fun a_stranger_that_triggers_is_paid_no_less_than_a_worker() {
+fun trigger_by_anyone_pays_no_less_than_trigger() {
     let mut stage = schedule_runner::start();
     let (schedule, lee) = (stage.create(hourly()), stage.lee());
     stage.wait_until(FIRST_MS + 20_000);
@@ -105,11 +105,11 @@ fun a_stranger_that_triggers_is_paid_no_less_than_a_worker() {
     stage.end();
 }
 
-/// The schedule keeps where the last event stands, which takes 24 bytes once: 182 400 MIST.
+/// The schedule stores the cursor of the last event, which takes 24 bytes once: 182 400 MIST.
 #[test]
-fun the_first_event_alone_takes_room_in_the_schedule() {
+fun only_the_first_event_grows_the_schedule() {
     let mut stage = schedule_runner::start();
-    let (schedule, lee) = (stage.create(on_event().overlapping()), stage.lee());
+    let (schedule, lee) = (stage.create(on_event().with_overlap()), stage.lee());
     let now_ms = stage.now_ms();
     let paid_mist = FEE_MIST + STORED_MIST;
     let other_mist = EACH_MIST + paid_mist;
@@ -118,9 +118,9 @@ fun the_first_event_alone_takes_room_in_the_schedule() {
         assert!(schedule.trigger_by_event(registry, dag, leader, 7, 3, 1, clock, ctx));
         let fields = vector[
             field(object::id(schedule)),
-            field(begun()),
+            field(started()),
             field(LEE),
-            // Events count from the beginning of all time on.
+            // Events count from time 0.
             field(0u64),
             field(0u64),
             cursor(7, 3, 1),
@@ -138,7 +138,7 @@ fun the_first_event_alone_takes_room_in_the_schedule() {
         assert!(schedule.trigger_by_event(registry, dag, leader, 7, 3, 2, clock, ctx));
         let fields = vector[
             field(object::id(schedule)),
-            field(begun()),
+            field(started()),
             field(LEE),
             field(now_ms + 10_000),
             field(0u64),
@@ -155,28 +155,28 @@ fun the_first_event_alone_takes_room_in_the_schedule() {
     stage.end();
 }
 
-// === What is more, and what is less ===
+// === Variations ===
 
-/// Three runs and two vertices with values: 1 250 gas units. 242 + 143 bytes, 948 of the runs, 478
-/// of the terms, 552 of the values besides their 199.
+/// Three runs and two vertices with values cost 1 250 gas units. The execution takes 242 + 143
+/// bytes, the runs 948, the terms 478, and the values 552 in addition to their own 199.
 #[test]
-fun values_of_less_than_200_bytes_take_no_gas_unit_more() {
+fun values_below_200_bytes_cost_no_gas_unit() {
     assert_pays_with_three_vertices(187, 1_850_000, 19_471_200);
 }
 
 #[test]
-fun values_of_200_bytes_take_one_gas_unit_more() {
+fun values_of_200_bytes_cost_one_gas_unit() {
     assert_pays_with_three_vertices(188, 1_851_000, 19_478_800);
 }
 
-/// What was given before is not paid for: `{"b": 22}` has one byte more than `{"a": 1}`.
+/// Replaced values are not paid for. `{"b": 22}` has one byte more than `{"a": 1}`.
 #[test]
-fun values_that_are_given_anew_are_paid_for_alone() {
+fun replaced_values_are_not_paid_for() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
-        schedule.give(0, port(b"a", text(3_000, 49)), ctx);
-        schedule.give(0, port(b"b", b"22"), ctx);
+        schedule.set_entry_values(0, port(b"a", text(3_000, 49)), ctx);
+        schedule.set_entry_values(0, port(b"b", b"22"), ctx);
     });
     stage.wait_until(FIRST_MS);
     assert!(stage.trigger(schedule));
@@ -185,20 +185,20 @@ fun values_that_are_given_anew_are_paid_for_alone() {
     stage.end();
 }
 
-/// Of three vertices with values, the first one is given anew: the others keep theirs.
+/// The values of the first of three vertices are replaced. The others keep theirs.
 #[test]
-fun values_stay_with_their_vertices() {
+fun values_belong_to_their_vertices() {
     let mut stage = schedule_runner::start();
     let three = schedule_runner::publish(stage.runner(), b"xyz.example.three@1", 3);
     stage.with_dag(three);
     let schedule = stage.create(hourly());
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
-        schedule.give(1, port(b"b", b"1"), ctx);
-        schedule.give(2, port(b"c", b"1"), ctx);
-        schedule.give(0, port(b"d", b"1"), ctx);
+        schedule.set_entry_values(1, port(b"b", b"1"), ctx);
+        schedule.set_entry_values(2, port(b"c", b"1"), ctx);
+        schedule.set_entry_values(0, port(b"d", b"1"), ctx);
     });
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.execution_tx!(BOB, execution, |execution, _, _, _, _, _| {
         let ports = vector[b"d", b"b", b"c"];
         3u64.do!(|vertex| vector[b"a", b"b", b"c", b"d"].do!(|port| {
@@ -209,13 +209,13 @@ fun values_stay_with_their_vertices() {
     stage.end();
 }
 
-/// One leader instead of two has 32 bytes less: 243 200 MIST.
+/// One leader instead of two takes 32 bytes less: 243 200 MIST.
 #[test]
-fun a_leader_less_is_paid_for_less() {
+fun schedule_with_one_leader_costs_less_storage() {
     let mut stage = schedule_runner::start();
     let (schedule, lee) = (stage.create(hourly()), stage.lee());
     stage.keeper_tx!(BOB, schedule, lee, |schedule, _, _, leader, _, ctx| {
-        schedule.name_leader(leader, ctx);
+        schedule.set_leader(leader, ctx);
     });
     stage.wait_until(FIRST_MS);
     assert!(stage.trigger(schedule));
@@ -224,9 +224,9 @@ fun a_leader_less_is_paid_for_less() {
     stage.end();
 }
 
-/// With a fee of nothing and no funds for executions: what is spent is paid.
+/// Without a fee and without funds for executions, only costs are paid.
 #[test]
-fun a_keeper_without_a_fee_is_paid_what_it_spent() {
+fun keeper_without_a_fee_is_paid_its_cost() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create_with(hourly(), 0, 0, port(b"a", b"1"));
     stage.wait_until(FIRST_MS);
@@ -235,14 +235,14 @@ fun a_keeper_without_a_fee_is_paid_what_it_spent() {
     stage.end();
 }
 
-// === Funds that are just enough ===
+// === Exact funds ===
 
 #[test]
-fun funds_that_are_just_enough_begin_an_execution() {
+fun trigger_succeeds_with_the_exact_funds() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().funded(NEEDED_MIST));
+    let schedule = stage.create(hourly().with_funds(NEEDED_MIST));
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     // 115 bytes that it did not store.
     assert_eq!(stage.funds_mist(schedule), 874_000);
     stage.execution_tx!(BOB, execution, |execution, _, _, _, _, _| {
@@ -252,9 +252,9 @@ fun funds_that_are_just_enough_begin_an_execution() {
 }
 
 #[test]
-fun funds_that_lack_one_mist_begin_nothing() {
+fun trigger_fails_when_one_mist_is_missing() {
     let mut stage = schedule_runner::start();
-    let (schedule, lee) = (stage.create(hourly().funded(NEEDED_MIST - 1)), stage.lee());
+    let (schedule, lee) = (stage.create(hourly().with_funds(NEEDED_MIST - 1)), stage.lee());
     stage.wait_until(FIRST_MS);
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
         assert!(!schedule.trigger(registry, dag, leader, clock, ctx));
@@ -265,16 +265,17 @@ fun funds_that_lack_one_mist_begin_nothing() {
     stage.end();
 }
 
-// === What the owner consented to ===
+// === Terms ===
 
-/// The tool's 5 000 000 MIST; 2 050 gas units, 520 000 MIST of storage, 1 500 bytes of records at 100
-/// MIST and 1 000 000 MIST for the leader; and the 100 bytes that an outcome has at most.
+/// The cost of an execution: the tool's 5 000 000 MIST, 2 050 gas units, 520 000 MIST of storage,
+/// and 1 500 bytes of records at 100 MIST. The leader receives 1 000 000 MIST, and an outcome takes
+/// at most 100 bytes.
 #[test]
-fun an_execution_has_the_terms_of_its_schedule() {
+fun execution_has_the_terms_of_its_schedule() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.execution_tx!(LEE, execution, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
     });
@@ -287,10 +288,10 @@ fun an_execution_has_the_terms_of_its_schedule() {
     stage.end();
 }
 
-// === What flows back ===
+// === Refunds ===
 
 #[test, expected_failure(arithmetic_error, location = sui::funds_accumulator)]
-fun an_owner_that_cancels_is_paid_no_less_than_the_funds() {
+fun cancel_pays_the_owner_all_funds() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
@@ -301,11 +302,11 @@ fun an_owner_that_cancels_is_paid_no_less_than_the_funds() {
 }
 
 #[test, expected_failure(arithmetic_error, location = sui::funds_accumulator)]
-fun an_owner_that_has_cancelled_is_paid_no_less_than_what_is_collected() {
+fun collect_after_cancel_pays_the_owner_all_funds() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.cancel(ctx));
     stage.expire(execution);
     stage.collect_tx!(EVE, schedule, execution, |schedule, execution| {
@@ -315,13 +316,13 @@ fun an_owner_that_has_cancelled_is_paid_no_less_than_what_is_collected() {
     stage.end();
 }
 
-/// Nothing is paid to anyone when an execution is collected: what it leaves is in the schedule again.
+/// Collecting pays no account. The remaining funds return to the schedule.
 #[test]
-fun what_is_collected_is_not_paid_out() {
+fun collected_funds_stay_in_the_schedule() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.expire(execution);
     stage.collect_tx!(EVE, schedule, execution, |schedule, execution| {
         assert!(schedule.collect(execution));
@@ -335,16 +336,17 @@ fun what_is_collected_is_not_paid_out() {
 
 // === Helpers ===
 
-/// The execution that was begun in this transaction.
-fun begun(): address { bcs::new(told<execution::ExecutionBegun>()).peel_address() }
+/// Return the ID of the execution that this transaction started.
+fun started(): address { bcs::new(told<execution::ExecutionStarted>()).peel_address() }
 
-/// The bytes of where an event stands.
+/// Return the bytes of a cursor.
 fun cursor(checkpoint: u64, transaction: u64, event: u64): vector<u8> {
     vector[field(true), field(checkpoint), field(transaction), field(event)].flatten()
 }
 
-/// An execution of three vertices, of which the first and the last have values: 6 bytes and a text.
-fun assert_pays_with_three_vertices(length: u64, fee_mist: u64, stored_mist: u64) {
+/// Check the payments for an execution of three vertices. The first has values of 6 bytes, and the
+/// last a string.
+fun assert_pays_with_three_vertices(length: u64, fee_mist: u64, storage_mist: u64) {
     let mut stage = schedule_runner::start();
     let three = schedule_runner::publish(stage.runner(), b"xyz.example.three@1", 3);
     stage.with_dag(three);
@@ -352,11 +354,11 @@ fun assert_pays_with_three_vertices(length: u64, fee_mist: u64, stored_mist: u64
     give_text(&mut stage, schedule, length);
     stage.wait_until(FIRST_MS);
     assert!(stage.trigger(schedule));
-    let paid_mist = fee_mist + stored_mist;
+    let paid_mist = fee_mist + storage_mist;
     assert_eq!(stage.funds_mist(schedule), FUNDS_MIST - EACH_MIST - paid_mist);
-    // The 115 bytes that it does not store have to be there, too.
+    // The 115 bytes that are not stored must also be covered.
     let needed_mist = EACH_MIST + paid_mist + 874_000;
-    let schedule = stage.create(hourly().funded(needed_mist - 1));
+    let schedule = stage.create(hourly().with_funds(needed_mist - 1));
     give_text(&mut stage, schedule, length);
     assert!(!stage.trigger(schedule));
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
@@ -369,6 +371,6 @@ fun assert_pays_with_three_vertices(length: u64, fee_mist: u64, stored_mist: u64
 
 fun give_text(stage: &mut Stage, schedule: ID, length: u64) {
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
-        schedule.give(2, port(b"a", text(length, 49)), ctx);
+        schedule.set_entry_values(2, port(b"a", text(length, 49)), ctx);
     });
 }

@@ -1,4 +1,4 @@
-/// What schedules refuse, and to whom.
+/// Calls that schedules reject, and limits.
 #[test_only]
 module nexus_workflows::schedule_refusal_tests;
 
@@ -20,7 +20,7 @@ const MOST_FEE_MIST: u64 = 1_000_000_000;
 // === Creation ===
 
 #[test]
-fun the_dearest_schedule_can_be_created() {
+fun create_accepts_the_maximum_amounts() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create_with(hourly(), MOST_EACH_MIST, MOST_FEE_MIST, port(b"a", b"1"));
     stage.wait_until(FIRST_MS);
@@ -28,52 +28,52 @@ fun the_dearest_schedule_can_be_created() {
     stage.end();
 }
 
-#[test, expected_failure(abort_code = schedule::ETooDear)]
-fun an_execution_gets_a_million_sui_at_most() {
+#[test, expected_failure(abort_code = schedule::EAmountTooLarge)]
+fun create_rejects_more_than_a_million_sui_per_execution() {
     let mut stage = schedule_runner::start();
     stage.create_with(hourly(), MOST_EACH_MIST + 1, 0, port(b"a", b"1"));
     abort
 }
 
-#[test, expected_failure(abort_code = schedule::ETooDear)]
-fun a_keeper_gets_one_sui_at_most() {
+#[test, expected_failure(abort_code = schedule::EAmountTooLarge)]
+fun create_rejects_a_keeper_fee_above_one_sui() {
     let mut stage = schedule_runner::start();
     stage.create_with(hourly(), 0, MOST_FEE_MIST + 1, port(b"a", b"1"));
     abort
 }
 
 #[test]
-fun entry_values_have_65_536_bytes_at_most() {
+fun set_entry_values_accepts_65_536_bytes() {
     let mut stage = schedule_runner::start();
-    // Besides, 1 for how many ports there are, 2 of the name, 1 of the kind of value and 3 for how
-    // long it is.
+    // In addition: 1 byte for the number of ports, 2 for the name, 1 for the kind of value and 3
+    // for its length.
     let schedule = stage.create_with(hourly(), 0, 0, port(b"a", text(65_529, 49)));
-    // What is given instead does not count twice.
+    // Replaced values do not count twice.
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
-        schedule.give(0, port(b"a", text(65_529, 50)), ctx);
+        schedule.set_entry_values(0, port(b"a", text(65_529, 50)), ctx);
     });
     stage.end();
 }
 
 #[test, expected_failure(abort_code = schedule::EValuesTooLarge)]
-fun larger_entry_values_are_refused() {
+fun set_entry_values_rejects_larger_values() {
     let mut stage = schedule_runner::start();
     stage.create_with(hourly(), 0, 0, port(b"a", text(65_530, 49)));
     abort
 }
 
 #[test, expected_failure(abort_code = schedule::EValuesTooLarge)]
-fun entry_values_are_bounded_together() {
+fun add_entry_values_limits_the_total_size() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create_with(hourly(), 0, 0, port(b"a", text(40_000, 49)));
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
-        schedule.give(1, port(b"a", text(30_000, 49)), ctx);
+        schedule.set_entry_values(1, port(b"a", text(30_000, 49)), ctx);
     });
     abort
 }
 
 #[test]
-fun a_schedule_begins_with_32_vertices_at_most() {
+fun create_accepts_a_group_of_32_vertices() {
     let mut stage = schedule_runner::start();
     let large = schedule_runner::publish(stage.runner(), b"xyz.example.large@1", 32);
     stage.with_dag(large);
@@ -82,7 +82,7 @@ fun a_schedule_begins_with_32_vertices_at_most() {
 }
 
 #[test, expected_failure(abort_code = schedule::ETooManyEntries)]
-fun more_vertices_than_32_are_refused() {
+fun create_rejects_a_group_of_33_vertices() {
     let mut stage = schedule_runner::start();
     let large = schedule_runner::publish(stage.runner(), b"xyz.example.large@1", 33);
     stage.with_dag(large);
@@ -91,19 +91,19 @@ fun more_vertices_than_32_are_refused() {
 }
 
 #[test, expected_failure(abort_code = schedule::ETooManyEntries)]
-fun values_of_more_vertices_than_32_are_refused() {
+fun set_entry_values_rejects_a_33rd_vertex() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
-        32u64.do!(|i| schedule.give(i as u16 + 1, port(b"a", b"1"), ctx));
+        32u64.do!(|i| schedule.set_entry_values(i as u16 + 1, port(b"a", b"1"), ctx));
     });
     abort
 }
 
 #[test, expected_failure(abort_code = schedule::ENotOwner)]
-fun the_owner_alone_gives_values() {
+fun set_entry_values_rejects_another_sender() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(ALICE, schedule, |schedule, _, ctx| {
-        schedule.give(0, port(b"a", b"2"), ctx);
+        schedule.set_entry_values(0, port(b"a", b"2"), ctx);
     });
     abort
 }
@@ -111,44 +111,44 @@ fun the_owner_alone_gives_values() {
 // === Leaders ===
 
 #[test, expected_failure(abort_code = schedule::ENotOwner)]
-fun the_owner_alone_names_leaders() {
+fun set_leader_rejects_another_sender() {
     let (mut stage, schedule) = hourly_one();
     let max = stage.max();
     stage.keeper_tx!(ALICE, schedule, max, |schedule, _, _, leader, _, ctx| {
-        schedule.name_leader(leader, ctx);
+        schedule.set_leader(leader, ctx);
     });
     abort
 }
 
 #[test, expected_failure(abort_code = schedule::ESameLeader)]
-fun a_backup_is_another_leader() {
+fun set_backup_rejects_the_first_leader() {
     let (mut stage, schedule) = hourly_one();
     let lee = stage.lee();
     stage.keeper_tx!(BOB, schedule, lee, |schedule, _, _, leader, _, ctx| {
-        schedule.name_backup(leader, ctx);
+        schedule.set_backup(leader, ctx);
     });
     abort
 }
 
 #[test, expected_failure(abort_code = schedule::ELeaderNotActive)]
-fun a_leader_that_takes_nothing_is_not_named() {
+fun set_leader_rejects_an_inactive_leader() {
     let (mut stage, schedule) = hourly_one();
     let lee = stage.lee();
     stage.runner().leader_tx!(LEE, lee, |leader, _, _, ctx| leader.deactivate(ctx));
     stage.keeper_tx!(BOB, schedule, lee, |schedule, _, _, leader, _, ctx| {
-        schedule.name_leader(leader, ctx);
+        schedule.set_leader(leader, ctx);
     });
     abort
 }
 
 // === Keepers ===
 
-#[test, expected_failure(abort_code = schedule::ENotNamed)]
-fun another_leader_does_not_trigger_as_one() {
+#[test, expected_failure(abort_code = schedule::ELeaderNotListed)]
+fun trigger_rejects_an_unlisted_leader() {
     let (mut stage, schedule) = hourly_one();
     let (lee, max) = (stage.lee(), stage.max());
     stage.keeper_tx!(BOB, schedule, lee, |schedule, _, _, leader, _, ctx| {
-        schedule.name_leader(leader, ctx);
+        schedule.set_leader(leader, ctx);
     });
     stage.keeper_tx!(@0x2, schedule, max, |schedule, registry, dag, leader, clock, ctx| {
         schedule.trigger(registry, dag, leader, clock, ctx);
@@ -156,12 +156,12 @@ fun another_leader_does_not_trigger_as_one() {
     abort
 }
 
-#[test, expected_failure(abort_code = schedule::ENotNamed)]
-fun keeper_shows_a_leader_that_the_schedule_names() {
+#[test, expected_failure(abort_code = schedule::ELeaderNotListed)]
+fun trigger_by_anyone_rejects_an_unlisted_leader() {
     let (mut stage, schedule) = hourly_one();
     let (lee, max) = (stage.lee(), stage.max());
     stage.keeper_tx!(BOB, schedule, lee, |schedule, _, _, leader, _, ctx| {
-        schedule.name_leader(leader, ctx);
+        schedule.set_leader(leader, ctx);
     });
     stage.keeper_tx!(BOB, schedule, max, |schedule, registry, dag, leader, clock, ctx| {
         schedule.trigger_by_anyone(registry, dag, leader, clock, ctx);
@@ -170,7 +170,7 @@ fun keeper_shows_a_leader_that_the_schedule_names() {
 }
 
 #[test, expected_failure(abort_code = schedule::ENotWorker)]
-fun nobody_else_triggers_as_a_leader() {
+fun trigger_rejects_a_sender_that_is_not_a_worker() {
     let (mut stage, schedule) = hourly_one();
     let lee = stage.lee();
     stage.keeper_tx!(ALICE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
@@ -180,7 +180,7 @@ fun nobody_else_triggers_as_a_leader() {
 }
 
 #[test, expected_failure(abort_code = schedule::ENotWorker)]
-fun nobody_else_tells_events() {
+fun trigger_by_event_rejects_a_sender_that_is_not_a_worker() {
     let mut stage = schedule_runner::start();
     let (schedule, lee) = (stage.create(on_event()), stage.lee());
     stage.keeper_tx!(BOB, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
@@ -190,7 +190,7 @@ fun nobody_else_tells_events() {
 }
 
 #[test, expected_failure(abort_code = schedule::EWrongDag)]
-fun another_workflow_is_not_begun() {
+fun trigger_rejects_another_workflow() {
     let (mut stage, schedule) = hourly_one();
     let other = schedule_runner::publish(stage.runner(), b"xyz.example.other@1", 1);
     stage.wait_until(FIRST_MS);
@@ -199,16 +199,16 @@ fun another_workflow_is_not_begun() {
     abort
 }
 
-#[test, expected_failure(abort_code = schedule::EByEvent)]
-fun time_does_not_trigger_what_waits_for_events() {
+#[test, expected_failure(abort_code = schedule::EEventSchedule)]
+fun trigger_rejects_an_event_schedule() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(on_event());
     stage.trigger(schedule);
     abort
 }
 
-#[test, expected_failure(abort_code = schedule::ENotByEvent)]
-fun no_event_triggers_what_is_planned() {
+#[test, expected_failure(abort_code = schedule::ENotEventSchedule)]
+fun trigger_by_event_rejects_planned_times() {
     let (mut stage, schedule) = hourly_one();
     let lee = stage.lee();
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
@@ -218,7 +218,7 @@ fun no_event_triggers_what_is_planned() {
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun an_older_version_begins_nothing() {
+fun trigger_rejects_a_registry_of_another_version() {
     let (mut stage, schedule) = hourly_one();
     stage.runner().tx!(ALICE, |_, leaders, _, _| leaders.set_version_for_testing(2));
     stage.trigger(schedule);
@@ -226,24 +226,24 @@ fun an_older_version_begins_nothing() {
 }
 
 #[test, expected_failure(abort_code = leader_registry::ENotAccepting)]
-fun nothing_begins_while_the_registry_takes_nothing() {
+fun trigger_fails_while_the_registry_does_not_accept() {
     let (mut stage, schedule) = hourly_one();
     stage.runner().configure_leaders(false);
     stage.trigger(schedule);
     abort
 }
 
-// === The owner ===
+// === Owner ===
 
 #[test, expected_failure(abort_code = schedule::ENotOwner)]
-fun the_owner_alone_pauses() {
+fun pause_rejects_another_sender() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(ALICE, schedule, |schedule, _, ctx| schedule.pause(ctx));
     abort
 }
 
-#[test, expected_failure(abort_code = schedule::EPaused)]
-fun what_is_paused_is_not_paused_again() {
+#[test, expected_failure(abort_code = schedule::EAlreadyPaused)]
+fun pause_rejects_a_paused_schedule() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
         schedule.pause(ctx);
@@ -253,7 +253,7 @@ fun what_is_paused_is_not_paused_again() {
 }
 
 #[test, expected_failure(abort_code = schedule::ENotOwner)]
-fun the_owner_alone_resumes() {
+fun resume_rejects_another_sender() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.pause(ctx));
     stage.schedule_tx!(ALICE, schedule, |schedule, clock, ctx| schedule.resume(clock, ctx));
@@ -261,14 +261,14 @@ fun the_owner_alone_resumes() {
 }
 
 #[test, expected_failure(abort_code = schedule::ENotPaused)]
-fun what_is_not_paused_is_not_resumed() {
+fun resume_rejects_an_active_schedule() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| schedule.resume(clock, ctx));
     abort
 }
 
-#[test, expected_failure(abort_code = schedule::ECancelled)]
-fun what_is_cancelled_is_not_resumed() {
+#[test, expected_failure(abort_code = schedule::EScheduleCancelled)]
+fun resume_rejects_a_cancelled_schedule() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
         schedule.pause(ctx);
@@ -279,14 +279,14 @@ fun what_is_cancelled_is_not_resumed() {
 }
 
 #[test, expected_failure(abort_code = schedule::ENotOwner)]
-fun the_owner_alone_cancels() {
+fun cancel_rejects_another_sender() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(ALICE, schedule, |schedule, _, ctx| schedule.cancel(ctx));
     abort
 }
 
-#[test, expected_failure(abort_code = schedule::ECancelled)]
-fun what_is_cancelled_is_not_cancelled_again() {
+#[test, expected_failure(abort_code = schedule::EScheduleCancelled)]
+fun cancel_rejects_a_cancelled_schedule() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
         schedule.cancel(ctx);
@@ -295,8 +295,8 @@ fun what_is_cancelled_is_not_cancelled_again() {
     abort
 }
 
-#[test, expected_failure(abort_code = schedule::ECancelled)]
-fun what_is_cancelled_is_not_refilled() {
+#[test, expected_failure(abort_code = schedule::EScheduleCancelled)]
+fun refill_rejects_a_cancelled_schedule() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
         schedule.cancel(ctx);
@@ -306,47 +306,47 @@ fun what_is_cancelled_is_not_refilled() {
 }
 
 #[test, expected_failure(abort_code = schedule::ENotOwner)]
-fun the_owner_alone_deletes() {
+fun delete_rejects_another_sender() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.cancel(ctx));
     stage.delete(ALICE, schedule);
     abort
 }
 
-#[test, expected_failure(abort_code = schedule::ENotCancelled)]
-fun what_is_not_cancelled_is_not_deleted() {
+#[test, expected_failure(abort_code = schedule::EScheduleNotCancelled)]
+fun delete_rejects_a_schedule_that_is_not_cancelled() {
     let (mut stage, schedule) = hourly_one();
     stage.delete(BOB, schedule);
     abort
 }
 
-#[test, expected_failure(abort_code = schedule::ENotCollected)]
-fun what_is_not_collected_is_waited_for() {
+#[test, expected_failure(abort_code = schedule::EExecutionsNotCollected)]
+fun delete_rejects_a_schedule_with_uncollected_executions() {
     let (mut stage, schedule) = hourly_one();
     stage.wait_until(FIRST_MS);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.cancel(ctx));
     stage.delete(BOB, schedule);
     abort
 }
 
 #[test, expected_failure(abort_code = schedule::ENotOwner)]
-fun reset_cursor_refuses_another_sender() {
+fun reset_cursor_rejects_another_sender() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(on_event());
     stage.schedule_tx!(EVE, schedule, |schedule, clock, ctx| schedule.reset_cursor(clock, ctx));
     abort
 }
 
-#[test, expected_failure(abort_code = schedule::ENotByEvent)]
-fun reset_cursor_refuses_planned_times() {
+#[test, expected_failure(abort_code = schedule::ENotEventSchedule)]
+fun reset_cursor_rejects_planned_times() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| schedule.reset_cursor(clock, ctx));
     abort
 }
 
-#[test, expected_failure(abort_code = schedule::ECancelled)]
-fun reset_cursor_refuses_a_cancelled_schedule() {
+#[test, expected_failure(abort_code = schedule::EScheduleCancelled)]
+fun reset_cursor_rejects_a_cancelled_schedule() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(on_event());
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.cancel(ctx));
@@ -355,7 +355,7 @@ fun reset_cursor_refuses_a_cancelled_schedule() {
 }
 
 #[test, expected_failure(abort_code = schedule::ENotOwner)]
-fun add_times_refuses_another_sender() {
+fun add_times_rejects_another_sender() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(EVE, schedule, |schedule, clock, ctx| {
         schedule.add_times(vector[1], clock, ctx);
@@ -364,7 +364,7 @@ fun add_times_refuses_another_sender() {
 }
 
 #[test, expected_failure(abort_code = schedule::ENotOwner)]
-fun extend_until_refuses_another_sender() {
+fun extend_until_rejects_another_sender() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(EVE, schedule, |schedule, clock, ctx| {
         schedule.extend_until(1, clock, ctx);
@@ -373,7 +373,7 @@ fun extend_until_refuses_another_sender() {
 }
 
 #[test, expected_failure(abort_code = schedule::ENotOwner)]
-fun set_max_executions_refuses_another_sender() {
+fun set_max_executions_rejects_another_sender() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(EVE, schedule, |schedule, clock, ctx| {
         schedule.set_max_executions(option::none(), clock, ctx);
@@ -381,8 +381,8 @@ fun set_max_executions_refuses_another_sender() {
     abort
 }
 
-#[test, expected_failure(abort_code = schedule::ECancelled)]
-fun a_cancelled_schedule_is_not_extended() {
+#[test, expected_failure(abort_code = schedule::EScheduleCancelled)]
+fun add_times_rejects_a_cancelled_schedule() {
     let (mut stage, schedule) = hourly_one();
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.cancel(ctx));
     stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {

@@ -1,4 +1,5 @@
-/// Transactions on schedules: Bob's, of Alice's workflow of one tool, with the leaders of Lee and Max.
+/// Transactions on schedules of Bob. The workflow is Alice's and has one tool. The leaders are
+/// Lee's and Max's.
 #[test_only]
 module nexus_workflows::schedule_runner;
 
@@ -28,14 +29,14 @@ const ADD: vector<u8> = b"xyz.example.add@1";
 const FLOW: vector<u8> = b"xyz.example.flow@1";
 
 const HOUR_MS: u64 = 3_600_000;
-/// When the first execution is planned: 1 000 s after the beginning.
+/// The first planned time: 1 000 s after the start.
 const FIRST_MS: u64 = 2_000_000;
 const EACH_MIST: u64 = 50_000_000;
 const KEEPER_FEE_MIST: u64 = 300_000;
 
 // === Structs ===
 
-/// A ledger with what a schedule needs.
+/// A ledger with the objects that a schedule needs.
 public struct Stage {
     runner: Runner,
     lee: ID,
@@ -43,19 +44,20 @@ public struct Stage {
     dag: ID,
 }
 
-/// What a schedule is created with.
-public struct Wish has copy, drop {
+/// The arguments for creating a schedule.
+public struct Config has copy, drop {
     timing: Timing,
     overlaps: bool,
     max_failures: u64,
     max_executions: Option<u64>,
-    lasts_ms: u64,
+    duration_ms: u64,
     funds_mist: u64,
 }
 
-// === Life ===
+// === Setup ===
 
-/// Two leaders, a tool for 5 000 000 MIST, and a workflow whose one vertex has an entry port `a`.
+/// Create two leaders, a tool for 5 000 000 MIST, and a workflow whose only vertex has an entry
+/// port `a`.
 public fun start(): Stage {
     let mut runner = test_runner::start();
     let (lee, max) = (runner.register_leader(LEE), runner.register_leader(MAX));
@@ -78,10 +80,10 @@ public fun max(self: &Stage): ID { self.max }
 
 public fun dag(self: &Stage): ID { self.dag }
 
-/// Takes another workflow from now on.
+/// Use another workflow from now on.
 public fun with_dag(self: &mut Stage, dag: ID) { self.dag = dag }
 
-/// Another workflow, with so many vertices of the same tool.
+/// Publish another workflow with this number of vertices of the same tool.
 public fun publish(runner: &mut Runner, fqn: vector<u8>, vertices: u64): ID {
     let mut id = @0x0.to_id();
     dag_tx!(runner, ALICE, |dags, tools, ctx| {
@@ -109,78 +111,81 @@ public fun publish(runner: &mut Runner, fqn: vector<u8>, vertices: u64): ID {
         dag.add_ports(0, places, names, numbers.map!(|_| 1));
         id = object::id(&dag);
         name.share();
-        dag.check(0);
+        dag.check_page(0);
         dag.publish(ctx);
     });
     id
 }
 
-// === Wishes ===
+// === Configurations ===
 
-/// Every hour from 2 000 s on, one after the other, for 1 SUI.
-public fun hourly(): Wish { wish(every_hour(option::none())) }
+/// Return a schedule for every hour from 2 000 s on, without overlap, with 1 SUI.
+public fun hourly(): Config { config(every_hour(option::none())) }
 
-/// The same, but what is later than this is missed.
-public fun hourly_unless_late(max_late_ms: u64): Wish { wish(every_hour(option::some(max_late_ms))) }
+/// Return the same with a maximum lateness.
+public fun hourly_with_lateness(max_late_ms: u64): Config {
+    config(every_hour(option::some(max_late_ms)))
+}
 
-/// At other times, one after the other, for 1 SUI.
-public fun wish(timing: Timing): Wish {
-    Wish {
+/// Return a schedule with another timing, without overlap, with 1 SUI.
+public fun config(timing: Timing): Config {
+    Config {
         timing,
         overlaps: false,
         max_failures: 0,
         max_executions: option::none(),
-        lasts_ms: 600_000,
+        duration_ms: 600_000,
         funds_mist: 1_000_000_000,
     }
 }
 
-/// Whenever something is minted, but once in 10 s and 100 times a day.
-public fun on_event(): Wish { on_event_daily(100) }
+/// Return a schedule for an event, at most every 10 s and 100 times a day.
+public fun on_event(): Config { on_event_daily(100) }
 
-/// The same, but so many times a day.
-public fun on_event_daily(max_per_day: u64): Wish {
-    wish(timing::on_event(b"0x2::coin::Minted".to_ascii_string(), 10_000, max_per_day))
+/// Return the same with another daily limit.
+public fun on_event_daily(max_per_day: u64): Config {
+    config(timing::on_event(b"0x2::coin::Minted".to_ascii_string(), 10_000, max_per_day))
 }
 
-public fun overlapping(mut self: Wish): Wish {
+public fun with_overlap(mut self: Config): Config {
     self.overlaps = true;
     self
 }
 
-public fun failing(mut self: Wish, max_failures: u64): Wish {
+public fun with_max_failures(mut self: Config, max_failures: u64): Config {
     self.max_failures = max_failures;
     self
 }
 
-public fun times(mut self: Wish, max: u64): Wish {
+public fun with_max_executions(mut self: Config, max: u64): Config {
     self.max_executions = option::some(max);
     self
 }
 
-public fun lasting(mut self: Wish, lasts_ms: u64): Wish {
-    self.lasts_ms = lasts_ms;
+public fun with_duration(mut self: Config, duration_ms: u64): Config {
+    self.duration_ms = duration_ms;
     self
 }
 
-public fun funded(mut self: Wish, funds_mist: u64): Wish {
+public fun with_funds(mut self: Config, funds_mist: u64): Config {
     self.funds_mist = funds_mist;
     self
 }
 
-public fun timing(self: &Wish): Timing { self.timing }
+public fun timing(self: &Config): Timing { self.timing }
 
-// === Acts ===
+// === Transactions ===
 
-/// Bob creates a schedule, whose executions last 10 minutes at most, and names Lee's leader and then Max's.
-public fun create(self: &mut Stage, wish: Wish): ID {
-    self.create_with(wish, EACH_MIST, KEEPER_FEE_MIST, port(b"a", b"1"))
+/// Let Bob create a schedule, whose executions have a duration of 10 minutes, with Lee's leader and
+/// Max's as backup.
+public fun create(self: &mut Stage, config: Config): ID {
+    self.create_with(config, EACH_MIST, KEEPER_FEE_MIST, port(b"a", b"1"))
 }
 
 public fun create_with(
     self: &mut Stage,
-    wish: Wish,
-    each_mist: u64,
+    config: Config,
+    funds_per_execution_mist: u64,
     keeper_fee_mist: u64,
     values: Ports,
 ): ID {
@@ -192,7 +197,7 @@ public fun create_with(
         scenario.take_shared_by_id<Leader>(max),
     );
     let dag = scenario.take_immutable_by_id<Dag>(dag);
-    let funds = mint(wish.funds_mist, scenario.ctx());
+    let funds = mint(config.funds_mist, scenario.ctx());
     let mut schedule = schedule::create(
         &registry,
         registry.settings().revision(),
@@ -203,18 +208,18 @@ public fun create_with(
         3_600_000,
         100,
         10,
-        wish.lasts_ms,
-        wish.timing,
-        each_mist,
+        config.duration_ms,
+        config.timing,
+        funds_per_execution_mist,
         keeper_fee_mist,
-        wish.overlaps,
-        wish.max_failures,
-        wish.max_executions,
+        config.overlaps,
+        config.max_failures,
+        config.max_executions,
         funds,
         scenario.ctx(),
     );
-    schedule.give(0, values, scenario.ctx());
-    schedule.name_backup(&backup, scenario.ctx());
+    schedule.set_entry_values(0, values, scenario.ctx());
+    schedule.set_backup(&backup, scenario.ctx());
     let id = object::id(&schedule);
     schedule.share();
     test_scenario::return_immutable(dag);
@@ -224,7 +229,8 @@ public fun create_with(
     id
 }
 
-/// A transaction of `$sender` on a schedule, the registry of leaders, the workflow and a leader.
+/// Run a transaction of `$sender` on a schedule, the registry of leaders, the workflow and a
+/// leader.
 public macro fun keeper_tx(
     $self: &mut Stage,
     $sender: address,
@@ -248,7 +254,7 @@ public macro fun keeper_tx(
     test_scenario::return_shared(registry);
 }
 
-/// A transaction of `$sender` on a schedule.
+/// Run a transaction of `$sender` on a schedule.
 public macro fun schedule_tx(
     $self: &mut Stage,
     $sender: address,
@@ -264,7 +270,7 @@ public macro fun schedule_tx(
     test_scenario::return_shared(clock);
 }
 
-/// A transaction of `$sender` on an execution, its workflow, tool and leader.
+/// Run a transaction of `$sender` on an execution, its workflow, tool and leader.
 public macro fun execution_tx(
     $self: &mut Stage,
     $sender: address,
@@ -289,37 +295,38 @@ public macro fun execution_tx(
 
 public fun tool(self: &Stage): ID { self.runner.id_of(ADD) }
 
-/// Lets Lee trigger, and gives whether that began something.
+/// Let Lee trigger, and return whether an execution started.
 public fun trigger(self: &mut Stage, schedule: ID): bool {
-    let (lee, mut begun) = (self.lee, false);
+    let (lee, mut started) = (self.lee, false);
     self.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
-        begun = schedule.trigger(registry, dag, leader, clock, ctx);
+        started = schedule.trigger(registry, dag, leader, clock, ctx);
     });
-    begun
+    started
 }
 
-/// Lets the worker of a leader tell an event of a checkpoint, and gives whether that began something.
-public fun tell(self: &mut Stage, sender: address, schedule: ID, checkpoint: u64): bool {
-    let (leader, mut begun) = (if (sender == LEE) self.lee else self.max, false);
+/// Let the worker of a leader report an event of a checkpoint, and return whether an execution
+/// started.
+public fun report_event(self: &mut Stage, sender: address, schedule: ID, checkpoint: u64): bool {
+    let (leader, mut started) = (if (sender == LEE) self.lee else self.max, false);
     self.keeper_tx!(sender, schedule, leader, |schedule, registry, dag, leader, clock, ctx| {
-        begun = schedule.trigger_by_event(registry, dag, leader, checkpoint, 0, 0, clock, ctx);
+        started = schedule.trigger_by_event(registry, dag, leader, checkpoint, 0, 0, clock, ctx);
     });
-    begun
+    started
 }
 
-/// Lets Lee trigger, which begins an execution.
-public fun begin(self: &mut Stage, schedule: ID): ID {
+/// Let Lee trigger, and return the started execution.
+public fun start_execution(self: &mut Stage, schedule: ID): ID {
     assert!(self.trigger(schedule));
     self.last_execution()
 }
 
-/// The execution that the last transaction shared.
+/// Return the execution that the last transaction shared.
 public fun last_execution(self: &mut Stage): ID {
     self.runner.next_tx(LEE);
     test_scenario::most_recent_id_shared<Execution>().destroy_some()
 }
 
-/// Lets anyone collect, and gives whether that did something.
+/// Let anyone collect, and return whether that had an effect.
 public fun collect(self: &mut Stage, schedule: ID, execution: ID): bool {
     let mut collected = false;
     self.collect_tx!(ALICE, schedule, execution, |schedule, execution| {
@@ -328,7 +335,7 @@ public fun collect(self: &mut Stage, schedule: ID, execution: ID): bool {
     collected
 }
 
-/// A transaction of `$sender` on a schedule and an execution.
+/// Run a transaction of `$sender` on a schedule and an execution.
 public macro fun collect_tx(
     $self: &mut Stage,
     $sender: address,
@@ -345,8 +352,8 @@ public macro fun collect_tx(
     test_scenario::return_shared(schedule);
 }
 
-/// Lets Lee carry an execution to its end, which succeeds or fails, and gives the invocation.
-public fun carry(self: &mut Stage, execution: ID, succeeds: bool): ID {
+/// Let Lee run an execution to its end, with success or failure, and return the invocation.
+public fun run_to_end(self: &mut Stage, execution: ID, succeeds: bool): ID {
     self.execution_tx!(LEE, execution, |execution, dag, tool, leader, clock, ctx| {
         assert!(execution.request(dag, tool, leader, 0, vector[], clock, ctx));
     });
@@ -370,14 +377,14 @@ public fun carry(self: &mut Stage, execution: ID, succeeds: bool): ID {
     invocation
 }
 
-/// Deletes a schedule.
+/// Delete a schedule.
 public fun delete(self: &mut Stage, sender: address, schedule: ID) {
     let scenario = self.runner.next_tx(sender);
     let schedule = scenario.take_shared_by_id<Schedule>(schedule);
     schedule.delete(scenario.ctx());
 }
 
-/// Deletes an execution.
+/// Delete an execution.
 public fun delete_execution(self: &mut Stage, sender: address, execution: ID) {
     let scenario = self.runner.next_tx(sender);
     let clock = scenario.take_shared<Clock>();
@@ -386,13 +393,13 @@ public fun delete_execution(self: &mut Stage, sender: address, execution: ID) {
     test_scenario::return_shared(clock);
 }
 
-/// Lets an execution end by its deadline.
+/// Expire an execution after its deadline.
 public fun expire(self: &mut Stage, execution: ID) {
     self.runner.advance(600_000);
     self.execution_tx!(ALICE, execution, |execution, _, _, _, clock, _| execution.expire(clock));
 }
 
-/// Lets time pass until then.
+/// Wait until a time.
 public fun wait_until(self: &mut Stage, time_ms: u64) {
     let now_ms = self.now_ms();
     self.runner.advance(time_ms - now_ms);

@@ -1,11 +1,11 @@
-/// Schedules: what they begin, what they pay, and who may do what.
+/// Schedules: their executions, their payments, and their senders.
 #[test_only]
 module nexus_workflows::schedule_tests;
 
 use nexus_tools::test_runner::{assert_paid_at_most, field, mint, port, told};
 use nexus_workflows::execution;
 use nexus_workflows::schedule;
-use nexus_workflows::schedule_runner::{Self, Stage, hourly, hourly_unless_late, on_event, wish};
+use nexus_workflows::schedule_runner::{Self, Stage, hourly, hourly_with_lateness, on_event, config};
 use nexus_workflows::timing;
 use std::unit_test::assert_eq;
 use sui::event;
@@ -20,19 +20,19 @@ const HOUR_MS: u64 = 3_600_000;
 const FUNDS_MIST: u64 = 1_000_000_000;
 const EACH_MIST: u64 = 50_000_000;
 /// 1 200 gas units at 1 000 MIST, 10 for the vertex and 10 for its values, 300 000 MIST of storage,
-/// and the fee that Bob chose.
+/// and the fee.
 const FEE_MIST: u64 = 1_820_000;
 
 // === Planned times ===
 
 #[test]
-fun an_execution_begins_when_it_is_planned() {
+fun trigger_starts_an_execution_at_the_planned_time() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(FIRST_MS - 1);
     assert!(!stage.trigger(schedule));
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + HOUR_MS));
     let dag = stage.dag();
     stage.execution_tx!(ALICE, execution, |execution, _, _, _, _, _| {
@@ -45,7 +45,7 @@ fun an_execution_begins_when_it_is_planned() {
 }
 
 #[test]
-fun a_keeper_is_paid_what_it_stored_and_its_fee() {
+fun keeper_is_paid_its_storage_and_its_fee() {
     let mut stage = schedule_runner::start();
     let (schedule, lee) = (stage.create(hourly()), stage.lee());
     stage.wait_until(FIRST_MS);
@@ -60,12 +60,12 @@ fun a_keeper_is_paid_what_it_stored_and_its_fee() {
 }
 
 #[test]
-fun many_entry_values_take_more_gas() {
+fun many_entry_values_cost_more_gas() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
-    // 10 gas units for each of 31 more, and one for 200 of 223 bytes.
+    // 10 gas units for each of 31 more vertices, and one for 200 of 223 bytes.
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
-        31u64.do!(|i| schedule.give(i as u16 + 1, port(b"a", b"11"), ctx));
+        31u64.do!(|i| schedule.set_entry_values(i as u16 + 1, port(b"a", b"11"), ctx));
     });
     stage.wait_until(FIRST_MS);
     let lee = stage.lee();
@@ -83,9 +83,9 @@ fun many_entry_values_take_more_gas() {
 }
 
 #[test]
-fun leaders_have_10_seconds_each_and_then_it_is_anyone() {
+fun each_leader_has_10_seconds_before_anyone() {
     let mut stage = schedule_runner::start();
-    let (schedule, lee, max) = (stage.create(hourly().overlapping()), stage.lee(), stage.max());
+    let (schedule, lee, max) = (stage.create(hourly().with_overlap()), stage.lee(), stage.max());
     stage.wait_until(FIRST_MS + 9_999);
     stage.keeper_tx!(MAX, schedule, max, |schedule, registry, dag, leader, clock, ctx| {
         assert!(!schedule.trigger(registry, dag, leader, clock, ctx));
@@ -108,11 +108,11 @@ fun leaders_have_10_seconds_each_and_then_it_is_anyone() {
 }
 
 #[test]
-fun what_is_planned_while_one_runs_is_skipped() {
+fun times_during_an_execution_are_skipped() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().lasting(10 * HOUR_MS));
+    let schedule = stage.create(hourly().with_duration(10 * HOUR_MS));
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.wait_until(FIRST_MS + HOUR_MS);
     assert!(!stage.trigger(schedule));
     stage.wait_until(FIRST_MS + 2 * HOUR_MS + 300_000);
@@ -134,54 +134,54 @@ fun what_is_planned_while_one_runs_is_skipped() {
         assert_eq!(collected, fields);
         assert_eq!(schedule.next_at_ms(), option::some(FIRST_MS + 3 * HOUR_MS));
     });
-    // Those that passed since it ended are one occurrence.
-    stage.begin(schedule);
+    // The times since its end are one occurrence.
+    stage.start_execution(schedule);
     assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + 5 * HOUR_MS));
     stage.end();
 }
 
-/// Nobody says for hours that its time is over: it lasted until then all the same.
+/// No one expires it for hours. Its end is its deadline nevertheless.
 #[test]
-fun an_execution_lasts_until_its_deadline_at_most() {
+fun execution_ends_at_its_deadline() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.wait_until(FIRST_MS + 3 * HOUR_MS);
     stage.execution_tx!(ALICE, execution, |execution, _, _, _, clock, _| execution.expire(clock));
     assert!(stage.collect(schedule, execution));
     assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + HOUR_MS));
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     stage.end();
 }
 
 #[test]
-fun nothing_is_skipped_if_executions_overlap() {
+fun no_time_is_skipped_when_executions_overlap() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().overlapping());
+    let schedule = stage.create(hourly().with_overlap());
     stage.wait_until(FIRST_MS);
-    let first = stage.begin(schedule);
+    let first = stage.start_execution(schedule);
     stage.wait_until(FIRST_MS + HOUR_MS);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     stage.wait_until(FIRST_MS + 2 * HOUR_MS);
     stage.expire(first);
     assert!(stage.collect(schedule, first));
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + 3 * HOUR_MS));
     stage.end();
 }
 
 #[test]
-fun what_is_too_late_is_missed() {
+fun late_occurrence_is_missed() {
     let mut stage = schedule_runner::start();
-    let (schedule, lee) = (stage.create(hourly_unless_late(60_000)), stage.lee());
+    let (schedule, lee) = (stage.create(hourly_with_lateness(60_000)), stage.lee());
     stage.wait_until(FIRST_MS + 60_001);
     assert!(!stage.trigger(schedule));
     stage.wait_until(FIRST_MS + 2 * HOUR_MS);
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
         assert!(schedule.trigger(registry, dag, leader, clock, ctx));
         let funds_mist = schedule.funds_mist();
-        let execution = event::events_by_type<execution::ExecutionBegun>();
+        let execution = event::events_by_type<execution::ExecutionStarted>();
         assert_eq!(execution.length(), 1);
         let id = sui::bcs::new(field(execution[0])).peel_address();
         let fields = vector[
@@ -202,16 +202,16 @@ fun what_is_too_late_is_missed() {
 }
 
 #[test]
-fun times_of_a_list_end() {
+fun list_of_times_ends() {
     let mut stage = schedule_runner::start();
     let timing = timing::at(vector[FIRST_MS, FIRST_MS + 1_000], option::none());
-    let schedule = stage.create(wish(timing));
+    let schedule = stage.create(config(timing));
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
-    stage.carry(execution, true);
+    let execution = stage.start_execution(schedule);
+    stage.run_to_end(execution, true);
     assert!(stage.collect(schedule, execution));
     stage.wait_until(FIRST_MS + 1_000);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     assert_eq!(stage.next_at_ms(schedule), option::none());
     stage.expire(execution);
     assert!(stage.collect(schedule, execution));
@@ -225,12 +225,12 @@ fun times_of_a_list_end() {
 }
 
 #[test]
-fun so_many_executions_begin_at_most() {
+fun max_executions_limits_the_executions() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().overlapping().times(2));
+    let schedule = stage.create(hourly().with_overlap().with_max_executions(2));
     2u64.do!(|i| {
         stage.wait_until(FIRST_MS + i * HOUR_MS);
-        stage.begin(schedule);
+        stage.start_execution(schedule);
     });
     stage.wait_until(FIRST_MS + 2 * HOUR_MS);
     assert!(!stage.trigger(schedule));
@@ -240,14 +240,14 @@ fun so_many_executions_begin_at_most() {
 // === Funds ===
 
 #[test]
-fun what_an_execution_leaves_flows_back_once() {
+fun collect_returns_the_remaining_funds_once() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     assert!(!stage.collect(schedule, execution));
     let before_mist = stage.funds_mist(schedule);
-    stage.carry(execution, true);
+    stage.run_to_end(execution, true);
     let mut left_mist = 0;
     stage.execution_tx!(ALICE, execution, |execution, _, _, _, _, _| {
         left_mist = execution.funds_mist();
@@ -261,9 +261,9 @@ fun what_an_execution_leaves_flows_back_once() {
 }
 
 #[test]
-fun nothing_begins_while_funds_are_short_and_nothing_is_paid() {
+fun trigger_pays_nothing_when_funds_are_insufficient() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().funded(EACH_MIST));
+    let schedule = stage.create(hourly().with_funds(EACH_MIST));
     stage.wait_until(FIRST_MS);
     assert!(!stage.trigger(schedule));
     assert_eq!(stage.funds_mist(schedule), EACH_MIST);
@@ -272,33 +272,33 @@ fun nothing_begins_while_funds_are_short_and_nothing_is_paid() {
         let fields = vector[field(object::id(schedule)), field(EACH_MIST), field(2 * EACH_MIST)];
         assert_eq!(told<schedule::ScheduleRefilled>(), fields.flatten());
     });
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     stage.end();
 }
 
 #[test]
-fun funds_that_cover_just_what_a_keeper_may_store_suffice() {
+fun trigger_requires_funds_for_the_maximum_storage() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(FIRST_MS);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     let paid_mist = FUNDS_MIST - EACH_MIST - stage.funds_mist(schedule);
-    // What it may store is more than what it stores.
-    let schedule = stage.create(hourly().funded(EACH_MIST + paid_mist));
+    // The maximum storage is more than the actual one.
+    let schedule = stage.create(hourly().with_funds(EACH_MIST + paid_mist));
     stage.wait_until(FIRST_MS + HOUR_MS);
     assert!(!stage.trigger(schedule));
-    let schedule = stage.create(hourly().funded(EACH_MIST + paid_mist + 4_000_000));
-    stage.begin(schedule);
+    let schedule = stage.create(hourly().with_funds(EACH_MIST + paid_mist + 4_000_000));
+    stage.start_execution(schedule);
     stage.end();
 }
 
 #[test]
-fun values_are_given_anew() {
+fun set_entry_values_replaces_values() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
-    stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.give(0, port(b"b", b"22"), ctx));
+    stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| schedule.set_entry_values(0, port(b"b", b"22"), ctx));
     stage.wait_until(FIRST_MS);
-    let execution = stage.begin(schedule);
+    let execution = stage.start_execution(schedule);
     stage.execution_tx!(ALICE, execution, |execution, _, _, _, _, _| {
         assert!(execution.entry(0, &b"a".to_ascii_string()).is_none());
         assert!(execution.entry(0, &b"b".to_ascii_string()).is_some());
@@ -309,12 +309,12 @@ fun values_are_given_anew() {
 // === Failures ===
 
 #[test]
-fun failures_in_a_row_pause_it() {
+fun consecutive_failures_pause_the_schedule() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().failing(2));
-    // A success in between begins the count anew; what its owner cancels is neither.
+    let schedule = stage.create(hourly().with_max_failures(2));
+    // A success resets the count. An execution that its owner cancels does not count.
     vector[false, true, false].do!(|succeeds| run(&mut stage, schedule, succeeds));
-    let execution = begin_next(&mut stage, schedule);
+    let execution = start_next(&mut stage, schedule);
     stage.execution_tx!(BOB, execution, |execution, _, _, _, clock, ctx| execution.cancel(clock, ctx));
     assert!(stage.collect(schedule, execution));
     assert!(!stage.is_paused(schedule));
@@ -331,7 +331,7 @@ fun failures_in_a_row_pause_it() {
 }
 
 #[test]
-fun without_a_bound_failures_pause_nothing() {
+fun failures_without_a_limit_do_not_pause() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     3u64.do!(|_| run(&mut stage, schedule, false));
@@ -342,7 +342,7 @@ fun without_a_bound_failures_pause_nothing() {
 // === Pause, cancel, delete ===
 
 #[test]
-fun what_is_planned_during_a_pause_is_not_made_up_for() {
+fun times_during_a_pause_are_dropped() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
@@ -361,12 +361,12 @@ fun what_is_planned_during_a_pause_is_not_made_up_for() {
     });
     assert!(!stage.trigger(schedule));
     stage.wait_until(FIRST_MS + 101 * HOUR_MS);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     stage.end();
 }
 
 #[test]
-fun a_short_pause_changes_nothing() {
+fun short_pause_keeps_the_next_time() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
@@ -378,7 +378,7 @@ fun a_short_pause_changes_nothing() {
 }
 
 #[test]
-fun cancelling_pays_the_funds_back() {
+fun cancel_refunds_the_owner() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
@@ -398,7 +398,7 @@ fun cancelling_pays_the_funds_back() {
 }
 
 #[test]
-fun creation_is_told() {
+fun create_emits_an_event() {
     let mut stage = schedule_runner::start();
     let wish = hourly();
     let schedule = stage.create(wish);
@@ -426,11 +426,11 @@ fun creation_is_told() {
 }
 
 #[test]
-fun another_leader_takes_over() {
+fun set_leader_replaces_the_leader() {
     let mut stage = schedule_runner::start();
     let (schedule, max) = (stage.create(hourly()), stage.max());
     stage.keeper_tx!(BOB, schedule, max, |schedule, _, _, leader, _, ctx| {
-        schedule.name_leader(leader, ctx);
+        schedule.set_leader(leader, ctx);
     });
     stage.wait_until(FIRST_MS);
     stage.keeper_tx!(MAX, schedule, max, |schedule, registry, dag, leader, clock, ctx| {
@@ -442,50 +442,50 @@ fun another_leader_takes_over() {
 // === Events ===
 
 #[test]
-fun events_count_once_and_in_their_order() {
+fun events_count_once_in_order() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(on_event().overlapping());
-    assert!(stage.tell(schedule, 7, 3, 1));
+    let schedule = stage.create(on_event().with_overlap());
+    assert!(stage.report_event(schedule, 7, 3, 1));
     stage.runner().advance(10_000);
-    // The same, and earlier ones in each respect.
-    assert!(!stage.tell(schedule, 7, 3, 1));
-    assert!(!stage.tell(schedule, 7, 3, 0));
-    assert!(!stage.tell(schedule, 7, 2, 9));
-    assert!(!stage.tell(schedule, 6, 9, 9));
-    assert!(stage.tell(schedule, 7, 3, 2));
+    // The same event, and earlier ones in each respect.
+    assert!(!stage.report_event(schedule, 7, 3, 1));
+    assert!(!stage.report_event(schedule, 7, 3, 0));
+    assert!(!stage.report_event(schedule, 7, 2, 9));
+    assert!(!stage.report_event(schedule, 6, 9, 9));
+    assert!(stage.report_event(schedule, 7, 3, 2));
     stage.runner().advance(10_000);
-    assert!(stage.tell(schedule, 7, 4, 0));
+    assert!(stage.report_event(schedule, 7, 4, 0));
     stage.runner().advance(10_000);
-    assert!(stage.tell(schedule, 8, 0, 0));
+    assert!(stage.report_event(schedule, 8, 0, 0));
     stage.end();
 }
 
 #[test]
-fun events_wait_for_the_pause_and_for_what_runs() {
+fun events_wait_for_the_pause_and_the_active_execution() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(on_event());
-    assert!(stage.tell(schedule, 1, 0, 0));
+    assert!(stage.report_event(schedule, 1, 0, 0));
     let execution = stage.last_execution();
     stage.runner().advance(9_999);
-    stage.carry(execution, true);
-    assert!(!stage.tell(schedule, 2, 0, 0));
+    stage.run_to_end(execution, true);
+    assert!(!stage.report_event(schedule, 2, 0, 0));
     assert!(stage.collect(schedule, execution));
-    assert!(!stage.tell(schedule, 2, 0, 0));
+    assert!(!stage.report_event(schedule, 2, 0, 0));
     stage.runner().advance(1);
-    assert!(stage.tell(schedule, 2, 0, 0));
+    assert!(stage.report_event(schedule, 2, 0, 0));
     stage.end();
 }
 
-/// Whoever looks at them later sees by the time that they do not count.
+/// An account that reads the events later sees from the time that they do not count.
 #[test]
-fun events_up_to_when_an_execution_ended_do_not_count() {
+fun events_before_the_end_of_an_execution_do_not_count() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(on_event());
-    assert!(stage.tell(schedule, 1, 0, 0));
+    assert!(stage.report_event(schedule, 1, 0, 0));
     let (execution, began_at_ms) = (stage.last_execution(), stage.now_ms());
     assert_eq!(stage.next_at_ms(schedule), option::some(began_at_ms + 10_000));
     stage.runner().advance(60_000);
-    stage.carry(execution, true);
+    stage.run_to_end(execution, true);
     assert!(stage.collect(schedule, execution));
     assert_eq!(stage.next_at_ms(schedule), option::some(began_at_ms + 60_001));
     stage.end();
@@ -494,12 +494,12 @@ fun events_up_to_when_an_execution_ended_do_not_count() {
 // === Extensions ===
 
 #[test]
-fun a_list_that_is_over_goes_on_with_more_times() {
+fun add_times_continues_a_finished_list() {
     let mut stage = schedule_runner::start();
     let times = vector[FIRST_MS, FIRST_MS + HOUR_MS];
-    let schedule = stage.create(wish(timing::at(times, option::none())).overlapping());
+    let schedule = stage.create(config(timing::at(times, option::none())).with_overlap());
     stage.wait_until(FIRST_MS);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     let (second_ms, fourth_ms) = (FIRST_MS + HOUR_MS, FIRST_MS + 3 * HOUR_MS);
     stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
         schedule.add_times(vector[FIRST_MS + 2 * HOUR_MS], clock, ctx);
@@ -511,26 +511,26 @@ fun a_list_that_is_over_goes_on_with_more_times() {
         assert_eq!(told<schedule::ScheduleExtended>(), fields);
     });
     stage.wait_until(FIRST_MS + 2 * HOUR_MS);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     assert_eq!(stage.next_at_ms(schedule), option::none());
-    // What passed since then is not made up for.
+    // Times that passed since then are dropped.
     stage.wait_until(fourth_ms);
     stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
         schedule.add_times(vector[fourth_ms - 1, fourth_ms, fourth_ms + 1], clock, ctx);
         assert_eq!(schedule.next_at_ms(), option::some(fourth_ms + 1));
     });
     stage.runner().advance(1);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     stage.end();
 }
 
 #[test]
-fun an_interval_that_is_over_goes_on_to_a_later_end() {
+fun extend_until_continues_a_finished_interval() {
     let mut stage = schedule_runner::start();
     let timing = timing::every(HOUR_MS, FIRST_MS, option::some(FIRST_MS), option::none());
-    let schedule = stage.create(wish(timing).overlapping());
+    let schedule = stage.create(config(timing).with_overlap());
     stage.wait_until(FIRST_MS);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     assert_eq!(stage.next_at_ms(schedule), option::none());
     stage.wait_until(FIRST_MS + 2 * HOUR_MS);
     let end_ms = FIRST_MS + 3 * HOUR_MS;
@@ -539,17 +539,17 @@ fun an_interval_that_is_over_goes_on_to_a_later_end() {
         assert_eq!(schedule.next_at_ms(), option::some(end_ms));
     });
     stage.wait_until(end_ms);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     assert_eq!(stage.next_at_ms(schedule), option::none());
     stage.end();
 }
 
 #[test]
-fun more_executions_are_allowed() {
+fun set_max_executions_allows_more() {
     let mut stage = schedule_runner::start();
-    let schedule = stage.create(hourly().overlapping().times(1));
+    let schedule = stage.create(hourly().with_overlap().with_max_executions(1));
     stage.wait_until(FIRST_MS);
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     stage.wait_until(FIRST_MS + HOUR_MS);
     assert!(!stage.trigger(schedule));
     stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
@@ -561,7 +561,7 @@ fun more_executions_are_allowed() {
         ].flatten();
         assert_eq!(told<schedule::ScheduleExtended>(), fields);
     });
-    stage.begin(schedule);
+    stage.start_execution(schedule);
     stage.wait_until(FIRST_MS + 2 * HOUR_MS);
     assert!(!stage.trigger(schedule));
     stage.end();
@@ -569,13 +569,19 @@ fun more_executions_are_allowed() {
 
 // === Helpers ===
 
-use fun tell as Stage.tell;
+use fun report_event as Stage.report_event;
 
-/// Lets Lee tell an event, and gives whether that began something.
-fun tell(stage: &mut Stage, schedule: ID, checkpoint: u64, transaction: u64, event: u64): bool {
-    let (lee, mut begun) = (stage.lee(), false);
+/// Let Lee report an event, and return whether an execution started.
+fun report_event(
+    stage: &mut Stage,
+    schedule: ID,
+    checkpoint: u64,
+    transaction: u64,
+    event: u64,
+): bool {
+    let (lee, mut started) = (stage.lee(), false);
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
-        begun = schedule.trigger_by_event(
+        started = schedule.trigger_by_event(
             registry,
             dag,
             leader,
@@ -586,19 +592,19 @@ fun tell(stage: &mut Stage, schedule: ID, checkpoint: u64, transaction: u64, eve
             ctx,
         );
     });
-    begun
+    started
 }
 
-/// Waits for the next planned time and lets Lee trigger.
-fun begin_next(stage: &mut Stage, schedule: ID): ID {
+/// Wait for the next planned time, and let Lee trigger.
+fun start_next(stage: &mut Stage, schedule: ID): ID {
     let next_at_ms = stage.next_at_ms(schedule).destroy_some();
     stage.wait_until(next_at_ms);
-    stage.begin(schedule)
+    stage.start_execution(schedule)
 }
 
-/// Lets the next execution run to its end.
+/// Run the next execution to its end.
 fun run(stage: &mut Stage, schedule: ID, succeeds: bool) {
-    let execution = begin_next(stage, schedule);
-    stage.carry(execution, succeeds);
+    let execution = start_next(stage, schedule);
+    stage.run_to_end(execution, succeeds);
     assert!(stage.collect(schedule, execution));
 }

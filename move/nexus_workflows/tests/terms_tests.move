@@ -1,11 +1,11 @@
-/// To what owners of executions consent: which runs are refused and why, and what requests cost.
+/// Terms of executions: which runs are refused and why, and the cost of requests.
 #[test_only]
 module nexus_workflows::terms_tests;
 
 use nexus_tools::attempt::{Self, Attempt};
 use nexus_tools::leader_registry::{LeaderRegistry, LeaderSettings};
 use nexus_tools::run;
-use nexus_tools::settling;
+use nexus_tools::settlement;
 use nexus_tools::test_runner::{field, key};
 use nexus_tools::tool::Tool;
 use nexus_workflows::dag::Dag;
@@ -26,23 +26,23 @@ const MAX_OUTCOME_BYTES: u64 = 100;
 const MAX_STEPS: u64 = 10;
 const DEADLINE_MS: u64 = 2_000_000;
 
-/// The price, 2 520 000 MIST for settling (1 000 gas units at 1 000 MIST, 520 000 of storage, and a
-/// margin of 1 000 000), 1 200 000 for advancing (1 050 gas units, 1 500 bytes for 100 MIST each),
-/// and 100 bytes for 7 600 MIST each.
+/// The price, the fee for settling, the payment for `advance`, and 100 bytes at 7 600 MIST each.
+/// Settling costs 2 520 000 MIST: 1 000 gas units at 1 000 MIST, 520 000 of storage, and a margin
+/// of 1 000 000. `advance` costs 1 200 000: 1 050 gas units, and 1 500 bytes at 100 MIST each.
 const COST_MIST: u64 = 9_480_000;
 /// 1 000 gas units, 520 000 of storage, and 1 500 bytes.
 const REFUSAL_FEE_MIST: u64 = 1_670_000;
 /// The cost, 7 600 MIST for each of 316 bytes of a record and 1 600 of an invocation, and 0.35 gas
-/// units for each of 150 of effort.
+/// units for each of 150 units of effort.
 const REQUEST_MIST: u64 = 24_094_100;
-/// For a refusal: its fee, those bytes, 357 for each of four edges that take the reason, and 95 of
-/// effort for each.
+/// For a refusal: its fee, the same bytes, 357 for each of four edges that carry the reason, and 95
+/// units of effort for each.
 const REFUSED_MIST: u64 = 27_217_400;
 
-// === What they are ===
+// === Fields ===
 
 #[test]
-fun terms_are_those_to_which_the_owner_consented() {
+fun new_stores_the_terms() {
     let mut stage = schedule_runner::start();
     let (lee, max) = (stage.lee(), stage.max());
     stage.look!(|settings, _, _, _| {
@@ -62,32 +62,32 @@ fun terms_are_those_to_which_the_owner_consented() {
 }
 
 #[test]
-fun deadline_counts_from_the_beginning_and_the_rest_stays_the_same() {
+fun with_start_changes_only_the_deadline() {
     let mut stage = schedule_runner::start();
     let (lee, max) = (stage.lee(), stage.max());
     stage.look!(|settings, _, _, _| {
         let terms = terms::new(vector[lee, max], *settings, vector[7, 8], 5, 9, 11, 600_000);
-        let begun = terms.begun_at(1_500_000);
-        assert_eq!(begun.deadline_ms(), 2_100_000);
+        let started = terms.with_start(1_500_000);
+        assert_eq!(started.deadline_ms(), 2_100_000);
         let expected = terms::new(vector[lee, max], *settings, vector[7, 8], 5, 9, 11, 2_100_000);
-        assert_eq!(field(begun), field(expected));
-        // As of a schedule, which begins none itself.
+        assert_eq!(field(started), field(expected));
+        // Terms of a schedule, whose deadline is a duration.
         assert_eq!(terms.deadline_ms(), 600_000);
     });
     stage.end();
 }
 
 #[test]
-fun version_that_began_it_carries_it_and_so_do_later_ones() {
+fun is_supported_for_the_same_or_a_later_version() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
     stage.look!(|settings, _, _, _| {
         let mut terms = terms(vector[lee], settings);
-        assert!(terms.is_carried());
+        assert!(terms.is_supported());
         terms.set_version_for_testing(0);
-        assert!(terms.is_carried());
+        assert!(terms.is_supported());
         terms.set_version_for_testing(2);
-        assert!(!terms.is_carried());
+        assert!(!terms.is_supported());
     });
     stage.end();
 }
@@ -95,7 +95,7 @@ fun version_that_began_it_carries_it_and_so_do_later_ones() {
 // === Refusals ===
 
 #[test]
-fun last_step_is_requested_and_the_one_after_it_is_not() {
+fun refusal_above_the_step_limit() {
     let mut stage = schedule_runner::start();
     stage.assert_requested();
     let lee = stage.lee();
@@ -109,7 +109,7 @@ fun last_step_is_requested_and_the_one_after_it_is_not() {
 }
 
 #[test]
-fun tool_that_is_not_active_is_not_requested() {
+fun refusal_of_an_inactive_tool() {
     let mut stage = schedule_runner::start();
     stage.runner().unregister(ALICE, ADD);
     stage.assert_refused(b"tool_not_active");
@@ -117,7 +117,7 @@ fun tool_that_is_not_active_is_not_requested() {
 }
 
 #[test]
-fun price_is_the_highest_one_at_most() {
+fun refusal_above_the_maximum_price() {
     let mut stage = schedule_runner::start();
     stage.assert_requested();
     stage.runner().tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
@@ -128,7 +128,7 @@ fun price_is_the_highest_one_at_most() {
 }
 
 #[test]
-fun timeout_is_the_longest_one_at_most() {
+fun refusal_above_the_maximum_timeout() {
     let mut stage = schedule_runner::start();
     stage.assert_requested();
     stage.runner().tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
@@ -139,7 +139,7 @@ fun timeout_is_the_longest_one_at_most() {
 }
 
 #[test]
-fun entry_values_are_counted_together() {
+fun add_entry_limits_the_total_size() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
     stage.look!(|settings, _, _, _| {
@@ -152,7 +152,7 @@ fun entry_values_are_counted_together() {
 }
 
 #[test]
-fun each_tool_has_a_highest_price_of_its_own() {
+fun maximum_prices_are_per_tool() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
     stage.look!(|settings, _, tool, _| {
@@ -167,7 +167,7 @@ fun each_tool_has_a_highest_price_of_its_own() {
 }
 
 #[test]
-fun one_leader_that_the_tool_accepts_is_enough() {
+fun one_accepted_leader_is_enough() {
     let mut stage = schedule_runner::start();
     let (lee, max) = (stage.lee(), stage.max());
     stage.runner().tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| {
@@ -182,7 +182,7 @@ fun one_leader_that_the_tool_accepts_is_enough() {
 }
 
 #[test]
-fun outcome_may_be_as_large_as_the_tool_asks_for() {
+fun refusal_above_the_outcome_limit() {
     let mut stage = schedule_runner::start();
     stage.runner().tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_min_outcome_bytes(name, tools, MAX_OUTCOME_BYTES, ctx);
@@ -196,7 +196,7 @@ fun outcome_may_be_as_large_as_the_tool_asks_for() {
 }
 
 #[test]
-fun tool_whose_answers_have_to_be_signed_has_a_key() {
+fun refusal_of_a_signing_tool_without_a_key() {
     let mut stage = schedule_runner::start();
     stage.runner().tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.add_key(name, tools, key(1), ctx);
@@ -213,32 +213,35 @@ fun tool_whose_answers_have_to_be_signed_has_a_key() {
 // === Costs ===
 
 #[test]
-fun effort_costs_the_more_the_more_there_is_of_it() {
+fun price_of_effort_increases_with_effort() {
     let mut stage = schedule_runner::start();
     stage.look!(|_, _, _, ctx| {
-        assert_eq!(terms::worked_mist(0, ctx), 0);
-        assert_eq!(terms::worked_mist(2_000, ctx), 700_000);
-        assert_eq!(terms::worked_mist(2_001, ctx), 700_620);
-        assert_eq!(terms::worked_mist(3_200, ctx), 1_444_000);
-        assert_eq!(terms::worked_mist(5_000, ctx), 4_810_000);
-        assert_eq!(terms::worked_mist(8_000, ctx), 17_020_000);
-        // No more is paid than a step may take.
-        assert_eq!(terms::worked_mist(8_001, ctx), 17_020_000);
+        assert_eq!(terms::effort_mist(0, ctx), 0);
+        assert_eq!(terms::effort_mist(2_000, ctx), 700_000);
+        assert_eq!(terms::effort_mist(2_001, ctx), 700_620);
+        assert_eq!(terms::effort_mist(3_200, ctx), 1_444_000);
+        assert_eq!(terms::effort_mist(5_000, ctx), 4_810_000);
+        assert_eq!(terms::effort_mist(8_000, ctx), 17_020_000);
+        // The payment is limited by the maximum effort of a step.
+        assert_eq!(terms::effort_mist(8_001, ctx), 17_020_000);
     });
     stage.end();
 }
 
 #[test]
-fun attempt_costs_price_fee_outcome_and_the_most_that_is_read() {
+fun cost_includes_price_fee_outcome_and_reading() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
     stage.look!(|settings, _, tool, ctx| {
         let terms = terms(vector[lee], settings);
-        let (first, later) = (attempt_of(tool, settings, 1, ctx), attempt_of(tool, settings, 9, ctx));
+        let (first, later) = (
+            attempt_of(tool, settings, 1, ctx),
+            attempt_of(tool, settings, 9, ctx),
+        );
         assert_eq!(terms.cost_mist(&first, tool, ctx), COST_MIST);
         assert_eq!(terms.cost_mist(&later, tool, ctx), COST_MIST);
         let (id, run, signed) =
-            (@0x5.to_id(), run::new(0, vector[]), settling::signed_for_testing());
+            (@0x5.to_id(), run::new(0, vector[]), settlement::signed_for_testing());
         let signed = attempt::new(id, run, 1, &signed, settings, ctx);
         assert_eq!(terms.cost_mist(&signed, tool, ctx), COST_MIST + 7_864_320);
         assert_eq!(terms.refusal_fee_mist(ctx), REFUSAL_FEE_MIST);
@@ -247,23 +250,23 @@ fun attempt_costs_price_fee_outcome_and_the_most_that_is_read() {
 }
 
 #[test]
-fun advancing_pays_its_step_and_rewriting_a_large_outcome() {
+fun advance_pays_the_step_and_the_rewriting() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
     stage.look!(|settings, _, _, ctx| {
         let terms = terms(vector[lee], settings);
-        // 1 050 gas units, and 1 500 bytes of records for 100 MIST each.
-        assert_eq!(terms.advancing_mist(0, ctx), 1_200_000);
-        assert_eq!(terms.advancing_mist(1_000, ctx), 1_200_000);
-        // 100 MIST for a byte, and 25 gas units at 1 000 MIST for 1 000 of them.
-        assert_eq!(terms.advancing_mist(1_001, ctx), 1_200_125);
-        assert_eq!(terms.advancing_mist(61_000, ctx), 8_700_000);
+        // 1 050 gas units, and 1 500 bytes of records at 100 MIST each.
+        assert_eq!(terms.advance_mist(0, ctx), 1_200_000);
+        assert_eq!(terms.advance_mist(1_000, ctx), 1_200_000);
+        // 100 MIST per byte, and 25 gas units at 1 000 MIST per 1 000 bytes.
+        assert_eq!(terms.advance_mist(1_001, ctx), 1_200_125);
+        assert_eq!(terms.advance_mist(61_000, ctx), 8_700_000);
     });
     stage.end();
 }
 
 #[test]
-fun fees_follow_the_price_of_gas_and_stored_bytes_do_not() {
+fun only_fees_depend_on_the_gas_price() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
     stage.runner().next_epoch(3_000);
@@ -272,53 +275,53 @@ fun fees_follow_the_price_of_gas_and_stored_bytes_do_not() {
         let cost_mist = terms.cost_mist(&attempt_of(tool, settings, 1, ctx), tool, ctx);
         assert_eq!(cost_mist, COST_MIST + 4_100_000);
         assert_eq!(terms.refusal_fee_mist(ctx), REFUSAL_FEE_MIST + 2_000_000);
-        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST + 4_205_000);
-        assert_eq!(terms.stored_mist(0), 0);
-        assert_eq!(terms.stored_mist(3), 22_800);
+        assert_eq!(terms.max_requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST + 4_205_000);
+        assert_eq!(terms.storage_mist(0), 0);
+        assert_eq!(terms.storage_mist(3), 22_800);
     });
     stage.end();
 }
 
 #[test]
-fun each_request_takes_what_it_costs_and_what_it_stores() {
+fun requests_cost_their_fees_and_storage() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
     stage.look!(|settings, dag, tool, ctx| {
         let terms = terms(vector[lee], settings);
-        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST);
-        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 3, ctx), 72_282_300);
-        // No edge takes the reason: refused requests take no more than others.
-        assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS, 3, ctx), 72_282_300);
+        assert_eq!(terms.max_requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST);
+        assert_eq!(terms.max_requests_mist(dag, tool, 0, 0, 3, ctx), 72_282_300);
+        // No edge carries the reason, so refused requests cost no more than others.
+        assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS, 3, ctx), 72_282_300);
     });
     stage.end();
 }
 
 #[test]
-fun records_of_iterations_have_their_numbers_besides() {
+fun requests_of_iterations_include_their_path() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
     let lee = stage.lee();
     stage.look!(|settings, dag, tool, ctx| {
         let terms = terms(vector[lee], settings);
-        // 4 bytes for 7 600 MIST each.
-        assert_eq!(terms.requests_mist(dag, tool, 1, 0, 1, ctx), REQUEST_MIST + 30_400);
-        assert_eq!(terms.requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST);
+        // 4 bytes at 7 600 MIST each.
+        assert_eq!(terms.max_requests_mist(dag, tool, 1, 0, 1, ctx), REQUEST_MIST + 30_400);
+        assert_eq!(terms.max_requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST);
     });
     stage.end();
 }
 
 #[test]
-fun requests_that_are_refused_take_what_their_failures_bring() {
+fun refused_requests_include_the_effects_of_their_failure() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
     let lee = stage.lee();
     stage.look!(|settings, dag, tool, ctx| {
         let terms = terms(vector[lee], settings);
-        assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS - 1, 1, ctx), REQUEST_MIST);
-        assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS - 2, 2, ctx), 2 * REQUEST_MIST);
-        assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS, 1, ctx), REFUSED_MIST);
-        // The second one would be a step too many, and each takes what that one does.
-        assert_eq!(terms.requests_mist(dag, tool, 0, MAX_STEPS - 1, 2, ctx), 54_434_800);
+        assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS - 1, 1, ctx), REQUEST_MIST);
+        assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS - 2, 2, ctx), 2 * REQUEST_MIST);
+        assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS, 1, ctx), REFUSED_MIST);
+        // The second request is above the step limit, and both count with its cost.
+        assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS - 1, 2, ctx), 54_434_800);
     });
     stage.end();
 }
@@ -338,10 +341,10 @@ fun terms(leaders: vector<ID>, settings: &LeaderSettings): Terms {
 
 fun attempt_of(tool: &Tool, settings: &LeaderSettings, number: u8, ctx: &TxContext): Attempt {
     let run = run::new(0, vector[]);
-    attempt::new(@0x5.to_id(), run, number, &settling::of(tool), settings, ctx)
+    attempt::new(@0x5.to_id(), run, number, &settlement::for_tool(tool), settings, ctx)
 }
 
-/// A look at the settings, the workflow and the tool.
+/// Run `$f` on the settings, the workflow and the tool.
 macro fun look($stage: &mut Stage, $f: |&LeaderSettings, &Dag, &Tool, &TxContext|) {
     let stage = $stage;
     let (dag, tool) = (stage.dag(), stage.tool());

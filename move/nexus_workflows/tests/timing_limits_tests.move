@@ -1,4 +1,4 @@
-/// Times at their limits: the first and the last millisecond that counts, and what is far away.
+/// Times at their limits: the first and the last millisecond, and distant times.
 #[test_only]
 module nexus_workflows::timing_limits_tests;
 
@@ -8,9 +8,9 @@ use std::unit_test::assert_eq;
 const FIRST_MS: u64 = 1_000_000;
 const MINUTE_MS: u64 = 60_000;
 
-/// An end that is far away makes nothing due before its time.
+/// A distant end does not make anything due before its time.
 #[test]
-fun an_end_in_the_future_changes_nothing_before_it() {
+fun future_end_has_no_effect_before_it() {
     let timing = every_minute(FIRST_MS, option::some(minute(100)));
     assert_due(&timing, FIRST_MS, FIRST_MS, FIRST_MS, 0);
     assert_due(&timing, FIRST_MS, minute(1) - 1, FIRST_MS, 0);
@@ -21,33 +21,33 @@ fun an_end_in_the_future_changes_nothing_before_it() {
     assert_eq!(timing.count(FIRST_MS, minute(200)), 101);
 }
 
-/// An end between two planned times: the one before it is the last one.
+/// The end is between two planned times. The earlier one is the last.
 #[test]
-fun the_last_time_is_the_one_before_the_end() {
+fun last_time_is_not_after_the_end() {
     let timing = every_minute(FIRST_MS, option::some(minute(3) - 1));
     assert_eq!(timing.next(minute(2)), option::some(minute(2)));
     assert_eq!(timing.next(minute(2) + 1), option::none());
     assert_due(&timing, FIRST_MS, minute(50), minute(2), 2);
 }
 
-/// Time begins at 0, and so can a timing.
+/// Time starts at 0, and so can a timing.
 #[test]
-fun the_first_time_of_all_is_a_time() {
+fun time_zero_is_a_planned_time() {
     let timing = every_minute(0, option::none());
     assert_eq!(timing.first(), option::some(0));
     assert_eq!(timing.next(1), option::some(MINUTE_MS));
-    assert_eq!(timing.after(0, 1), option::some(MINUTE_MS));
+    assert_eq!(timing.next_after(0, 1), option::some(MINUTE_MS));
     assert_due(&timing, 0, 0, 0, 0);
     let timing = timing::at(vector[0, 1], option::none());
     assert_eq!(timing.first(), option::some(0));
-    assert_eq!(timing.after(0, 1), option::some(1));
+    assert_eq!(timing.next_after(0, 1), option::some(1));
     assert_due(&timing, 0, 0, 0, 0);
     assert_due(&timing, 0, 1, 1, 1);
 }
 
 /// The millionth time is as exact as the first one.
 #[test]
-fun times_do_not_drift() {
+fun planned_times_do_not_drift() {
     let timing = every_minute(FIRST_MS, option::none());
     assert_eq!(timing.next(minute(1_000_000)), option::some(minute(1_000_000)));
     assert_eq!(timing.next(minute(1_000_000) + 1), option::some(minute(1_000_001)));
@@ -56,9 +56,9 @@ fun times_do_not_drift() {
     assert_eq!(timing.count(FIRST_MS, minute(1_000_000)), 1_000_001);
 }
 
-/// A millisecond before the next time of a list, the one before it is still what is due.
+/// One millisecond before the next listed time, the previous one is still due.
 #[test]
-fun a_time_of_a_list_is_not_due_a_millisecond_early() {
+fun listed_time_is_not_due_one_millisecond_early() {
     let timing = timing::at(vector[minute(1), minute(2), minute(3)], option::none());
     assert_due(&timing, minute(1), minute(2) - 1, minute(1), 0);
     assert_due(&timing, minute(1), minute(3) - 1, minute(2), 1);
@@ -66,9 +66,9 @@ fun a_time_of_a_list_is_not_due_a_millisecond_early() {
     assert_eq!(timing.count(minute(2), minute(3)), 2);
 }
 
-/// An execution that may start 10 seconds late is due for as long, and to the millisecond.
+/// An execution with a lateness of 10 seconds is due for exactly that time.
 #[test]
-fun the_least_lateness_is_10_seconds() {
+fun shortest_lateness_is_10_seconds() {
     let timing = timing::every(MINUTE_MS, FIRST_MS, option::none(), option::some(10_000));
     assert_due(&timing, FIRST_MS, FIRST_MS + 10_000, FIRST_MS, 0);
     assert!(timing.due(FIRST_MS, FIRST_MS + 10_001).is_none());
@@ -81,18 +81,18 @@ fun the_least_lateness_is_10_seconds() {
 }
 
 #[test, expected_failure(abort_code = timing::EInvalidLateness)]
-fun every_refuses_less_lateness_than_10_seconds() {
+fun every_rejects_a_lateness_below_10_seconds() {
     timing::every(MINUTE_MS, FIRST_MS, option::none(), option::some(9_999));
 }
 
 #[test, expected_failure(abort_code = timing::EInvalidLateness)]
-fun at_refuses_less_lateness_than_10_seconds() {
+fun at_rejects_a_lateness_below_10_seconds() {
     timing::at(vector[FIRST_MS], option::some(9_999));
 }
 
-/// One time is a list, whose only time is the last one, too.
+/// A list may have one time, which is also its last.
 #[test]
-fun a_list_of_one_time_is_due_once() {
+fun list_of_one_time_is_due_once() {
     let timing = timing::at(vector[FIRST_MS], option::none());
     assert_eq!(timing.first(), option::some(FIRST_MS));
     assert_eq!(timing.next(FIRST_MS), option::some(FIRST_MS));
@@ -101,9 +101,9 @@ fun a_list_of_one_time_is_due_once() {
     assert_eq!(timing.count(FIRST_MS, FIRST_MS - 1), 0);
 }
 
-/// The first two of a list have to be in order, as the last two.
+/// The first two times of a list must be in order, as the last two.
 #[test, expected_failure(abort_code = timing::EInvalidTimes)]
-fun times_in_descending_order_are_refused() {
+fun at_rejects_descending_times() {
     timing::at(vector[minute(2), minute(1), minute(3)], option::none());
 }
 

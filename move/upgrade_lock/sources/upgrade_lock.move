@@ -1,16 +1,16 @@
-/// Upgrades of a package that everybody sees 14 days before they happen.
+/// Package upgrades that are announced 14 days before they are executed.
 ///
-/// Whoever has the `UpgradeCap` of a package can replace its code at any moment, and with it whatever
-/// the package promised. `lock` takes the cap in, for good: from then on an upgrade is proposed, named
-/// by the digest of its modules and dependencies, and carried out by anybody between the 14th and the
-/// 21st day after. The owner of the lock may cancel it, or make the package immutable at once.
+/// The owner of an `UpgradeCap` can replace the code of its package at any time, and break every
+/// promise of the package. `lock` stores the cap permanently. After that, an upgrade must be
+/// proposed by the digest of its modules and dependencies. Anyone can execute it from the 14th to
+/// the 21st day after the proposal. The owner of the lock can cancel it, or make the package
+/// immutable at once.
 ///
-/// Only a package in its first version can be locked. So the existence of a lock says that every later
-/// version waited, and nobody has to ask what was published before. The id of a lock follows from the
-/// id of that first version.
+/// Only a package in its first version can be locked. So a lock proves that all later versions were
+/// announced. The ID of a lock is derived from the ID of that first version.
 ///
-/// The code of every published version stays callable for ever: what an upgrade repairs has to be
-/// refused to older versions by the package itself.
+/// The code of every published version remains callable. If an upgrade fixes a flaw, the package
+/// itself must refuse calls from older versions.
 module upgrade_lock::upgrade_lock;
 
 use std::string::String;
@@ -21,35 +21,37 @@ use sui::package::{UpgradeCap, UpgradeReceipt, UpgradeTicket};
 
 // === Errors ===
 
-/// Only the owner of the lock does this: sign with its key.
+/// The sender is not the owner of the lock: sign with the owner's key.
 const ENotOwner: u64 = 0;
-/// The package was upgraded before: only one in its first version can be locked.
+/// The package was upgraded before: only its first version can be locked.
 const EAlreadyUpgraded: u64 = 1;
-/// An upgrade of the package is under way: finish it first.
-const EUpgrading: u64 = 2;
-/// A package digest has 32 bytes: propose the digest of modules and dependencies.
-const EWrongDigest: u64 = 3;
-/// The address of the sources is empty or longer than 500 bytes: give one that fits.
-const EWrongSources: u64 = 4;
-/// Another upgrade is proposed: cancel it first, or wait until it is void.
-const EProposed: u64 = 5;
+/// An upgrade of the package was authorized: commit it first.
+const EUpgradeInProgress: u64 = 2;
+/// The package digest must be 32 bytes long: propose the digest of the modules and dependencies.
+const EInvalidDigest: u64 = 3;
+/// The URL of the sources must be 1 to 500 bytes long.
+const EInvalidSources: u64 = 4;
+/// Another upgrade is already proposed: cancel it first, or wait until it has expired.
+const EProposalPending: u64 = 5;
 /// No upgrade is proposed: propose one first.
-const ENothingProposed: u64 = 6;
+const ENoProposal: u64 = 6;
 /// The 14 days since the proposal are not over: execute the upgrade later.
 const ETooEarly: u64 = 7;
-/// The proposal is void, 21 days after it was made: propose the upgrade again.
-const EVoid: u64 = 8;
-/// The package is immutable: it is never upgraded again.
+/// The proposal expired 21 days after it was made: propose the upgrade again.
+const EProposalExpired: u64 = 8;
+/// The package is immutable and can never be upgraded again.
 const EImmutable: u64 = 9;
-/// The lock is not offered to you: ask its owner to offer it.
+/// The lock is not offered to the sender: ask its owner to offer it.
 const ENotOffered: u64 = 10;
 
 // === Constants ===
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-/// How long everybody can look at a proposal, and leave. A constant: a setting could be set.
+/// Time in which everyone can examine a proposal, and leave. A constant, because an admin could
+/// change a setting.
 const NOTICE_MS: u64 = 14 * DAY_MS;
-/// How long after the notice a proposal can be executed. A right to upgrade is not kept in store.
+/// Time after the notice in which a proposal can be executed. An owner cannot keep proposals for
+/// later use.
 const WINDOW_MS: u64 = 7 * DAY_MS;
 const DIGEST_BYTES: u64 = 32;
 const MAX_SOURCES_BYTES: u64 = 500;
@@ -63,107 +65,108 @@ public struct PackageLocked has copy, drop {
     owner: address,
 }
 
-/// An upgrade was proposed, which can be executed from `executable_at_ms` until `void_at_ms`.
+/// An upgrade was proposed. It can be executed from `executable_at_ms` until `expires_at_ms`.
 public struct UpgradeProposed has copy, drop {
     lock: ID,
     package: ID,
     digest: vector<u8>,
     sources: String,
     executable_at_ms: u64,
-    void_at_ms: u64,
+    expires_at_ms: u64,
 }
 
-/// A proposal was taken back.
+/// A proposal was cancelled.
 public struct UpgradeCancelled has copy, drop {
     lock: ID,
     package: ID,
     digest: vector<u8>,
 }
 
-/// The proposed upgrade was carried out: `upgraded` is the id of the new version.
+/// A proposed upgrade was executed. `new_package` is the ID of the new version.
 public struct UpgradeExecuted has copy, drop {
     lock: ID,
     package: ID,
-    upgraded: ID,
+    new_package: ID,
     version: u64,
 }
 
-/// Nobody can upgrade the package any more.
+/// The package can never be upgraded again.
 public struct PackageMadeImmutable has copy, drop {
     lock: ID,
     package: ID,
 }
 
-/// The owner offered the lock to another address; to itself: it took an offer back.
-public struct OwnerOffered has copy, drop {
+/// The owner offered the lock to another address. An offer to the owner itself withdraws an earlier
+/// one.
+public struct OwnershipOffered has copy, drop {
     lock: ID,
     package: ID,
-    offered: address,
+    pending_owner: address,
 }
 
-/// The lock has another owner.
-public struct OwnerChanged has copy, drop {
+/// The address to which the lock was offered became its owner.
+public struct OwnershipAccepted has copy, drop {
     lock: ID,
     package: ID,
-    previous: address,
+    previous_owner: address,
     owner: address,
 }
 
 // === Structs ===
 
-/// From which the ids of all locks are derived. There is one, shared.
-public struct Locks has key {
+/// The shared object from which the IDs of all locks are derived. Only one exists.
+public struct LockRegistry has key {
     id: UID,
 }
 
-/// The lock of one package, shared. Without `store` it can be neither wrapped nor given away.
+/// The shared lock of one package. Without `store`, it can be neither wrapped nor transferred.
 public struct UpgradeLock has key {
     id: UID,
     /// The first version of the package.
     package: ID,
     owner: address,
-    offered: Option<address>,
-    /// None once the package is immutable.
+    pending_owner: Option<address>,
+    /// None after the package was made immutable.
     cap: Option<UpgradeCap>,
-    /// One at a time. A void one stays until another takes its place.
+    /// The last proposal. An expired one remains until another replaces it.
     proposal: Option<Proposal>,
 }
 
-/// An upgrade that its owner wants.
+/// A proposed upgrade.
 public struct Proposal has copy, drop, store {
-    /// The package digest: of all modules and the ids of all dependencies.
+    /// The package digest, which covers all modules and the IDs of all dependencies.
     digest: vector<u8>,
-    /// Where the sources are. The digest alone binds: compile what is there, and compare.
+    /// The URL of the sources. Only the digest is binding: compile the sources and compare.
     sources: String,
     proposed_at_ms: u64,
-    /// From then on anybody executes it.
+    /// The time in ms from which anyone can execute it.
     executable_at_ms: u64,
-    /// From then on nobody does.
-    void_at_ms: u64,
+    /// The time in ms from which no one can execute it.
+    expires_at_ms: u64,
 }
 
 // === Init ===
 
 fun init(ctx: &mut TxContext) {
-    transfer::share_object(Locks { id: object::new(ctx) });
+    transfer::share_object(LockRegistry { id: object::new(ctx) });
 }
 
 // === Locking ===
 
-/// Locks the upgrades of a package in its first version; the sender owns the lock.
+/// Lock the upgrades of a package in its first version. The sender owns the lock.
 ///
-/// The policy of the cap stays as it is. Aborts with `EUpgrading` or `EAlreadyUpgraded`.
-public fun lock(locks: &mut Locks, cap: UpgradeCap, ctx: &mut TxContext) {
+/// The policy of the cap does not change. Aborts with `EUpgradeInProgress` or `EAlreadyUpgraded`.
+public fun lock(locks: &mut LockRegistry, cap: UpgradeCap, ctx: &mut TxContext) {
     let package = cap.package();
-    // A cap that has authorized an upgrade has no package until the upgrade is committed: locked in
-    // between, it could be committed here without a proposal.
-    assert!(package.to_address() != @0x0, EUpgrading);
+    // A cap that has authorized an upgrade has no package until the upgrade is committed. If it were
+    // locked before that, the upgrade could be committed here without a proposal.
+    assert!(package.to_address() != @0x0, EUpgradeInProgress);
     assert!(cap.version() == 1, EAlreadyUpgraded);
     let lock = UpgradeLock {
         id: derived_object::claim(&mut locks.id, package),
         package,
         owner: ctx.sender(),
-        offered: option::none(),
+        pending_owner: option::none(),
         cap: option::some(cap),
         proposal: option::none(),
     };
@@ -173,8 +176,8 @@ public fun lock(locks: &mut Locks, cap: UpgradeCap, ctx: &mut TxContext) {
 
 // === Upgrades ===
 
-/// Proposes an upgrade, and tells everybody. Aborts with `ENotOwner`, `EImmutable`, `EProposed`,
-/// `EWrongDigest` or `EWrongSources`.
+/// Propose an upgrade, and announce it by an event. Aborts with `ENotOwner`, `EImmutable`,
+/// `EProposalPending`, `EInvalidDigest` or `EInvalidSources`.
 public fun propose(
     self: &mut UpgradeLock,
     digest: vector<u8>,
@@ -184,50 +187,51 @@ public fun propose(
 ) {
     self.check_owner(ctx);
     assert!(self.cap.is_some(), EImmutable);
-    assert!(!self.proposal.is_some_and!(|proposal| !proposal.is_void(clock)), EProposed);
-    assert!(digest.length() == DIGEST_BYTES, EWrongDigest);
-    assert!(!sources.is_empty() && sources.length() <= MAX_SOURCES_BYTES, EWrongSources);
+    assert!(!self.proposal.is_some_and!(|proposal| !proposal.is_void(clock)), EProposalPending);
+    assert!(digest.length() == DIGEST_BYTES, EInvalidDigest);
+    assert!(!sources.is_empty() && sources.length() <= MAX_SOURCES_BYTES, EInvalidSources);
     let proposed_at_ms = clock.timestamp_ms();
     let executable_at_ms = proposed_at_ms + NOTICE_MS;
-    let void_at_ms = executable_at_ms + WINDOW_MS;
+    let expires_at_ms = executable_at_ms + WINDOW_MS;
     event::emit(UpgradeProposed {
         lock: object::id(self),
         package: self.package,
         digest,
         sources,
         executable_at_ms,
-        void_at_ms,
+        expires_at_ms,
     });
     self.proposal =
-        option::some(Proposal { digest, sources, proposed_at_ms, executable_at_ms, void_at_ms });
+        option::some(Proposal { digest, sources, proposed_at_ms, executable_at_ms, expires_at_ms });
 }
 
-/// Takes a proposal back. Aborts with `ENotOwner` or `ENothingProposed`.
+/// Cancel a proposal. Aborts with `ENotOwner` or `ENoProposal`.
 ///
-/// From the 14th day on anybody can execute it, also just before this.
+/// From the 14th day, anyone can execute the proposal before it is cancelled.
 public fun cancel(self: &mut UpgradeLock, ctx: &TxContext) {
     self.check_owner(ctx);
-    assert!(self.proposal.is_some(), ENothingProposed);
+    assert!(self.proposal.is_some(), ENoProposal);
     let Proposal { digest, .. } = self.proposal.extract();
     event::emit(UpgradeCancelled { lock: object::id(self), package: self.package, digest });
 }
 
-/// Executes the proposal, by anybody: gives the ticket for the command `Upgrade`, whose receipt goes
-/// to `commit`. Neither can be kept, so that without the upgrade nothing of the transaction happens.
+/// Execute a proposal, as any sender: return the ticket for the command `Upgrade`, whose receipt
+/// goes to `commit`.
 ///
-/// Aborts with `ENothingProposed`, `ETooEarly` or `EVoid`.
+/// Neither the ticket nor the receipt can be stored, so the transaction fails unless it contains
+/// the upgrade. Aborts with `ENoProposal`, `ETooEarly` or `EProposalExpired`.
 public fun authorize(self: &mut UpgradeLock, clock: &Clock): UpgradeTicket {
-    assert!(self.proposal.is_some(), ENothingProposed);
+    assert!(self.proposal.is_some(), ENoProposal);
     let proposal = self.proposal.extract();
     assert!(clock.timestamp_ms() >= proposal.executable_at_ms, ETooEarly);
-    assert!(!proposal.is_void(clock), EVoid);
+    assert!(!proposal.is_void(clock), EProposalExpired);
     // The cap may have been restricted before it was locked.
     let cap = self.cap.borrow_mut();
     let policy = cap.policy();
     cap.authorize(policy, proposal.digest)
 }
 
-/// Completes the upgrade. Aborts with `EImmutable`, and as `sui::package::commit_upgrade`.
+/// Complete an upgrade. Aborts with `EImmutable`, and as `sui::package::commit_upgrade` does.
 public fun commit(self: &mut UpgradeLock, receipt: UpgradeReceipt) {
     assert!(self.cap.is_some(), EImmutable);
     let cap = self.cap.borrow_mut();
@@ -235,13 +239,13 @@ public fun commit(self: &mut UpgradeLock, receipt: UpgradeReceipt) {
     event::emit(UpgradeExecuted {
         lock: self.id.to_inner(),
         package: self.package,
-        upgraded: cap.package(),
+        new_package: cap.package(),
         version: cap.version(),
     });
 }
 
-/// Gives up all upgrades, at once and for ever, a proposed one too. Aborts with `ENotOwner` or
-/// `EImmutable`.
+/// Make the package immutable, which also cancels a proposal. This is permanent. Aborts with
+/// `ENotOwner` or `EImmutable`.
 public fun make_immutable(self: &mut UpgradeLock, ctx: &TxContext) {
     self.check_owner(ctx);
     assert!(self.cap.is_some(), EImmutable);
@@ -252,69 +256,72 @@ public fun make_immutable(self: &mut UpgradeLock, ctx: &TxContext) {
 
 // === Ownership ===
 
-/// Offers the lock to an address, in place of any other; to oneself, to take an offer back. A
-/// proposal goes on. Aborts with `ENotOwner`.
+/// Offer the lock to an address, which replaces an earlier offer, or withdraw the offer with the
+/// owner's own address.
+///
+/// A proposal is not affected. Aborts with `ENotOwner`.
 public fun offer(self: &mut UpgradeLock, to: address, ctx: &TxContext) {
     self.check_owner(ctx);
-    self.offered = option::some(to);
-    event::emit(OwnerOffered { lock: object::id(self), package: self.package, offered: to });
+    self.pending_owner = option::some(to);
+    let (lock, package) = (object::id(self), self.package);
+    event::emit(OwnershipOffered { lock, package, pending_owner: to });
 }
 
-/// Takes over a lock that was offered to the sender. Aborts with `ENotOffered`.
+/// Make the sender the owner of a lock that was offered to it. Aborts with `ENotOffered`.
 public fun accept(self: &mut UpgradeLock, ctx: &TxContext) {
-    assert!(self.offered.contains(&ctx.sender()), ENotOffered);
-    self.offered = option::none();
-    let previous = self.owner;
+    assert!(self.pending_owner.contains(&ctx.sender()), ENotOffered);
+    self.pending_owner = option::none();
+    let previous_owner = self.owner;
     self.owner = ctx.sender();
-    event::emit(OwnerChanged {
+    event::emit(OwnershipAccepted {
         lock: object::id(self),
         package: self.package,
-        previous,
+        previous_owner,
         owner: self.owner,
     });
 }
 
 // === Views ===
 
-/// The id that the lock of a package has, if it is locked.
-public fun lock_id(locks: &Locks, package: ID): ID {
+/// Return the ID of a package's lock, even if the package is not locked.
+public fun lock_id(locks: &LockRegistry, package: ID): ID {
     derived_object::derive_address(object::id(locks), package).to_id()
 }
 
-/// Whether a package, named by its first version, is locked.
-public fun is_locked(locks: &Locks, package: ID): bool {
+/// Return whether a package, given by its first version, is locked.
+public fun is_locked(locks: &LockRegistry, package: ID): bool {
     derived_object::exists(&locks.id, package)
 }
 
-/// The first version of the package.
+/// Return the first version of the package.
 public fun package(self: &UpgradeLock): ID { self.package }
 
-/// Who proposes upgrades.
+/// Return the owner, which proposes upgrades.
 public fun owner(self: &UpgradeLock): address { self.owner }
 
-/// To whom the lock is offered.
-public fun offered(self: &UpgradeLock): Option<address> { self.offered }
+/// Return the address to which the lock is offered, or none.
+public fun pending_owner(self: &UpgradeLock): Option<address> { self.pending_owner }
 
-/// What is proposed, or was and is void.
+/// Return the last proposal, even if it has expired, or none.
 public fun proposal(self: &UpgradeLock): Option<Proposal> { self.proposal }
 
-/// Whether the package is never upgraded again.
+/// Return whether the package can never be upgraded again.
 public fun is_immutable(self: &UpgradeLock): bool { self.cap.is_none() }
 
-/// The package digest of the proposed upgrade.
+/// Return the package digest of the proposed upgrade.
 public fun digest(self: &Proposal): vector<u8> { self.digest }
 
-/// Where the sources are said to be.
+/// Return the URL of the sources.
 public fun sources(self: &Proposal): String { self.sources }
 
-/// When it was proposed.
+/// Return the time of the proposal, in ms.
 public fun proposed_at_ms(self: &Proposal): u64 { self.proposed_at_ms }
 
-/// From when on it can be executed.
+/// Return the time in ms from which it can be executed.
 public fun executable_at_ms(self: &Proposal): u64 { self.executable_at_ms }
 
-/// From when on it cannot be executed any more.
-public fun void_at_ms(self: &Proposal): u64 { self.void_at_ms }
+/// Return the time in ms from which it can no longer be executed.
+public fun expires_at_ms(self: &Proposal): u64 { self.expires_at_ms }
 
 // === Private functions ===
 
@@ -323,7 +330,7 @@ fun check_owner(self: &UpgradeLock, ctx: &TxContext) {
 }
 
 fun is_void(self: &Proposal, clock: &Clock): bool {
-    clock.timestamp_ms() >= self.void_at_ms
+    clock.timestamp_ms() >= self.expires_at_ms
 }
 
 // === Test-only functions ===

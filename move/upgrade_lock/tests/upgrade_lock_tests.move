@@ -7,7 +7,7 @@ use sui::clock::{Self, Clock};
 use sui::event;
 use sui::package::{Self, UpgradeCap};
 use sui::test_scenario::{Self, Scenario};
-use upgrade_lock::upgrade_lock::{Self, Locks, UpgradeLock};
+use upgrade_lock::upgrade_lock::{Self, LockRegistry, UpgradeLock};
 
 const OWNER: address = @0xA;
 const BUYER: address = @0xB;
@@ -18,24 +18,24 @@ const SOURCES: vector<u8> = b"https://code.example.com/v2";
 const DAY_MS: u64 = 86_400_000;
 const START_MS: u64 = 1_000_000;
 
-// === A locked package, and who does what ===
+// === A locked package, and its transactions ===
 
 public struct Runner {
     scenario: Scenario,
     clock: Clock,
 }
 
-/// The package is locked by `OWNER`.
-fun locked(): Runner {
+/// Lock the package, as `OWNER`.
+fun locked_package(): Runner {
     let mut runner = start();
     let cap = package::test_publish(PACKAGE.to_id(), runner.scenario.ctx());
     runner.lock(cap);
     runner
 }
 
-/// ... and an upgrade is proposed.
-fun proposed(): Runner {
-    let mut runner = locked();
+/// Lock the package, and propose an upgrade.
+fun proposed_upgrade(): Runner {
+    let mut runner = locked_package();
     runner.propose(OWNER);
     runner
 }
@@ -56,12 +56,12 @@ fun end(self: Runner) {
 }
 
 fun lock(self: &mut Runner, cap: UpgradeCap) {
-    let mut locks = self.scenario.take_shared<Locks>();
+    let mut locks = self.scenario.take_shared<LockRegistry>();
     locks.lock(cap, self.scenario.ctx());
     test_scenario::return_shared(locks);
 }
 
-/// What `$sender` does with the lock.
+/// Run a transaction of `$sender` on the lock.
 macro fun tx(
     $runner: &mut Runner,
     $sender: address,
@@ -91,35 +91,35 @@ fun execute(self: &mut Runner, sender: address) {
 
 fun digest(byte: u8): vector<u8> { vector::tabulate!(32, |_| byte) }
 
-fun told<Event: copy + drop>(): vector<u8> { bcs::to_bytes(&event::events_by_type<Event>()[0]) }
+fun event_bytes<Event: copy + drop>(): vector<u8> { bcs::to_bytes(&event::events_by_type<Event>()[0]) }
 
 fun field<T: drop>(value: T): vector<u8> { bcs::to_bytes(&value) }
 
-/// The first two fields of every event.
-fun about(lock: ID): vector<u8> { vector[field(lock), field(PACKAGE)].flatten() }
+/// Return the first two fields of every event.
+fun event_prefix(lock: ID): vector<u8> { vector[field(lock), field(PACKAGE)].flatten() }
 
 fun lock_id(self: &mut Runner): ID {
     self.scenario.next_tx(OWNER);
-    let locks = self.scenario.take_shared<Locks>();
+    let locks = self.scenario.take_shared<LockRegistry>();
     assert!(locks.is_locked(PACKAGE.to_id()));
     let id = locks.lock_id(PACKAGE.to_id());
     test_scenario::return_shared(locks);
     id
 }
 
-// === What an owner does ===
+// === Allowed operations ===
 
 #[test]
-fun a_lock_has_the_id_that_follows_from_the_package() {
-    let mut runner = locked();
-    let told = told<upgrade_lock::PackageLocked>();
+fun lock_id_is_derived_from_the_package() {
+    let mut runner = locked_package();
+    let told = event_bytes<upgrade_lock::PackageLocked>();
     let id = runner.lock_id();
-    assert_eq!(told, vector[about(id), field(OWNER)].flatten());
+    assert_eq!(told, vector[event_prefix(id), field(OWNER)].flatten());
     runner.tx!(STRANGER, |lock, _, _| {
         assert_eq!(object::id(lock), id);
         assert_eq!(lock.package(), PACKAGE.to_id());
         assert_eq!(lock.owner(), OWNER);
-        assert!(lock.offered().is_none());
+        assert!(lock.pending_owner().is_none());
         assert!(lock.proposal().is_none());
         assert!(!lock.is_immutable());
     });
@@ -127,12 +127,12 @@ fun a_lock_has_the_id_that_follows_from_the_package() {
 }
 
 #[test]
-fun a_proposal_says_when_it_can_be_executed() {
-    let mut runner = proposed();
-    let told = told<upgrade_lock::UpgradeProposed>();
+fun propose_stores_and_emits_the_times() {
+    let mut runner = proposed_upgrade();
+    let told = event_bytes<upgrade_lock::UpgradeProposed>();
     let id = runner.lock_id();
     let fields = vector[
-        about(id),
+        event_prefix(id),
         field(digest(2)),
         field(SOURCES),
         field(START_MS + 14 * DAY_MS),
@@ -145,14 +145,14 @@ fun a_proposal_says_when_it_can_be_executed() {
         assert_eq!(proposal.sources(), SOURCES.to_string());
         assert_eq!(proposal.proposed_at_ms(), START_MS);
         assert_eq!(proposal.executable_at_ms(), START_MS + 14 * DAY_MS);
-        assert_eq!(proposal.void_at_ms(), START_MS + 21 * DAY_MS);
+        assert_eq!(proposal.expires_at_ms(), START_MS + 21 * DAY_MS);
     });
     runner.end();
 }
 
 #[test]
-fun anybody_executes_a_proposal_from_the_fourteenth_day_on() {
-    let mut runner = proposed();
+fun authorize_works_for_anyone_from_day_14() {
+    let mut runner = proposed_upgrade();
     runner.clock.increment_for_testing(14 * DAY_MS);
     let upgraded;
     runner.tx!(STRANGER, |lock, clock, _| {
@@ -160,30 +160,30 @@ fun anybody_executes_a_proposal_from_the_fourteenth_day_on() {
         upgraded = receipt.package();
         lock.commit(receipt);
     });
-    let told = told<upgrade_lock::UpgradeExecuted>();
+    let told = event_bytes<upgrade_lock::UpgradeExecuted>();
     let id = runner.lock_id();
-    assert_eq!(told, vector[about(id), field(upgraded), field(2u64)].flatten());
+    assert_eq!(told, vector[event_prefix(id), field(upgraded), field(2u64)].flatten());
     runner.tx!(STRANGER, |lock, _, _| assert!(lock.proposal().is_none()));
     runner.end();
 }
 
 #[test]
-fun a_proposal_can_be_executed_until_the_twenty_first_day() {
-    let mut runner = proposed();
+fun authorize_works_until_day_21() {
+    let mut runner = proposed_upgrade();
     runner.clock.increment_for_testing(21 * DAY_MS - 1);
     runner.execute(STRANGER);
     runner.end();
 }
 
 #[test]
-fun a_second_upgrade_follows_the_first() {
-    let mut runner = proposed();
+fun commit_allows_a_second_upgrade() {
+    let mut runner = proposed_upgrade();
     runner.clock.increment_for_testing(14 * DAY_MS);
     runner.execute(OWNER);
     runner.propose(OWNER);
     runner.clock.increment_for_testing(14 * DAY_MS);
     runner.execute(OWNER);
-    let mut told = told<upgrade_lock::UpgradeExecuted>();
+    let mut told = event_bytes<upgrade_lock::UpgradeExecuted>();
     let version = vector::tabulate!(8, |_| told.pop_back());
     // The last field, from its end.
     assert_eq!(version, vector[0, 0, 0, 0, 0, 0, 0, 3]);
@@ -191,8 +191,8 @@ fun a_second_upgrade_follows_the_first() {
 }
 
 #[test]
-fun a_void_proposal_gives_way_to_another() {
-    let mut runner = proposed();
+fun propose_replaces_an_expired_proposal() {
+    let mut runner = proposed_upgrade();
     runner.clock.increment_for_testing(21 * DAY_MS);
     runner.propose_with(OWNER, digest(3), SOURCES);
     runner.tx!(STRANGER, |lock, _, _| {
@@ -202,13 +202,13 @@ fun a_void_proposal_gives_way_to_another() {
 }
 
 #[test]
-fun a_cancelled_proposal_gives_way_to_another_with_a_notice_of_its_own() {
-    let mut runner = proposed();
+fun propose_after_cancel_starts_a_new_notice() {
+    let mut runner = proposed_upgrade();
     runner.clock.increment_for_testing(13 * DAY_MS);
     runner.tx!(OWNER, |lock, _, ctx| lock.cancel(ctx));
-    let told = told<upgrade_lock::UpgradeCancelled>();
+    let told = event_bytes<upgrade_lock::UpgradeCancelled>();
     let id = runner.lock_id();
-    assert_eq!(told, vector[about(id), field(digest(2))].flatten());
+    assert_eq!(told, vector[event_prefix(id), field(digest(2))].flatten());
     runner.propose(OWNER);
     runner.tx!(STRANGER, |lock, _, _| {
         let proposal = lock.proposal().destroy_some();
@@ -218,12 +218,12 @@ fun a_cancelled_proposal_gives_way_to_another_with_a_notice_of_its_own() {
 }
 
 #[test]
-fun an_immutable_package_keeps_its_lock_as_a_proof() {
-    let mut runner = proposed();
+fun make_immutable_keeps_the_lock() {
+    let mut runner = proposed_upgrade();
     runner.tx!(OWNER, |lock, _, ctx| lock.make_immutable(ctx));
-    let told = told<upgrade_lock::PackageMadeImmutable>();
+    let told = event_bytes<upgrade_lock::PackageMadeImmutable>();
     let id = runner.lock_id();
-    assert_eq!(told, about(id));
+    assert_eq!(told, event_prefix(id));
     runner.tx!(STRANGER, |lock, _, _| {
         assert!(lock.is_immutable());
         assert!(lock.proposal().is_none());
@@ -232,18 +232,18 @@ fun an_immutable_package_keeps_its_lock_as_a_proof() {
 }
 
 #[test]
-fun an_owner_hands_over_what_another_accepts() {
-    let mut runner = proposed();
+fun accept_makes_the_sender_the_owner() {
+    let mut runner = proposed_upgrade();
     runner.tx!(OWNER, |lock, _, ctx| lock.offer(BUYER, ctx));
-    let offered = told<upgrade_lock::OwnerOffered>();
+    let pending_owner = event_bytes<upgrade_lock::OwnershipOffered>();
     runner.tx!(BUYER, |lock, _, ctx| lock.accept(ctx));
-    let changed = told<upgrade_lock::OwnerChanged>();
+    let changed = event_bytes<upgrade_lock::OwnershipAccepted>();
     let id = runner.lock_id();
-    assert_eq!(offered, vector[about(id), field(BUYER)].flatten());
-    assert_eq!(changed, vector[about(id), field(OWNER), field(BUYER)].flatten());
+    assert_eq!(pending_owner, vector[event_prefix(id), field(BUYER)].flatten());
+    assert_eq!(changed, vector[event_prefix(id), field(OWNER), field(BUYER)].flatten());
     runner.tx!(BUYER, |lock, _, ctx| {
         assert_eq!(lock.owner(), BUYER);
-        assert!(lock.offered().is_none());
+        assert!(lock.pending_owner().is_none());
         assert!(lock.proposal().is_some());
         lock.cancel(ctx);
     });
@@ -251,7 +251,7 @@ fun an_owner_hands_over_what_another_accepts() {
 }
 
 #[test]
-fun a_restricted_cap_stays_restricted() {
+fun authorize_keeps_the_policy_of_the_cap() {
     let mut runner = start();
     let mut cap = package::test_publish(PACKAGE.to_id(), runner.scenario.ctx());
     cap.only_dep_upgrades();
@@ -268,10 +268,10 @@ fun a_restricted_cap_stays_restricted() {
     runner.end();
 }
 
-// === What is refused ===
+// === Refused operations ===
 
 #[test, expected_failure(abort_code = upgrade_lock::EAlreadyUpgraded)]
-fun a_package_that_was_upgraded_is_not_locked() {
+fun lock_aborts_for_an_upgraded_package() {
     let mut runner = start();
     let mut cap = package::test_publish(PACKAGE.to_id(), runner.scenario.ctx());
     let ticket = cap.authorize(package::compatible_policy(), digest(2));
@@ -280,8 +280,8 @@ fun a_package_that_was_upgraded_is_not_locked() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = upgrade_lock::EUpgrading)]
-fun a_package_is_not_locked_in_the_middle_of_an_upgrade() {
+#[test, expected_failure(abort_code = upgrade_lock::EUpgradeInProgress)]
+fun lock_aborts_during_an_upgrade() {
     let mut runner = start();
     let mut cap = package::test_publish(PACKAGE.to_id(), runner.scenario.ctx());
     let ticket = cap.authorize(package::compatible_policy(), digest(2));
@@ -291,36 +291,36 @@ fun a_package_is_not_locked_in_the_middle_of_an_upgrade() {
 }
 
 #[test, expected_failure(abort_code = upgrade_lock::ENotOwner)]
-fun a_stranger_proposes_nothing() {
-    let mut runner = locked();
+fun propose_aborts_for_another_sender() {
+    let mut runner = locked_package();
     runner.propose(STRANGER);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = upgrade_lock::ENotOwner)]
-fun a_stranger_cancels_nothing() {
-    let mut runner = proposed();
+fun cancel_aborts_for_another_sender() {
+    let mut runner = proposed_upgrade();
     runner.tx!(STRANGER, |lock, _, ctx| lock.cancel(ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = upgrade_lock::ENotOwner)]
-fun a_stranger_makes_nothing_immutable() {
-    let mut runner = locked();
+fun make_immutable_aborts_for_another_sender() {
+    let mut runner = locked_package();
     runner.tx!(STRANGER, |lock, _, ctx| lock.make_immutable(ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = upgrade_lock::ENotOwner)]
-fun a_stranger_offers_nothing() {
-    let mut runner = locked();
+fun offer_aborts_for_another_sender() {
+    let mut runner = locked_package();
     runner.tx!(STRANGER, |lock, _, ctx| lock.offer(STRANGER, ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = upgrade_lock::ENotOwner)]
-fun a_former_owner_is_a_stranger() {
-    let mut runner = locked();
+fun propose_aborts_for_the_previous_owner() {
+    let mut runner = locked_package();
     runner.tx!(OWNER, |lock, _, ctx| lock.offer(BUYER, ctx));
     runner.tx!(BUYER, |lock, _, ctx| lock.accept(ctx));
     runner.propose(OWNER);
@@ -328,74 +328,74 @@ fun a_former_owner_is_a_stranger() {
 }
 
 #[test, expected_failure(abort_code = upgrade_lock::ENotOffered)]
-fun what_was_not_offered_is_not_accepted() {
-    let mut runner = locked();
+fun accept_aborts_without_an_offer() {
+    let mut runner = locked_package();
     runner.tx!(STRANGER, |lock, _, ctx| lock.accept(ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = upgrade_lock::ENotOffered)]
-fun what_was_offered_to_another_since_is_not_accepted() {
-    let mut runner = locked();
+fun accept_aborts_after_another_offer() {
+    let mut runner = locked_package();
     runner.tx!(OWNER, |lock, _, ctx| lock.offer(BUYER, ctx));
     runner.tx!(OWNER, |lock, _, ctx| lock.offer(OWNER, ctx));
     runner.tx!(BUYER, |lock, _, ctx| lock.accept(ctx));
     runner.end();
 }
 
-#[test, expected_failure(abort_code = upgrade_lock::EWrongDigest)]
-fun a_digest_is_not_shorter() {
-    let mut runner = locked();
+#[test, expected_failure(abort_code = upgrade_lock::EInvalidDigest)]
+fun propose_aborts_for_a_short_digest() {
+    let mut runner = locked_package();
     runner.propose_with(OWNER, b"short", SOURCES);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = upgrade_lock::EWrongSources)]
-fun sources_are_named() {
-    let mut runner = locked();
+#[test, expected_failure(abort_code = upgrade_lock::EInvalidSources)]
+fun propose_aborts_for_empty_sources() {
+    let mut runner = locked_package();
     runner.propose_with(OWNER, digest(2), b"");
     runner.end();
 }
 
-#[test, expected_failure(abort_code = upgrade_lock::EWrongSources)]
-fun sources_are_not_named_in_more_than_500_bytes() {
-    let mut runner = locked();
+#[test, expected_failure(abort_code = upgrade_lock::EInvalidSources)]
+fun propose_aborts_for_sources_of_501_bytes() {
+    let mut runner = locked_package();
     runner.propose_with(OWNER, digest(2), vector::tabulate!(501, |_| 97));
     runner.end();
 }
 
 #[test]
-fun sources_are_named_in_500_bytes() {
-    let mut runner = locked();
+fun propose_accepts_sources_of_500_bytes() {
+    let mut runner = locked_package();
     runner.propose_with(OWNER, digest(2), vector::tabulate!(500, |_| 97));
     runner.end();
 }
 
-#[test, expected_failure(abort_code = upgrade_lock::EProposed)]
-fun a_proposal_is_not_exchanged_for_another_before_it_is_void() {
-    let mut runner = proposed();
+#[test, expected_failure(abort_code = upgrade_lock::EProposalPending)]
+fun propose_aborts_while_another_is_pending() {
+    let mut runner = proposed_upgrade();
     runner.clock.increment_for_testing(21 * DAY_MS - 1);
     runner.propose_with(OWNER, digest(3), SOURCES);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = upgrade_lock::ENothingProposed)]
-fun nothing_is_cancelled_where_nothing_is_proposed() {
-    let mut runner = locked();
+#[test, expected_failure(abort_code = upgrade_lock::ENoProposal)]
+fun cancel_aborts_without_a_proposal() {
+    let mut runner = locked_package();
     runner.tx!(OWNER, |lock, _, ctx| lock.cancel(ctx));
     runner.end();
 }
 
-#[test, expected_failure(abort_code = upgrade_lock::ENothingProposed)]
-fun nothing_is_executed_where_nothing_is_proposed() {
-    let mut runner = locked();
+#[test, expected_failure(abort_code = upgrade_lock::ENoProposal)]
+fun authorize_aborts_without_a_proposal() {
+    let mut runner = locked_package();
     runner.execute(OWNER);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = upgrade_lock::ENothingProposed)]
-fun a_proposal_is_executed_once() {
-    let mut runner = proposed();
+#[test, expected_failure(abort_code = upgrade_lock::ENoProposal)]
+fun authorize_aborts_the_second_time() {
+    let mut runner = proposed_upgrade();
     runner.clock.increment_for_testing(14 * DAY_MS);
     runner.execute(STRANGER);
     runner.execute(STRANGER);
@@ -403,40 +403,40 @@ fun a_proposal_is_executed_once() {
 }
 
 #[test, expected_failure(abort_code = upgrade_lock::ETooEarly)]
-fun a_proposal_is_not_executed_before_the_fourteenth_day() {
-    let mut runner = proposed();
+fun authorize_aborts_before_day_14() {
+    let mut runner = proposed_upgrade();
     runner.clock.increment_for_testing(14 * DAY_MS - 1);
     runner.execute(OWNER);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = upgrade_lock::EVoid)]
-fun a_proposal_is_not_executed_after_the_twenty_first_day() {
-    let mut runner = proposed();
+#[test, expected_failure(abort_code = upgrade_lock::EProposalExpired)]
+fun authorize_aborts_after_day_21() {
+    let mut runner = proposed_upgrade();
     runner.clock.increment_for_testing(21 * DAY_MS);
     runner.execute(OWNER);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = upgrade_lock::EImmutable)]
-fun nothing_is_proposed_for_an_immutable_package() {
-    let mut runner = locked();
+fun propose_aborts_for_an_immutable_package() {
+    let mut runner = locked_package();
     runner.tx!(OWNER, |lock, _, ctx| lock.make_immutable(ctx));
     runner.propose(OWNER);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = upgrade_lock::EImmutable)]
-fun a_package_is_made_immutable_once() {
-    let mut runner = locked();
+fun make_immutable_aborts_the_second_time() {
+    let mut runner = locked_package();
     runner.tx!(OWNER, |lock, _, ctx| lock.make_immutable(ctx));
     runner.tx!(OWNER, |lock, _, ctx| lock.make_immutable(ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = upgrade_lock::EImmutable)]
-fun a_package_that_became_immutable_during_its_upgrade_is_not_upgraded() {
-    let mut runner = proposed();
+fun commit_aborts_when_the_package_became_immutable() {
+    let mut runner = proposed_upgrade();
     runner.clock.increment_for_testing(14 * DAY_MS);
     runner.tx!(OWNER, |lock, clock, ctx| {
         let ticket = lock.authorize(clock);
@@ -447,8 +447,8 @@ fun a_package_that_became_immutable_during_its_upgrade_is_not_upgraded() {
 }
 
 #[test, expected_failure(abort_code = package::EWrongUpgradeCap)]
-fun the_receipt_of_another_package_is_not_committed() {
-    let mut runner = proposed();
+fun commit_aborts_for_the_receipt_of_another_package() {
+    let mut runner = proposed_upgrade();
     let mut other = package::test_publish(@0xD00D.to_id(), runner.scenario.ctx());
     let ticket = other.authorize(package::compatible_policy(), digest(2));
     runner.tx!(STRANGER, |lock, _, _| lock.commit(package::test_upgrade(ticket)));

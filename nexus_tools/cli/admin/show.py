@@ -26,7 +26,7 @@ async def command(session: Session) -> None:
     document = {
         "admin": str(nexus.deployment.admin),
         "owner": str(owner.owner),
-        "offered": None if owner.offered is None else str(owner.offered),
+        "offered": None if owner.pending_owner is None else str(owner.pending_owner),
         "tools": asdict(tools),
         "leaders": asdict(leaders),
         "cost": cost_document(leaders, gas_price),

@@ -35,7 +35,7 @@ SLASHED = click.argument("target", metavar="FQN|LEADER")
 def command() -> None:
     """Propose, execute, or cancel a slash of a tool's or leader's collateral.
 
-    A slash can be executed 3 days after its proposal, within one day; after 4 days it is void.
+    A slash can be executed 3 days after its proposal, within one day; it expires after 4 days.
     Slashes burn at most half of the locked amount until the owner locks new collateral or tops it
     up. A pending proposal locks only its amount and suspends nothing. Once the unregistration delay
     of a tool or leader is over, no slash can be proposed.
@@ -115,5 +115,5 @@ def _told(service: "Slashes", sent: "Sent") -> dict[str, int]:
     from nexus_tools.contracts import parse_event
 
     event = parse_event(service.deployment, sent.events[0])
-    told = ("amount_mist", "remaining_mist", "due_at_ms", "void_at_ms")
+    told = ("amount_mist", "remaining_mist", "executable_at_ms", "expires_at_ms")
     return {name: getattr(event, name) for name in told if hasattr(event, name)}

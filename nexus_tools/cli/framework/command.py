@@ -19,7 +19,7 @@ from nexus_tools.cli.framework.session import Session
 from nexus_tools.errors import NexusError
 from nexus_tools.sui.support import units
 
-_LATER = ("delay_not_over", "not_due")
+_LATER = ("delay_not_over", "slash_not_due")
 """Errors that pass with time."""
 
 Command = Callable[..., Any]

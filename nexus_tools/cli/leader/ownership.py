@@ -59,7 +59,9 @@ async def accept(session: Session, leader_name: str | None) -> None:
         if leader_name is not None and leader_name.startswith("0x"):
             found = await leaders.find(leader_name)
         else:
-            offered = tuple(item for item in await leaders.list() if item.owner.offered == wallet)
+            offered = tuple(
+                item for item in await leaders.list() if item.owner.pending_owner == wallet
+            )
             found = require_single(offered, leader_name, f"no leader is offered to {wallet}")
         removed = {
             "workers_removed": [str(entry) for entry in found.workers.entries if entry != wallet],

@@ -207,7 +207,7 @@ def upgrades_document(found: "PackageUpgradeState") -> dict[str, Any]:
         "proposed_sources": proposal.sources,
         "proposed_at_ms": proposal.proposed_at_ms,
         "executable_at_ms": proposal.executable_at_ms,
-        "void_at_ms": proposal.void_at_ms,
+        "expires_at_ms": proposal.expires_at_ms,
     }
 
 
@@ -217,7 +217,7 @@ async def in_words(session: Session, client: "SuiClient", record: dict[str, Any]
         return record
     now_ms = await client.now_ms()
     times = {
-        key: value for key, value in record.items() if key in ("executable_at_ms", "void_at_ms")
+        key: value for key, value in record.items() if key in ("executable_at_ms", "expires_at_ms")
     }
     said = {key.removesuffix("_at_ms"): units.utc(at, now_ms) for key, at in times.items()}
     rest = {key: value for key, value in record.items() if key not in times}

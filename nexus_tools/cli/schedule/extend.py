@@ -113,4 +113,4 @@ def _limit(found: "ScheduleOverview", count: int | None) -> int | None:
             "executions_unlimited",
             f"the number of executions of the schedule {found.schedule.id} is not limited",
         )
-    return max(limit, found.schedule.begun) + count
+    return max(limit, found.schedule.started) + count

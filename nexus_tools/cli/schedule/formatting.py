@@ -9,7 +9,7 @@ from nexus_tools.sui.support import units
 
 if TYPE_CHECKING:
     from nexus_tools.cli.framework import Output
-    from nexus_tools.contracts.move_bindings.workflows.schedule import Order
+    from nexus_tools.contracts.move_bindings.workflows.schedule import StandingOrder
     from nexus_tools.contracts.move_bindings.workflows.timing import Timing
     from nexus_tools.registry import ScheduleOverview
 
@@ -90,7 +90,7 @@ async def show(session: Session, schedule: str, limit: int) -> None:
             "planned_at_ms": start.planned_at_ms,
             "missed": start.missed,
             "fee_mist": start.fee_mist,
-            "stored_mist": start.stored_mist,
+            "storage_mist": start.storage_mist,
         }
         for start, execution in reversed([*zip(began, kept, strict=True)])
     ]
@@ -127,7 +127,7 @@ def schedule_document(found: "ScheduleOverview") -> dict[str, Any]:
         "dag": str(found.schedule.dag),
         "state": found.state.value,
         "next_at_ms": found.next_at_ms,
-        "begun": found.schedule.begun,
+        "begun": found.schedule.started,
         "running": found.schedule.running - len(found.ended),
         "failures": found.failures,
         "missed": found.missed,
@@ -136,11 +136,11 @@ def schedule_document(found: "ScheduleOverview") -> dict[str, Any]:
     }
 
 
-def _order_document(order: "Order") -> dict[str, Any]:
+def _order_document(order: "StandingOrder") -> dict[str, Any]:
     return {
         "when": in_words(order.timing),
         "max_late_ms": order.timing.max_late_ms,
-        "funds_per_execution_mist": order.each_mist,
+        "funds_per_execution_mist": order.funds_per_execution_mist,
         "keeper_fee_mist": order.keeper_fee_mist,
         "overlaps": order.overlaps,
         "max_failures": order.max_failures,

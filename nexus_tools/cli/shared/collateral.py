@@ -58,15 +58,15 @@ def _pending_slash(collateral: "Collateral", now_ms: int) -> dict[str, Any] | No
     return {
         "amount_mist": slash.amount_mist,
         "reason": slash.reason,
-        "evidence_sha256": slash.evidence.hex(),
-        "due_at_ms": slash.due_at_ms,
-        "void_at_ms": slash.void_at_ms,
+        "evidence_sha256": slash.evidence_digest.hex(),
+        "executable_at_ms": slash.executable_at_ms,
+        "expires_at_ms": slash.expires_at_ms,
     }
 
 
 def _slash_in_words(slash: dict[str, Any]) -> str:
-    due, void = (units.utc(slash[name]) for name in ("due_at_ms", "void_at_ms"))
-    return f"{units.sui(slash['amount_mist'])} from {due} until {void}: {slash['reason']}"
+    start, end = (units.utc(slash[name]) for name in ("executable_at_ms", "expires_at_ms"))
+    return f"{units.sui(slash['amount_mist'])} from {start} until {end}: {slash['reason']}"
 
 
 # --- Suspensions
@@ -129,7 +129,7 @@ def claim_hints(unregister: str, show: str) -> Iterator[None]:
     except NexusError as error:
         if error.code == "not_unregistered":
             error.hint = f"Run `{unregister}` to start the delay."
-        elif error.code == "claimed":
+        elif error.code == "already_claimed":
             error.hint = f"The collateral has been claimed before. Run `{show}` to see the state."
         raise
 
@@ -170,12 +170,15 @@ def describe_claim(
 
     event = service.emitted(sent, CollateralClaimed)
     done = f"claimed {units.sui(event.amount_mist)} from {subject}"
-    if event.held_back_mist:
+    if event.locked_for_slash_mist:
         done += (
-            f"; {units.sui(event.held_back_mist)} stay locked for a pending slash:"
-            " claim again once it is executed or void"
+            f"; {units.sui(event.locked_for_slash_mist)} stay locked for a pending slash:"
+            " claim again once it is executed or has expired"
         )
-    return done, {"amount_mist": event.amount_mist, "held_back_mist": event.held_back_mist}
+    return done, {
+        "amount_mist": event.amount_mist,
+        "locked_for_slash_mist": event.locked_for_slash_mist,
+    }
 
 
 def describe_re_registration(

@@ -61,7 +61,7 @@ async def list_offers(nexus: "Nexus", address: "Address") -> list[dict[str, str]
     offered: dict[Address, None] = {}
     async for record in asked:
         event = parse_event(nexus.deployment, record.event)
-        if isinstance(event, OwnershipOffered) and event.offered == address:
+        if isinstance(event, OwnershipOffered) and event.pending_owner == address:
             offered[event.object] = None
     values = await nexus.client.objects([*offered])
     found = (_offer(nexus, value, address) for value in values if value is not None)
@@ -85,7 +85,7 @@ def _offer(nexus: "Nexus", value: "Object", address: "Address") -> dict[str, str
     else:
         owner = deployment.decode(value, Admin).owner
         what, called, accept = "administration", "the package", "admin accept"
-    if owner.offered != address:
+    if owner.pending_owner != address:
         return None
     return {
         "kind": what,

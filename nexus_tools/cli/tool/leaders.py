@@ -76,7 +76,11 @@ async def list_leaders(session: Session, fqn: str) -> None:
             rows = await leaders_by_record(nexus.leaders, [item for item in found if item])
     if not session.output.as_json:
         rows = [leader_for_people(row) for row in rows]
-    who = "accepts all leaders" if tool.open else "accepts no leader, so it cannot be invoked"
+    who = (
+        "accepts all leaders"
+        if tool.accepts_any_leader
+        else "accepts no leader, so it cannot be invoked"
+    )
     session.output.table(rows, COLUMNS, empty=f"{fqn} {who}")
 
 

@@ -110,7 +110,7 @@ def _document(tool: "Tool") -> dict[str, Any]:
         "fqn": tool.fqn,
         "url": tool.definition.url,
         "price_mist": tool.price_mist,
-        "open": tool.open,
+        "open": tool.accepts_any_leader,
         "leaders": [str(leader) for leader in tool.leaders.entries],
         "payout": str(tool.payout),
         "operators": [str(operator) for operator in tool.operators.entries],
@@ -138,4 +138,10 @@ def _warn(output: Output, shown: "Sequence[Tool]", found: "Sequence[Tool]") -> N
 
 
 def _stays(tool: "Tool") -> tuple[Any, ...]:
-    return tool.fqn, tool.definition.url, tool.price_mist, tool.open, tool.leaders.entries
+    return (
+        tool.fqn,
+        tool.definition.url,
+        tool.price_mist,
+        tool.accepts_any_leader,
+        tool.leaders.entries,
+    )

@@ -135,11 +135,11 @@ async def prompt_for_missing_terms(
 ) -> RegistrationTerms:
     """Prompt for the missing terms and return the result, or raise the error without a terminal.
 
-    Leaders are missing for `open_to_all`, and a key for `key_needed`.
+    Leaders are missing for `accepts_any_leader`, and a key for `signing_key_missing`.
     """
-    if error.code == "open_to_all":
+    if error.code == "accepts_any_leader":
         return replace(accepted, leaders=await _ask_leaders(session, nexus, error))
-    if error.code == "key_needed" and not session.dry_run:
+    if error.code == "signing_key_missing" and not session.dry_run:
         return replace(accepted, keys=(_offer_key(session, error, str(fqns[0])),))
     raise error
 

@@ -40,7 +40,7 @@ async def command(
         is_running = execution is not None and execution.ended_at_ms is None
         if (running and not is_running) or (execution is None and not with_deleted):
             continue
-        ending = None if execution is None else execution.walks.ending
+        ending = None if execution is None else execution.progress.ending
         row = {
             "execution": str(item.start_event.execution),
             "workflow": item.start_event.fqn,

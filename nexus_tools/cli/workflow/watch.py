@@ -154,7 +154,7 @@ def _line(event: Any, following: "ExecutionEventFilter", state: "ExecutionState"
     from nexus_tools.contracts.move_bindings.workflows import execution as moves
 
     match event:
-        case moves.ExecutionShort():
+        case moves.ExecutionUnderfunded():
             needed, funds = units.sui(event.needed_mist), units.sui(event.funds_mist)
             return f"! insufficient funds: {needed} needed, {funds} available (workflow refill)"
         case moves.ExecutionRefilled() | moves.ExecutionRefunded():

@@ -47,7 +47,7 @@ class LockDeployment(Struct, frozen=True):
     @classmethod
     async def of(cls, client: SuiClient, published: Executed) -> Self:
         """Return the deployment that the transaction of `publish` created."""
-        (locks,) = published.created_of("upgrade_lock", "Locks")
+        (locks,) = published.created_of("upgrade_lock", "LockRegistry")
         return cls(published.published(), locks, await client.chain_id())
 
     @classmethod
@@ -106,17 +106,17 @@ class LockDeployment(Struct, frozen=True):
 
 
 def _only_locks(executed: Executed, package_id: Address) -> Address:
-    """Return the `Locks` of the publishing transaction, if no `UpgradeCap` can have survived it.
+    """Return the `LockRegistry` of the publishing transaction, if no `UpgradeCap` can still exist.
 
     A cap that is destroyed in the transaction that created it leaves no trace. A surviving cap
     would be a created object, or inside a created or changed object. So the transaction may write
-    only the `Locks`, which cannot contain the cap, and the coins that paid.
+    only the `LockRegistry`, which cannot contain the cap, and the coins that paid.
     """
     locks = [
         created.object_id
         for created in executed.created()
         if created.type.address == package_id
-        and (created.type.module, created.type.name) == ("upgrade_lock", "Locks")
+        and (created.type.module, created.type.name) == ("upgrade_lock", "LockRegistry")
         and isinstance(created.owner, Shared)
     ]
     survivors = [

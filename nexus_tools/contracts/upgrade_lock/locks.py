@@ -89,11 +89,11 @@ class UpgradeLocks:
         if lock is None:
             return PackageUpgradeState(versions[0], len(versions), UpgradeMode.FREE)
         proposal = lock.proposal
-        if proposal is not None and proposal.void_at_ms <= await self.client.now_ms():
+        if proposal is not None and proposal.expires_at_ms <= await self.client.now_ms():
             proposal = None
         kind = UpgradeMode.IMMUTABLE if lock.cap is None else UpgradeMode.LOCKED
         return PackageUpgradeState(
-            versions[0], len(versions), kind, lock.owner, lock.offered, proposal
+            versions[0], len(versions), kind, lock.owner, lock.pending_owner, proposal
         )
 
     async def changes(self, package: Address, upgraded: CompiledPackage) -> UpgradeChanges:

@@ -63,7 +63,7 @@ def assignment(event: InvocationRequested, leader: Address) -> Assignment | None
     expires after one minute and has two leaders, the first leader's window is 0 to 30 000 ms, and
     its backup's is 30 000 to 60 000 ms.
     """
-    if leader not in event.leaders or event.is_for_anyone:
+    if leader not in event.leaders or event.is_closable_by_anyone:
         return None
     place = event.leaders.index(leader)
     expires_at_ms = min(event.expires_at_ms, _LATEST_MS)

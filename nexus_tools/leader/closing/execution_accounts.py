@@ -177,7 +177,7 @@ class ExecutionAccounts:
             if (
                 isinstance(event, InvocationRequested)
                 and event.attempt is not None
-                and not event.is_for_anyone
+                and not event.is_closable_by_anyone
                 and event.leaders[:1] == (self._leader,)
             ):
                 yield event

@@ -140,7 +140,7 @@ class Workers:
             return ""
         if not self.listed:
             return _no_worker_problem(self._chain.leader)
-        if not self._leader.leader.collateral.is_whole:
+        if not self._leader.leader.collateral.is_sufficient:
             return _suspended_problem(self._leader.leader, self._chain.client.network)
         return self._funds_problem()
 

@@ -66,7 +66,7 @@ _CLOSING_REASONS = {
 }
 # A lost race, or a change of the leader, its workers, or the package.
 _EXTERNAL_CODES = {
-    invocations.EClosed.code,
+    invocations.EAlreadyClosed.code,
     invocations.ENotResponsible.code,
     invocations.ENotWorker.code,
     invocations.ELeaderSuspended.code,

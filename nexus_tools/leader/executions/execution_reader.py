@@ -7,9 +7,9 @@ from nexus_tools.contracts import event_filter, parse_event
 from nexus_tools.contracts.move_bindings.invocation import Invocation
 from nexus_tools.contracts.move_bindings.run import Run
 from nexus_tools.contracts.move_bindings.workflows.execution import (
-    ExecutionBegun,
     ExecutionEnded,
     ExecutionLeadersChanged,
+    ExecutionStarted,
     TermsKey,
 )
 from nexus_tools.contracts.move_bindings.workflows.records import (
@@ -60,12 +60,12 @@ class ExecutionReader:
     async def assigned_executions(self) -> list[Address]:
         """Return the unfinished executions that name the leader, according to events."""
         chain = self._chain
-        about = (ExecutionBegun, ExecutionLeadersChanged, ExecutionEnded)
+        about = (ExecutionStarted, ExecutionLeadersChanged, ExecutionEnded)
         kinds = event_filter(chain.deployment, *about)
         executions: dict[Address, None] = {}
         async for record in past_events(chain.client, kinds):
             event = parse_event(chain.deployment, record.event)
-            if isinstance(event, ExecutionBegun | ExecutionLeadersChanged):
+            if isinstance(event, ExecutionStarted | ExecutionLeadersChanged):
                 if chain.leader in event.leaders:
                     executions[event.execution] = None
                 else:
@@ -84,7 +84,7 @@ class ExecutionReader:
         todos: dict[PendingStep, int] = {DeadlinePassed(): terms.deadline_ms}
         open_invocations: list[Address] = []
         regions: list[tuple[Instance, InstanceRecord]] = []
-        for field in await self._chain.client.dynamic_fields(execution.walks.records.id):
+        for field in await self._chain.client.dynamic_fields(execution.progress.records.id):
             if field.value is None:
                 continue
             if field.key_type == self._chain.deployment.type_of(Run):
@@ -112,7 +112,7 @@ class ExecutionReader:
 
     async def run_records(self, target: ExecutionObject, runs: list[Run]) -> list[RunRecord | None]:
         """Return the records of runs, None for a run without one."""
-        deployment, parent = self._chain.deployment, target.execution.walks.records.id
+        deployment, parent = self._chain.deployment, target.execution.progress.records.id
         key = deployment.type_of(Run)
         kind, encoded = field_tag(key, deployment.type_of(RunRecord)), TYPE_TAG.encode(key)
         ids = [dynamic_field_id(parent, encoded, Run.bcs.encode(run)) for run in runs]
@@ -128,7 +128,7 @@ class ExecutionReader:
                 steps[InvocationClosed(invocation)] = (
                     0 if invocation_state.is_closed else invocation_state.expires_at_ms
                 )
-                if invocation_state.is_for_anyone and not invocation_state.is_closed:
+                if invocation_state.is_closable_by_anyone and not invocation_state.is_closed:
                     steps[CallDue(invocation, invocation_state.tool)] = 0
         return steps
 
@@ -158,5 +158,5 @@ def _steps_in_region(
     heads = workflow.plan.blocks[region.block].cursors
     for name, cursor in zip(heads, record.cursors, strict=True):
         parallel = workflow.plan.vertices[name].vertex.parallel
-        if cursor.next < cursor.count and cursor.outstanding < parallel:
+        if cursor.next < cursor.count and cursor.in_flight < parallel:
             yield IterationsReady(Run(names.index(name), region.path))

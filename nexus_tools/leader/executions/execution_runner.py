@@ -20,7 +20,7 @@ from nexus_tools.contracts.move_bindings.invocation import (
 )
 from nexus_tools.contracts.move_bindings.run import Run
 from nexus_tools.contracts.move_bindings.workflows import execution as moves
-from nexus_tools.contracts.move_bindings.workflows.walks import Change
+from nexus_tools.contracts.move_bindings.workflows.progress import Change
 from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.chain.clock import ChainClock
 from nexus_tools.leader.config import LeaderConfig
@@ -143,7 +143,7 @@ class ExecutionRunner:
 
     # --- Event handlers
 
-    def _begun(self, event: moves.ExecutionBegun) -> None:
+    def _begun(self, event: moves.ExecutionStarted) -> None:
         execution = self._track(event.execution)
         execution.place = event.leaders.index(self._leader)
         execution.plan(DeadlinePassed(), event.deadline_ms)
@@ -168,7 +168,7 @@ class ExecutionRunner:
         self._on_run_requested(execution, event.attempt.run)
         self._execution_of_invocation[event.invocation] = execution.id
         execution.plan(InvocationClosed(event.invocation), event.expires_at_ms)
-        if event.is_for_anyone:
+        if event.is_closable_by_anyone:
             execution.plan(CallDue(event.invocation, event.tool), self._clock.now_ms())
         self._metrics.steps.labels("requested").inc()
 
@@ -207,7 +207,7 @@ class ExecutionRunner:
             execution.drop(RegionEmptied(event.region))
             self._plan_change(execution, event.change)
 
-    def _short(self, event: moves.ExecutionShort) -> None:
+    def _short(self, event: moves.ExecutionUnderfunded) -> None:
         execution = self._tracked.get(event.execution)
         if execution is not None and not execution.is_short:
             execution.is_short = True
@@ -236,11 +236,11 @@ class ExecutionRunner:
         InvocationSettled: _closed,
         InvocationFailed: _closed,
         InvocationExpired: _closed,
-        moves.ExecutionBegun: _begun,
+        moves.ExecutionStarted: _begun,
         moves.ExecutionAdvanced: _advanced,
         moves.RunRefused: _refused,
         moves.RegionGathered: _gathered,
-        moves.ExecutionShort: _short,
+        moves.ExecutionUnderfunded: _short,
         moves.ExecutionRefilled: _refilled,
         moves.ExecutionLeadersChanged: _leaders_changed,
         moves.ExecutionStopped: _stopped,
@@ -255,7 +255,7 @@ class ExecutionRunner:
             execution.plan(RunReady(run), at_ms)
         for head in change.iterations:
             execution.plan(IterationsReady(head), at_ms)
-        for region in change.emptied:
+        for region in change.finished_regions:
             execution.plan(RegionEmptied(region), at_ms)
         if change.failures:
             self._plan_calls(execution)  # one of them may have terminated it

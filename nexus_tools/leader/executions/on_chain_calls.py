@@ -310,7 +310,7 @@ class OnChainCalls:
             raise
         except NexusError as error:
             return failure(FailureReason.ABORTED, error.message)
-        leader = None if definition.function.for_anyone else self._workers.leader.argument
+        leader = None if definition.function.closable_by_anyone else self._workers.leader.argument
         attempt = None
         sources: Sequence[Address] = ()
         arguments_by_id: dict[Address, ObjectArgument] = {

@@ -118,7 +118,7 @@ class StepExecutor:
         others: list[PendingStep] = [todo for todo in pending if not isinstance(todo, CallDue)]
         result = await self._run_steps(target, others) if others else StepResult()
         calls = [todo for todo in pending if isinstance(todo, CallDue)]
-        if target.execution.walks.ending is None:
+        if target.execution.progress.ending is None:
             return await self._run_calls(calls, result)
         for call in calls:
             await self._waiting.cancel(call.invocation, call.tool)
@@ -168,7 +168,7 @@ class StepExecutor:
                 refused_steps |= dict.fromkeys(failed, now_ms)
                 todos = [todo for todo in todos if todo not in failed]
                 continue
-            is_short = any(isinstance(event, moves.ExecutionShort) for event in events)
+            is_short = any(isinstance(event, moves.ExecutionUnderfunded) for event in events)
             # Without funds no step is pending until the execution is refilled.
             remaining = {} if is_short else await self._remaining(target, plan, events)
             done = plan.remaining | remaining | refused_steps | dict.fromkeys(postponed, now_ms)

@@ -7,7 +7,7 @@ from nexus_tools.contracts.move_bindings.invocation import Invocation
 from nexus_tools.contracts.move_bindings.state import State
 from nexus_tools.contracts.move_bindings.value import Value
 from nexus_tools.contracts.move_bindings.workflows import execution as moves
-from nexus_tools.contracts.move_bindings.workflows.walks import Change
+from nexus_tools.contracts.move_bindings.workflows.progress import Change
 from nexus_tools.leader.chain.chain import Chain, ExecutionObject
 from nexus_tools.leader.chain.workflow_cache import CachedWorkflow
 from nexus_tools.leader.closing.continuation import run_of
@@ -140,7 +140,7 @@ def change_of(pending: Sequence[PendingStep]) -> Change:
     return Change(
         ready=tuple(todo.run for todo in pending if isinstance(todo, RunReady)),
         iterations=tuple(todo.head for todo in pending if isinstance(todo, IterationsReady)),
-        emptied=tuple(todo.region for todo in pending if isinstance(todo, RegionEmptied)),
+        finished_regions=tuple(todo.region for todo in pending if isinstance(todo, RegionEmptied)),
         failures=(),
     )
 

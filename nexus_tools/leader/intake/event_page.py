@@ -15,12 +15,12 @@ from nexus_tools.contracts.move_bindings.invocation import (
 )
 from nexus_tools.contracts.move_bindings.workflows.execution import (
     ExecutionAdvanced,
-    ExecutionBegun,
     ExecutionEnded,
     ExecutionLeadersChanged,
     ExecutionRefilled,
-    ExecutionShort,
+    ExecutionStarted,
     ExecutionStopped,
+    ExecutionUnderfunded,
     RegionGathered,
     RunRefused,
 )
@@ -120,7 +120,7 @@ class EventPage:
 
     # --- Executions
 
-    def _begun(self, event: ExecutionBegun, leader: Address) -> None:
+    def _begun(self, event: ExecutionStarted, leader: Address) -> None:
         if leader in event.leaders:
             self.executions[event.execution] = True
             self.steps.append(event)
@@ -148,13 +148,13 @@ class EventPage:
         InvocationFailed: _failed,
         InvocationExpired: _expired,
         InvocationDeleted: _deleted,
-        ExecutionBegun: _begun,
+        ExecutionStarted: _begun,
         ExecutionLeadersChanged: _leaders_changed,
         ExecutionEnded: _ended,
         ExecutionAdvanced: _keep_step,
         RunRefused: _keep_step,
         RegionGathered: _keep_step,
-        ExecutionShort: _keep_step,
+        ExecutionUnderfunded: _keep_step,
         ExecutionRefilled: _keep_step,
         ExecutionStopped: _keep_step,
         ScheduleCreated: _keep_schedule_event,

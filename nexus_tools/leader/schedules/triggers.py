@@ -6,9 +6,9 @@ from nexus_tools.contracts import parse_event
 from nexus_tools.contracts.move_bindings.workflows.dag import Dag
 from nexus_tools.contracts.move_bindings.workflows.execution import Execution
 from nexus_tools.contracts.move_bindings.workflows.schedule import (
-    Order,
     Schedule,
     ScheduleTriggered,
+    StandingOrder,
 )
 from nexus_tools.leader.chain.chain import Chain
 from nexus_tools.leader.chain.workflow_cache import WorkflowCache
@@ -55,7 +55,7 @@ class TriggerExecutor:
         self._sender = sender
         self._metrics = metrics
 
-    async def state(self, schedule: Address) -> tuple[Schedule, Order]:
+    async def state(self, schedule: Address) -> tuple[Schedule, StandingOrder]:
         """Return a schedule and the order of its owner. Raises `schedule_unknown`."""
         return await self._commands.get(schedule), await self._commands.order(schedule)
 
@@ -70,7 +70,7 @@ class TriggerExecutor:
         return await self._commands.uncollected(schedule)
 
     async def overview(
-        self, schedule: Schedule, order: Order, began: Sequence[Execution], now_ms: int
+        self, schedule: Schedule, order: StandingOrder, began: Sequence[Execution], now_ms: int
     ) -> ScheduleOverview:
         """Return the state of a schedule. Raises the error of its workflow."""
         workflow = (await self._workflows.of(schedule.dag)).published
@@ -138,7 +138,7 @@ class TriggerExecutor:
 
 
 def _paid_mist(triggered: ScheduleTriggered) -> int:
-    return triggered.fee_mist + triggered.stored_mist
+    return triggered.fee_mist + triggered.storage_mist
 
 
 def _argument(value: Object, *, mutable: bool) -> ObjectArgument:

@@ -16,7 +16,7 @@ from nexus_tools.contracts.move_bindings.workflows.execution import (
     ExecutionAdvanced,
     ExecutionEnded,
     ExecutionRefunded,
-    ExecutionShort,
+    ExecutionUnderfunded,
 )
 from nexus_tools.errors import NexusError, WrongStateError
 from nexus_tools.mcp_server.calls.budget import Budget, Reservation
@@ -173,7 +173,7 @@ class ExecutionCaller:
         """Follow an execution until it ends, and end it here if it does not.
 
         Raises:
-            WrongStateError: with code `not_ended`.
+            WrongStateError: with code `execution_not_ended`.
         """
         for patience_s in (offer.definition.timeout_ms / 1_000 + _GRACE_S, _CLOSING_S):
             try:
@@ -192,7 +192,7 @@ class ExecutionCaller:
                 return self._executions.emitted(transaction, ExecutionEnded)
             # Pending invocations will be closed or expire. The next attempt then ends the
             # execution.
-        raise WrongStateError("not_ended", "one of its runs is still pending")
+        raise WrongStateError("execution_not_ended", "one of its runs is still pending")
 
     async def _follow(
         self, followed: "_TrackedExecution", reservation: Reservation
@@ -228,9 +228,11 @@ class ExecutionCaller:
     async def _is_stuck(self, followed: "_TrackedExecution") -> bool:
         """Return whether its funds do not suffice and no pending run can refund any."""
         execution = await self._executions.get(followed.execution)
-        is_over = execution.ended_at_ms is not None or execution.walks.ending is not None
+        is_over = execution.ended_at_ms is not None or execution.progress.ending is not None
         return (
-            not is_over and not execution.walks.under_way and execution.funds < followed.needed_mist
+            not is_over
+            and not execution.progress.in_flight
+            and execution.funds < followed.needed_mist
         )
 
 
@@ -261,7 +263,7 @@ class _TrackedExecution:
         """Return whether an event concerns the execution; report it if a run has ended."""
         if not self._following.is_wanted(event):
             return False
-        if isinstance(event, ExecutionShort):
+        if isinstance(event, ExecutionUnderfunded):
             self.needed_mist = event.needed_mist
         attempt = self._following.attempts.get(getattr(event, "invocation", self.execution))
         if attempt is not None and not isinstance(event, ExecutionAdvanced):

@@ -35,7 +35,7 @@ CleanupBatch = Callable[[TransactionBuilder, Package, Address], None]
 async def plan_cleanup(package: PackageClient, execution: Execution) -> list[CleanupBatch]:
     """Return the commands of each cleanup transaction; the last one deletes the execution."""
     deployment, client = package.deployment, package.client
-    records = await client.dynamic_fields(execution.walks.records.id)
+    records = await client.dynamic_fields(execution.progress.records.id)
     run_type, instance_type = deployment.type_of(Run), deployment.type_of(Instance)
     mark_type, entry_type = deployment.type_of(Mark), deployment.type_of(EntryKey)
     runs = [Run.bcs.decode(field.key) for field in records if field.key_type == run_type]
@@ -61,12 +61,12 @@ async def plan_cleanup(package: PackageClient, execution: Execution) -> list[Cle
 
 
 async def expire_pending(package: PackageClient, execution: Execution) -> Sent:
-    """Expire pending invocations. Raises `not_ended` if one can still be closed."""
+    """Expire pending invocations. Raises `execution_not_ended` if one can still be closed."""
     builder = TransactionBuilder()
     due = await add_due_advances(package, builder, execution)
-    if execution.walks.ending is None or due < execution.walks.under_way:
+    if execution.progress.ending is None or due < execution.progress.in_flight:
         raise WrongStateError(
-            "not_ended",
+            "execution_not_ended",
             f"the execution {execution.id} has not ended",
             hint=f"Run `nexus-tools workflow cancel {execution.id}` to end it, and wait until"
             " its pending invocations are closed.",
@@ -82,7 +82,7 @@ async def add_due_advances(
     of_runs = package.deployment.type_of(Run)
     records = [
         RunRecord.bcs.decode(field.value)
-        for field in await package.client.dynamic_fields(execution.walks.records.id)
+        for field in await package.client.dynamic_fields(execution.progress.records.id)
         if field.key_type == of_runs and field.value is not None
     ]
     pending = [record.invocation for record in records if record.phase == RunPhase.UNDER_WAY]

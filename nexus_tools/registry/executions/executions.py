@@ -17,8 +17,8 @@ from nexus_tools.contracts.move_bindings.workflows import execution as calls
 from nexus_tools.contracts.move_bindings.workflows import schedule as schedules
 from nexus_tools.contracts.move_bindings.workflows.execution import (
     Execution,
-    ExecutionBegun,
     ExecutionEnded,
+    ExecutionStarted,
 )
 from nexus_tools.errors import NotFoundError, UsageError, WrongStateError
 from nexus_tools.registry.executions.cleanup import (
@@ -70,7 +70,7 @@ class StartedExecution:
 class ListedExecution:
     """An execution in a list; `execution` is None if it was deleted."""
 
-    start_event: ExecutionBegun
+    start_event: ExecutionStarted
     execution: Execution | None
 
 
@@ -171,7 +171,7 @@ class Executions(PackageClient):
             workflow, terms, funds_mist, max_steps=max_steps, duration_ms=duration_ms
         )
         sent = await self.send(builder)
-        event = self.emitted(sent, ExecutionBegun)
+        event = self.emitted(sent, ExecutionStarted)
         prices, size = terms.prices_of(workflow), terms.max_outcome_bytes
         return StartedExecution(
             sent, event.execution, funds_mist, terms.leaders, cost, prices, size
@@ -187,7 +187,7 @@ class Executions(PackageClient):
         duration_ms: int,
     ) -> TransactionBuilder:
         builder, package, plan = TransactionBuilder(), self.deployment.workflows, workflow.plan
-        execution = calls.begin(
+        execution = calls.start(
             builder,
             package,
             self.deployment.leader_registry,
@@ -203,10 +203,10 @@ class Executions(PackageClient):
             builder.split_coins(builder.gas, [funds_mist])[0],
         )
         for backup in terms.leaders[1:]:
-            calls.name_backup(builder, package, execution, backup)
+            calls.set_backup(builder, package, execution, backup)
         for vertex, ports in terms.values.items():
             arguments = make_ports(builder, self.deployment.package, ports_of(ports))
-            calls.give(builder, package, execution, vertex, arguments)
+            calls.add_entry_values(builder, package, execution, vertex, arguments)
         foresight = StepPredictor(plan)
         foresight.add_start([*plan.groups][terms.group])
         commands = StepCommands(self.deployment, workflow.id, plan)
@@ -254,12 +254,12 @@ class Executions(PackageClient):
     async def list(self, owner: Address | None = None) -> tuple[ListedExecution, ...]:
         """Return the executions of an address (default: the wallet) by events, oldest first."""
         address = owner or self.client.address
-        records = past_events(self.client, event_filter(self.deployment, ExecutionBegun))
+        records = past_events(self.client, event_filter(self.deployment, ExecutionStarted))
         events = [parse_event(self.deployment, record.event) async for record in records]
         starts = [
             event
             for event in events
-            if isinstance(event, ExecutionBegun) and event.owner == address
+            if isinstance(event, ExecutionStarted) and event.owner == address
         ]
         executions = await self.find_all([start.execution for start in starts], Execution)
         return tuple(map(ListedExecution, starts, executions))
@@ -297,7 +297,10 @@ class Executions(PackageClient):
     # --- Looking after it
 
     async def refill(self, execution: Address, amount_mist: int) -> Sent:
-        """Add to the funds, as anyone may. Raises `amount_zero`, `execution_unknown` or `ended`."""
+        """Add to the funds, as anyone may.
+
+        Raises `amount_zero`, `execution_unknown` or `execution_ended`.
+        """
         if not amount_mist:
             raise UsageError(
                 "amount_zero", "the amount is 0", hint="Give a positive amount, such as 0.5."
@@ -310,7 +313,7 @@ class Executions(PackageClient):
 
         Invocations past their deadline expire in the same transaction. All other funds are refunded
         at once to the owner, or to the schedule that started the execution. Raises
-        `execution_unknown`, `not_owner` or `ended`.
+        `execution_unknown`, `not_owner` or `execution_ended`.
         """
         current = await self._require_owned(execution)
         builder = TransactionBuilder()
@@ -340,9 +343,9 @@ class Executions(PackageClient):
         await self._require_owned(execution)
         selected = await self._consent.choose_leaders({}, leaders)
         builder, package = TransactionBuilder(), self.deployment.workflows
-        calls.name_leader(builder, package, execution, selected[0].id)
+        calls.set_leader(builder, package, execution, selected[0].id)
         for backup in selected[1:]:
-            calls.name_backup(builder, package, execution, backup.id)
+            calls.set_backup(builder, package, execution, backup.id)
         return await self.send(builder)
 
     async def clean(
@@ -357,7 +360,7 @@ class Executions(PackageClient):
         up, then anyone. Call it again after an interruption. A dry run simulates only the first
         transaction. `on_sent` receives the number of sent transactions and their total.
 
-        Raises `execution_unknown`, `not_ended` or `too_early`.
+        Raises `execution_unknown`, `execution_not_ended` or `too_early`.
         """
         current = await self.get(execution)
         sent: list[Sent] = []

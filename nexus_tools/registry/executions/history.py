@@ -12,18 +12,18 @@ from nexus_tools.contracts.move_bindings.invocation import (
     InvocationSettled,
 )
 from nexus_tools.contracts.move_bindings.workflows import execution as moves
-from nexus_tools.contracts.move_bindings.workflows.walks import Change
+from nexus_tools.contracts.move_bindings.workflows.progress import Change
 from nexus_tools.registry.creation_checkpoint import cursor_before_creation
 from nexus_tools.registry.invocations.history import Step, read_history_events
 from nexus_tools.sui.types.address import Address
 from nexus_tools.workflow import Plan, Run
 
 OF_EXECUTIONS = (
-    moves.ExecutionBegun,
+    moves.ExecutionStarted,
     moves.ExecutionAdvanced,
     moves.RunRefused,
     moves.RegionGathered,
-    moves.ExecutionShort,
+    moves.ExecutionUnderfunded,
     moves.ExecutionRefilled,
     moves.ExecutionLeadersChanged,
     moves.ExecutionStopped,
@@ -145,7 +145,7 @@ def spent_mist(steps: tuple[Step, ...]) -> int | None:
     for step in steps:
         kinds.add(type(step.event))
         match step.event:
-            case moves.ExecutionBegun(funds_mist=amount_mist):
+            case moves.ExecutionStarted(funds_mist=amount_mist):
                 paid_mist += amount_mist
             case moves.ExecutionRefilled(amount_mist=amount_mist):
                 paid_mist += amount_mist
@@ -154,5 +154,7 @@ def spent_mist(steps: tuple[Step, ...]) -> int | None:
             case moves.ExecutionEnded(refund_mist=amount_mist):
                 refunded_mist += amount_mist
     return (
-        paid_mist - refunded_mist if {moves.ExecutionBegun, moves.ExecutionEnded} <= kinds else None
+        paid_mist - refunded_mist
+        if {moves.ExecutionStarted, moves.ExecutionEnded} <= kinds
+        else None
     )

@@ -56,14 +56,14 @@ class ExecutionRecords:
     ) -> None:
         self._package = package
         self._execution = execution
-        self._parent = execution.walks.records.id
+        self._parent = execution.progress.records.id
         self.plan = workflow.plan
         self._sizes = workflow.sizes
         self._names = tuple(self.plan.vertices)
         self._numbers = {name: number for number, name in enumerate(self._names)}
         self._edges = {edge.number: edge for edge in self._all_edges()}
         self.records = Records(self.plan)
-        self.records.group = tuple(self.plan.groups.values())[execution.walks.group]
+        self.records.group = tuple(self.plan.groups.values())[execution.progress.group]
         self.invocations: dict[Run, Address] = {}
         self.refusals: dict[Run, str] = {}
         self.not_before_ms: dict[Run, int] = {}
@@ -187,7 +187,7 @@ class ExecutionRecords:
         number = self._numbers[value.target.vertex]
         order = list(iterations)
         keys = [moves.Mark(value.block, value.path, number, port, iteration) for iteration in order]
-        marks = await self._entries(self._parent, keys, moves.Gathered)
+        marks = await self._entries(self._parent, keys, moves.MarkedEdge)
         return [
             (Run(self._names[mark.origin], (*value.path, iteration)), self._edges[mark.edge])
             for iteration, mark in zip(order, marks, strict=True)
@@ -242,9 +242,9 @@ class ExecutionRecords:
         for head, cursor in zip(block.cursors, record.cursors, strict=False):
             parallel = self.plan.vertices[head].vertex.parallel
             instance_record.cursors[head] = Cursor(
-                cursor.count, parallel, cursor.next, cursor.outstanding
+                cursor.count, parallel, cursor.next, cursor.in_flight
             )
-        for delivery in record.brought:
+        for delivery in record.values:
             vertex = self._names[delivery.vertex]
             target = InputPort(vertex, list(self.plan.vertices[vertex].incoming)[delivery.port])
             edge = self._edges[delivery.edge]
@@ -253,9 +253,7 @@ class ExecutionRecords:
                 edge, value, delivery.length
             )
         self.records.instances[instance] = instance_record
-        self._iterations[instance] = max(
-            (delivery.length for delivery in record.brought), default=0
-        )
+        self._iterations[instance] = max((delivery.length for delivery in record.values), default=0)
 
     def _value(self, edge: PlannedEdge, origin: int, last_round: int, path: Path) -> Value:
         """Return the reference to the value that an edge delivered at a path.

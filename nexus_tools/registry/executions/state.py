@@ -161,9 +161,9 @@ def status_of(execution: Execution) -> Status:
     """Return the status of an execution: running, or how it ended."""
     if execution.ended_at_ms is None:
         return Status.RUNNING
-    if execution.walks.ending is not None:
-        return Status(execution.walks.ending)
-    return Status.COMPLETED_WITH_FAILURES if execution.walks.failures else Status.COMPLETED
+    if execution.progress.ending is not None:
+        return Status(execution.progress.ending)
+    return Status.COMPLETED_WITH_FAILURES if execution.progress.failures else Status.COMPLETED
 
 
 async def read_state(
@@ -229,7 +229,7 @@ async def _failures(
     package: PackageClient, execution: Execution, workflow: PublishedWorkflow, terms: Terms
 ) -> tuple[RunFailure, ...]:
     """Return the failures of runs, from events, because the chain stores only their number."""
-    if not execution.walks.failures:
+    if not execution.progress.failures:
         return ()
     steps = await read_execution_history(package, execution.id)
     allowed = {

@@ -11,7 +11,7 @@ from itertools import islice
 
 from nexus_tools.contracts import Deployment, tool_id
 from nexus_tools.contracts.move_bindings.workflows import execution as calls
-from nexus_tools.contracts.move_bindings.workflows.walks import Change
+from nexus_tools.contracts.move_bindings.workflows.progress import Change
 from nexus_tools.sui.bindings.runtime import ObjectInput
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
@@ -116,7 +116,7 @@ class StepPredictor:
             self._runs[Run(self._names[ready.vertex], tuple(ready.path))] = None
         for entry in change.iterations:
             self._add_iterations(self._names[entry.vertex], tuple(entry.path), MAX_ITERATIONS)
-        for instance in change.emptied:
+        for instance in change.finished_regions:
             self._emptied[instance.block, tuple(instance.path)] = None
 
     # --- Steps

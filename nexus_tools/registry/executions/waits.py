@@ -85,7 +85,7 @@ class _Reader:
 
     def ending(self) -> Iterator[Wait]:
         """Yield the wait for an early end that is in progress or possible."""
-        deadline_ms, ending = self._state.terms.deadline_ms, self._state.execution.walks.ending
+        deadline_ms, ending = self._state.terms.deadline_ms, self._state.execution.progress.ending
         if ending is not None:
             status = Status(ending).replace("_", " ")
             yield Wait(
@@ -114,7 +114,7 @@ class _Reader:
     async def of_steps(self) -> list[Wait]:
         """Return the waits for steps that a leader could send now, and for missing funds."""
         events = await self._predicted_events()
-        shortages = [event for event in events if isinstance(event, moves.ExecutionShort)]
+        shortages = [event for event in events if isinstance(event, moves.ExecutionUnderfunded)]
         waits = [wait for event in events if (wait := self._step_wait(event)) is not None]
         return waits + [self._funds_wait(event) for event in shortages[:1]]
 
@@ -129,7 +129,7 @@ class _Reader:
         )
 
     def _is_waiting_for_retry(self, run: RunState) -> bool:
-        is_ending = self._state.execution.walks.ending is not None
+        is_ending = self._state.execution.progress.ending is not None
         return not is_ending and run.phase is RunPhase.READY and run.not_before_ms > self._now_ms
 
     def _retry_wait(self, run: RunState) -> Wait:
@@ -176,7 +176,7 @@ class _Reader:
             sentence = f"{run} waits until {utc(until_ms, self._now_ms)}"
             parties = run, invocation.id, leaders
             return Wait(WaitReason.TIME, sentence, *parties, since_ms=since_ms, until_ms=until_ms)
-        until_ms, who = ask_deadline_ms(inputs, *times), Address.parse(inputs["who"])
+        until_ms, who = ask_deadline_ms(inputs, *times), Address.parse(inputs["answerer"])
         return Wait(
             WaitReason.ANSWER,
             f"{run} waits for the answer of {who} until {utc(until_ms, self._now_ms)}."
@@ -199,7 +199,7 @@ class _Reader:
         builder = TransactionBuilder()
         for invocation in self._closed_or_expired():
             add_advance(builder, deployment, self._id, execution.dag, invocation)
-        if execution.walks.ending is None and self._now_ms < self._state.terms.deadline_ms:
+        if execution.progress.ending is None and self._now_ms < self._state.terms.deadline_ms:
             ready = [
                 RequestRun(run.run)
                 for run in self._state.runs.values()
@@ -264,12 +264,12 @@ class _Reader:
         run = getattr(subject, "run", None)
         return run and Run([*self._state.workflow.plan.vertices][run.vertex], tuple(run.path))
 
-    def _funds_wait(self, event: moves.ExecutionShort) -> Wait:
+    def _funds_wait(self, event: moves.ExecutionUnderfunded) -> Wait:
         needed, funds = event.needed_mist, event.funds_mist
         least = format_sui_argument(needed - funds)
         note = (
             ", or wait for refunds of pending invocations"
-            if self._state.execution.walks.under_way
+            if self._state.execution.progress.in_flight
             else ""
         )
         return Wait(

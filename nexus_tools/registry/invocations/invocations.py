@@ -140,7 +140,7 @@ class Invocations(PackageClient):
                 f"{tool.fqn} is {tool.state} and does not accept invocations",
                 hint=f"Ask its owner to {reactivation_hint(tool, as_owner=False)}.",
             )
-        if among or not tool.open:
+        if among or not tool.accepts_any_leader:
             ids = await self._leaders.ids(among) if among else tool.leaders.entries
             candidates = await self._leaders.find_all(ids, Leader)
         else:
@@ -341,7 +341,10 @@ class Invocations(PackageClient):
         return getattr(closed, "invocation", None) == invocation
 
     async def expire(self, invocation: Address) -> Sent:
-        """Expire an invocation that no leader closed in time. Raises `closed` or `not_expired`."""
+        """Expire an invocation that no leader closed in time.
+
+        Raises `already_closed` or `not_expired`.
+        """
         current = await self.get(invocation)
         return await self.call(calls.expire, invocation, possible_at_ms=current.expires_at_ms)
 
@@ -379,7 +382,7 @@ class Invocations(PackageClient):
         deadline. With a `budget` in MIST the transaction is not simulated first.
 
         Raises `nothing_to_close`, `not_responsible`, `not_worker`, `leader_suspended`, `too_early`,
-        `outcome_too_large`, `not_signed`, `wrong_key` or `wrong_signature`.
+        `outcome_too_large`, `signature_or_call_required`, `wrong_key` or `invalid_signature`.
         """
         if not outcomes:
             raise UsageError(

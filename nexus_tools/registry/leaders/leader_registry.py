@@ -17,7 +17,7 @@ from nexus_tools.registry.preconditions import (
     check_registration_terms,
     check_shortfall,
     check_slash,
-    due_at_ms,
+    slash_executable_at_ms,
 )
 from nexus_tools.sui.bindings.runtime import Package
 from nexus_tools.sui.support.arguments import validate_arguments
@@ -174,7 +174,7 @@ class LeaderRegistry(PackageClient):
     async def unregister(self, leader: Address) -> Sent:
         """Start the timer after which the collateral can be claimed.
 
-        Raises `not_owner`, `already_unregistered` or `claimed`.
+        Raises `not_owner`, `already_unregistered` or `already_claimed`.
         """
         current = await self._require_owned(leader)
         at_ms = current.collateral.claimable_at_ms
@@ -190,7 +190,8 @@ class LeaderRegistry(PackageClient):
         The part that is locked for a pending slash can be claimed by a second call, after the
         decision.
 
-        Raises `not_owner`, `not_unregistered`, `delay_not_over`, `held_back` or `claimed`.
+        Raises `not_owner`, `not_unregistered`, `delay_not_over`, `locked_for_slash` or
+        `already_claimed`.
         """
         current = await self._require_owned(leader)
         at_ms = current.collateral.claimable_at_ms
@@ -224,7 +225,7 @@ class LeaderRegistry(PackageClient):
     async def add_worker(self, leader: Address, worker: Address) -> Sent:
         """Let an address close invocations for the leader, and receive its fees.
 
-        Raises `not_owner`, `already_listed` or `roster_full`.
+        Raises `not_owner`, `already_listed` or `too_many_entries`.
         """
         return await self._call_as_owner(calls.add_worker, leader, self._registry, worker)
 
@@ -235,7 +236,7 @@ class LeaderRegistry(PackageClient):
     async def add_key(self, leader: Address, key: bytes) -> Sent:
         """Add an Ed25519 public key of 32 bytes, which verifies the leader's requests to tools.
 
-        Raises `not_owner`, `public_key_invalid`, `invalid_key`, `key_taken` or `too_many_keys`.
+        Raises `not_owner`, `public_key_invalid`, `invalid_key`, `duplicate_key` or `too_many_keys`.
         """
         await self._require_owned(leader)
         check_key(key)
@@ -285,9 +286,9 @@ class LeaderRegistry(PackageClient):
         )
 
     async def execute_slash(self, leader: Address) -> Sent:
-        """Burn the proposed amount. Raises `not_admin`, `no_slash_pending` or `not_due`."""
+        """Burn the proposed amount. Raises `not_admin`, `no_slash_pending` or `slash_not_due`."""
         await self._require_admin()
-        at_ms = due_at_ms((await self.get(leader)).collateral)
+        at_ms = slash_executable_at_ms((await self.get(leader)).collateral)
         return await self.call(
             slashing.execute_for_leader, *self._by_admin(leader), possible_at_ms=at_ms
         )

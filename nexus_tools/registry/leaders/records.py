@@ -189,7 +189,7 @@ async def _read_closings(package: PackageClient, after: Cursor | None) -> list[_
             case InvocationSettled() | InvocationFailed() | InvocationExpired() as closed:
                 request = requests.pop(closed.invocation, None)
                 # If anyone may close the invocation, its closing says nothing about a leader.
-                if request is None or not request.is_for_anyone:
+                if request is None or not request.is_closable_by_anyone:
                     closings += _closings(closed, request)
     return closings
 

@@ -3,7 +3,7 @@
 from nexus_tools.contracts import Deployment, make_ports, ports_of
 from nexus_tools.contracts.move_bindings.workflows import schedule as calls
 from nexus_tools.contracts.move_bindings.workflows import timing as timings
-from nexus_tools.contracts.move_bindings.workflows.schedule import Order
+from nexus_tools.contracts.move_bindings.workflows.schedule import StandingOrder
 from nexus_tools.contracts.move_bindings.workflows.terms import Terms
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.errors import UsageError, WrongStateError
@@ -29,13 +29,13 @@ def make_order(
     overlaps: bool,
     max_failures: int,
     max_executions: int | None,
-) -> Order:
+) -> StandingOrder:
     """Return the order to which the owner consents, as the chain will store it.
 
     Only the version of the package differs.
     """
     values = tuple(ports_of(inputs) for inputs in terms.values.values())
-    return Order(
+    return StandingOrder(
         timing=timing,
         group=terms.group,
         vertices=tuple(terms.values),
@@ -52,7 +52,7 @@ def make_order(
             entry_bytes=0,
             version=0,
         ),
-        each_mist=each_mist,
+        funds_per_execution_mist=each_mist,
         keeper_fee_mist=keeper_fee_mist,
         overlaps=overlaps,
         max_failures=max_failures,
@@ -74,15 +74,17 @@ async def check_future_times(client: SuiClient, timing: Timing) -> None:
 async def check_funds(
     client: SuiClient,
     workflow: PublishedWorkflow,
-    order: Order,
+    order: StandingOrder,
     funds_mist: int,
     *,
     begin_mist: int,
 ) -> None:
     """Raise `funds_too_small` if the first execution could not start, or could not request runs."""
-    if order.each_mist < begin_mist:
+    if order.funds_per_execution_mist < begin_mist:
         needed = f"the first runs of an execution cost up to {sui(begin_mist)}"
-        raise _too_small(needed, f"each execution has {sui(order.each_mist)}", begin_mist)
+        raise _too_small(
+            needed, f"each execution has {sui(order.funds_per_execution_mist)}", begin_mist
+        )
     needed_mist = trigger_cost_mist(order, workflow, await client.gas_price())
     if funds_mist < needed_mist:
         needed = f"starting an execution costs up to {sui(needed_mist)}"
@@ -99,7 +101,7 @@ def _too_small(needed: str, available: str, needed_mist: int) -> WrongStateError
 
 
 def creation(
-    deployment: Deployment, workflow: PublishedWorkflow, order: Order, funds_mist: int
+    deployment: Deployment, workflow: PublishedWorkflow, order: StandingOrder, funds_mist: int
 ) -> TransactionBuilder:
     """Return the transaction that creates a schedule."""
     builder, package, terms = TransactionBuilder(), deployment.workflows, order.terms
@@ -117,7 +119,7 @@ def creation(
         terms.max_steps,
         terms.deadline_ms,
         _timing(deployment, builder, order.timing),
-        order.each_mist,
+        order.funds_per_execution_mist,
         order.keeper_fee_mist,
         order.overlaps,
         order.max_failures,
@@ -126,9 +128,9 @@ def creation(
     )
     for vertex, values in zip(order.vertices, order.values, strict=True):
         ports = make_ports(builder, deployment.package, values)
-        calls.give(builder, package, schedule, vertex, ports)
+        calls.set_entry_values(builder, package, schedule, vertex, ports)
     for backup in terms.leaders[1:]:
-        calls.name_backup(builder, package, schedule, backup)
+        calls.set_backup(builder, package, schedule, backup)
     calls.share(builder, package, schedule)
     return builder
 

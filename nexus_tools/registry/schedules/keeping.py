@@ -58,9 +58,9 @@ class ScheduleKeeper(PackageClient):
         """Add all possible collections, and return how many executions will then have ended."""
         started, collected = await self.uncollected(schedule), 0
         for execution in started:
-            if execution.walks.under_way:
+            if execution.progress.in_flight:
                 collected += await self._add_end(builder, schedule, execution)
-        idle = [execution for execution in started if not execution.walks.under_way]
+        idle = [execution for execution in started if not execution.progress.in_flight]
         return collected + await self._add_collects(builder, schedule, idle)
 
     async def _add_end(
@@ -70,7 +70,7 @@ class ScheduleKeeper(PackageClient):
 
         Invocations past their deadline expire with it. Return whether the execution ends.
         """
-        goes_on, package = execution.walks.ending is None, self.deployment.workflows
+        goes_on, package = execution.progress.ending is None, self.deployment.workflows
         if goes_on and not await is_late(self, execution):
             return False
         if goes_on:
@@ -78,7 +78,7 @@ class ScheduleKeeper(PackageClient):
         due = await add_due_advances(self, builder, execution)
         if goes_on or due or execution.funds:
             calls.collect(builder, package, schedule, execution.id)
-        return due == execution.walks.under_way
+        return due == execution.progress.in_flight
 
     async def _add_collects(
         self, builder: TransactionBuilder, schedule: Address, began: Sequence[Execution]
@@ -105,8 +105,8 @@ class ScheduleKeeper(PackageClient):
         an error, nothing starts if nothing is due, another execution runs, or the funds are
         insufficient: the events then contain no `ScheduleTriggered`.
 
-        Raises `schedule_unknown`, `not_named`, `not_worker`, `by_event`, `wrong_version` or
-        `not_accepting`.
+        Raises `schedule_unknown`, `leader_not_listed`, `not_worker`, `event_schedule`,
+        `wrong_version` or `not_accepting`.
         """
         builder = TransactionBuilder()
         current, uncollected = await self.get(schedule), await self.uncollected(schedule)
@@ -148,8 +148,8 @@ class ScheduleKeeper(PackageClient):
         """Start an execution for an event, as a worker of a leader that the schedule names.
 
         Without an error, nothing starts if this event or a later one was already reported, and in
-        the cases of `trigger`. Raises `schedule_unknown`, `not_named`, `not_worker`,
-        `not_by_event`, `wrong_version` or `not_accepting`.
+        the cases of `trigger`. Raises `schedule_unknown`, `leader_not_listed`, `not_worker`,
+        `not_event_schedule`, `wrong_version` or `not_accepting`.
         """
         builder = TransactionBuilder()
         current, uncollected = await self.get(schedule), await self.uncollected(schedule)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nexus_tools.contracts import ScheduleState
 from nexus_tools.contracts.move_bindings.workflows.execution import Execution
-from nexus_tools.contracts.move_bindings.workflows.schedule import Order, Schedule
+from nexus_tools.contracts.move_bindings.workflows.schedule import Schedule, StandingOrder
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.registry.schedules.costs import trigger_cost_mist
 from nexus_tools.registry.schedules.cron import MAX_TIMES
@@ -27,7 +27,7 @@ class EndedExecution:
 
 def is_stopped(execution: Execution) -> bool:
     """Return whether an execution is ending early and has funds that nothing needs."""
-    return execution.walks.ending is not None and execution.funds > 0
+    return execution.progress.ending is not None and execution.funds > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class ScheduleOverview:
     """
 
     schedule: Schedule
-    order: Order
+    order: StandingOrder
     workflow: PublishedWorkflow
     ended: tuple[EndedExecution, ...]
     running: tuple[Execution, ...]
@@ -164,9 +164,9 @@ class ScheduleOverview:
         return planned_at_ms
 
 
-def schedule_state(schedule: Schedule, order: Order) -> ScheduleState:
+def schedule_state(schedule: Schedule, order: StandingOrder) -> ScheduleState:
     """Return the state of a schedule; it is finished once it has used all its executions."""
-    used_up = order.max_executions is not None and schedule.begun >= order.max_executions
+    used_up = order.max_executions is not None and schedule.started >= order.max_executions
     if used_up and not schedule.is_cancelled:
         return ScheduleState.FINISHED
     return schedule.state

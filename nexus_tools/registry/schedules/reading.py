@@ -6,12 +6,12 @@ from typing import TypeVar, cast
 from nexus_tools.contracts import PackageClient, event_filter, parse_event
 from nexus_tools.contracts.move_bindings.workflows.execution import Execution, TermsKey
 from nexus_tools.contracts.move_bindings.workflows.schedule import (
-    Order,
-    OrderKey,
     Schedule,
     ScheduleCollected,
     ScheduleCreated,
     ScheduleTriggered,
+    StandingOrder,
+    StandingOrderKey,
 )
 from nexus_tools.contracts.move_bindings.workflows.terms import Terms
 from nexus_tools.errors import NotFoundError
@@ -26,8 +26,8 @@ from nexus_tools.sui.types.digest import dynamic_field_id
 from nexus_tools.sui.types.type_tag import TYPE_TAG, field_tag
 from nexus_tools.workflow import Status
 
-Key = TypeVar("Key", OrderKey, TermsKey)
-Value = TypeVar("Value", Order, Terms)
+Key = TypeVar("Key", StandingOrderKey, TermsKey)
+Value = TypeVar("Value", StandingOrder, Terms)
 EmittedEvent = TypeVar("EmittedEvent", ScheduleCreated, ScheduleTriggered, ScheduleCollected)
 
 
@@ -40,9 +40,9 @@ async def emitted_events(
     return tuple(event for event in parsed if isinstance(event, kind))
 
 
-async def read_order(package: PackageClient, schedule: Address) -> Order:
+async def read_order(package: PackageClient, schedule: Address) -> StandingOrder:
     """Return the order to which the owner of a schedule consented. Raises `schedule_unknown`."""
-    order = await _field(package, schedule, OrderKey, Order)
+    order = await _field(package, schedule, StandingOrderKey, StandingOrder)
     if order is None:
         raise schedule_unknown_error(package, schedule)
     return order
@@ -86,7 +86,7 @@ async def is_over(package: PackageClient, execution: Execution) -> bool:
 
     Anyone may end it in the second case.
     """
-    if execution.ended_at_ms is not None or execution.walks.under_way:
+    if execution.ended_at_ms is not None or execution.progress.in_flight:
         return execution.ended_at_ms is not None
     return await is_late(package, execution)
 
@@ -122,7 +122,7 @@ async def read_overviews(
 async def schedule_overview(
     package: PackageClient,
     schedule: Schedule,
-    order: Order,
+    order: StandingOrder,
     workflow: PublishedWorkflow,
     began: Sequence[Execution],
     *,

@@ -14,12 +14,12 @@ from nexus_tools.contracts import (
 from nexus_tools.contracts.move_bindings.workflows import schedule as calls
 from nexus_tools.contracts.move_bindings.workflows.execution import ExecutionRefunded
 from nexus_tools.contracts.move_bindings.workflows.schedule import (
-    Order,
     Schedule,
     ScheduleCancelled,
     ScheduleCollected,
     ScheduleCreated,
     ScheduleTriggered,
+    StandingOrder,
 )
 from nexus_tools.contracts.move_bindings.workflows.timing import Plan, Timing
 from nexus_tools.errors import UsageError, WrongStateError
@@ -101,7 +101,7 @@ class Schedules(ScheduleKeeper):
 
         Raises, before anything is paid, `no_future_time`, and `funds_too_small` for an execution or
         for the first of them; `invalid_interval`, `invalid_times`, `invalid_event`, `type_invalid`,
-        `too_dear`, `too_many_entries`, `values_too_large`, and as `Executions.start`.
+        `amount_too_large`, `too_many_entries`, `values_too_large`, and as `Executions.start`.
         """
         await check_future_times(self.client, timing)
         terms = await TermsResolver(self.client, self.deployment).terms(
@@ -131,12 +131,18 @@ class Schedules(ScheduleKeeper):
         next_at_ms = created.next_at_ms or None  # 0 means that the next event counts
         prices, size = terms.prices_of(workflow), terms.max_outcome_bytes
         return CreatedSchedule(
-            created.schedule, sent, order.each_mist, next_at_ms, terms.leaders, prices, size
+            created.schedule,
+            sent,
+            order.funds_per_execution_mist,
+            next_at_ms,
+            terms.leaders,
+            prices,
+            size,
         )
 
     # --- Reading
 
-    async def order(self, schedule: Address) -> Order:
+    async def order(self, schedule: Address) -> StandingOrder:
         """Return the order to which the owner consented. Raises `schedule_unknown`."""
         return await read_order(self, schedule)
 
@@ -183,8 +189,8 @@ class Schedules(ScheduleKeeper):
 
         `times` follow the last one of a list, `until_ms` is a later end of an interval, and
         `max_executions` includes the executions that already started. A finished schedule
-        continues. Raises `schedule_unknown`, `not_owner`, `cancelled`, `extension_empty`,
-        `no_future_time`, `not_by_times`, `invalid_times` or `invalid_end`.
+        continues. Raises `schedule_unknown`, `not_owner`, `schedule_cancelled`, `extension_empty`,
+        `no_future_time`, `no_time_list`, `invalid_times` or `invalid_end`.
         """
         await self._require_owned(schedule)
         builder, target = TransactionBuilder(), (self.deployment.workflows, schedule)
@@ -208,7 +214,7 @@ class Schedules(ScheduleKeeper):
         """Accept events from now on, regardless of the last event that a leader reported.
 
         With `leaders`, these report events from now on. Raises `schedule_unknown`, `not_owner`,
-        `not_by_event`, `cancelled`, and as `name_leaders`.
+        `not_event_schedule`, `schedule_cancelled`, and as `name_leaders`.
         """
         await self._require_owned(schedule)
         builder = TransactionBuilder()
@@ -224,7 +230,7 @@ class Schedules(ScheduleKeeper):
         """
         await self._require_owned(schedule)
         builder, package = TransactionBuilder(), self.deployment.workflows
-        calls.give(
+        calls.set_entry_values(
             builder,
             package,
             schedule,
@@ -250,9 +256,9 @@ class Schedules(ScheduleKeeper):
         package = self.deployment.workflows
         match await LeaderRegistry(self.client, self.deployment).ids(leaders):
             case [leader, *backups] if len(backups) <= 1:
-                calls.name_leader(builder, package, schedule, leader)
+                calls.set_leader(builder, package, schedule, leader)
                 for backup in backups:
-                    calls.name_backup(builder, package, schedule, backup)
+                    calls.set_backup(builder, package, schedule, backup)
             case _:
                 raise UsageError(
                     "leader_count_invalid",
@@ -262,13 +268,14 @@ class Schedules(ScheduleKeeper):
     async def pause(self, schedule: Address) -> Sent:
         """Stop starting executions until `resume`.
 
-        Raises `schedule_unknown`, `not_owner`, `paused`, `cancelled` or `finished`.
+        Raises `schedule_unknown`, `not_owner`, `already_paused`, `schedule_cancelled` or
+        `finished`.
         """
         current = await self._require_owned(schedule)
         await self._require_not_ended(current)
         if current.is_paused:
             raise WrongStateError(
-                "paused",
+                "already_paused",
                 f"the schedule {schedule} is already paused",
                 hint=f"Run `nexus-tools schedule resume {schedule}` to continue it.",
             )
@@ -279,7 +286,7 @@ class Schedules(ScheduleKeeper):
 
         Times that passed during the pause are not caught up. Ended executions are collected first,
         because their failures may be the reason for the pause. Raises `schedule_unknown`,
-        `not_owner`, `not_paused`, `cancelled` or `finished`.
+        `not_owner`, `not_paused`, `schedule_cancelled` or `finished`.
         """
         state = await self._require_not_ended(await self._require_owned(schedule))
         if state is ScheduleState.ACTIVE:
@@ -299,7 +306,8 @@ class Schedules(ScheduleKeeper):
         Running executions continue, because they need their funds: cancel them first. From stopped
         or overdue executions, all funds return that no pending invocation needs. The same
         transaction deletes the schedule unless an execution still runs; `delete` does so later.
-        `returned_mist` returns the refund. Raises `schedule_unknown`, `not_owner` or `cancelled`.
+        `returned_mist` returns the refund. Raises `schedule_unknown`, `not_owner` or
+        `schedule_cancelled`.
         """
         builder, current = TransactionBuilder(), await self._require_owned(schedule)
         collected = await self._collect(builder, schedule)
@@ -307,7 +315,7 @@ class Schedules(ScheduleKeeper):
             calls.cancel(builder, self.deployment.workflows, schedule)
         elif current.running and not builder.commands:
             raise WrongStateError(
-                "cancelled",
+                "schedule_cancelled",
                 f"the schedule {schedule} is already cancelled and waits for the end of"
                 f" {count(current.running, 'execution')}",
                 hint="Run the same command later to withdraw their leftover funds.",
@@ -329,7 +337,7 @@ class Schedules(ScheduleKeeper):
         """Delete a cancelled schedule for its storage rebate.
 
         Leftover funds of ended executions are returned. Raises `schedule_unknown`, `not_owner`,
-        `not_cancelled` or `not_collected`.
+        `schedule_not_cancelled` or `executions_not_collected`.
         """
         await self._require_owned(schedule)
         builder = TransactionBuilder()
@@ -342,7 +350,7 @@ class Schedules(ScheduleKeeper):
     async def refill(self, schedule: Address, amount_mist: int) -> Sent:
         """Add to the funds of a schedule that is neither cancelled nor finished.
 
-        Raises `schedule_unknown`, `amount_invalid`, `cancelled` or `finished`.
+        Raises `schedule_unknown`, `amount_invalid`, `schedule_cancelled` or `finished`.
         """
         if amount_mist < 1:
             raise UsageError(
@@ -358,7 +366,10 @@ class Schedules(ScheduleKeeper):
         return current
 
     async def _require_not_ended(self, schedule: Schedule) -> ScheduleState:
-        """Return the state of a schedule. Raises `cancelled` or `finished` if it has ended."""
+        """Return the state of a schedule that has not ended.
+
+        Raises `schedule_cancelled` or `finished`.
+        """
         (standing,) = await read_overviews(self, [schedule])
         if standing.state in {ScheduleState.CANCELLED, ScheduleState.FINISHED}:
             raise WrongStateError(

@@ -247,7 +247,7 @@ def add_assembled_inputs(
 ) -> Argument:
     """Add the commands that assemble the inputs of an attempt on chain."""
     workflows = deployment.workflows
-    inputs = run_inputs.of(builder, workflows, attempt.execution, attempt.dag, invocation)
+    inputs = run_inputs.new(builder, workflows, attempt.execution, attempt.dag, invocation)
     for source in attempt.sources:
         run_inputs.load(builder, workflows, inputs, source)
     return inputs

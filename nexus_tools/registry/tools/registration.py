@@ -90,7 +90,7 @@ def _function(function: MoveFunction) -> Function:
         function.type_arguments,
         tuple(map(Address.parse, function.objects)),
         function.gas_mist,
-        function.for_anyone,
+        function.closable_by_anyone,
     )
 
 
@@ -110,8 +110,8 @@ def missing_registrations(
 
     Raises, with a message, what the chain would refuse: `fqn_duplicate`, `schema_too_large`,
     `timeout_out_of_range`, `publisher_missing`, `collateral_too_small`, `delay_too_long`,
-    `price_too_high`, `open_to_all`, `key_needed`, `public_key_invalid`, `not_accepting`,
-    `name_taken`, `definition_differs`, `tool_not_active`.
+    `price_too_high`, `accepts_any_leader`, `signing_key_missing`, `public_key_invalid`,
+    `not_accepting`, `name_taken`, `definition_differs`, `tool_not_active`.
     """
     results = []
     seen: set[ToolFqn] = set()
@@ -224,7 +224,7 @@ def make_function(
     assert function is not None
     assert declaration is not None
     publisher, witness = declaration
-    return functions.of(builder, package, witness, publisher, *astuple(function)[1:])
+    return functions.new(builder, package, witness, publisher, *astuple(function)[1:])
 
 
 def _add_signing(
@@ -275,8 +275,10 @@ def _check_settings(registration: Registration, settings: ToolSettings) -> None:
             f"{fqn} has a schema of {size} bytes, and the limit is {settings.max_schema_bytes}",
             hint="Shorten descriptions in the schema, or simplify it.",
         )
-    is_for_anyone = definition.function is not None and definition.function.for_anyone
-    longest_ms = definition.timeout_ms if is_for_anyone else settings.max_timeout_ms
+    is_closable_by_anyone = (
+        definition.function is not None and definition.function.closable_by_anyone
+    )
+    longest_ms = definition.timeout_ms if is_closable_by_anyone else settings.max_timeout_ms
     if not settings.min_timeout_ms <= definition.timeout_ms <= longest_ms:
         raise ValidationError(
             "timeout_out_of_range",
@@ -298,7 +300,7 @@ def _check_terms(registration: Registration, settings: ToolSettings) -> None:
         check_key(key)
     if registration.requires_signed_outcome and not registration.keys:
         raise ValidationError(
-            "key_needed",
+            "signing_key_missing",
             f"{fqn} requires signed answers but has no key",
             hint="Create one with `nexus-tools tool key new`.",
         )
@@ -317,7 +319,7 @@ def publisher_missing_error(fqn: ToolFqn | str) -> ValidationError:
 def accepts_any_leader_error(fqn: ToolFqn | str) -> ValidationError:
     """Return the error for a tool with a price that accepts any leader."""
     return ValidationError(
-        "open_to_all",
+        "accepts_any_leader",
         f"{fqn} has a price but accepts any leader. A leader receives the answer before it pays",
         hint="List leaders that you trust. Run `nexus-tools leader list` to see their records.",
     )

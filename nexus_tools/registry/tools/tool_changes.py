@@ -47,8 +47,8 @@ class ToolChanges:
         """Check the changes of a tool as the chain and the leaders would.
 
         The chain accepts any text as a URL, but leaders refuse to call an invalid one. Raises
-        `nothing_to_update`, `price_too_high`, `open_to_all`, `key_needed`, for a function
-        `other_function` or `publisher_missing`, and as `ToolDefinition.parse`.
+        `nothing_to_update`, `price_too_high`, `accepts_any_leader`, `signing_key_missing`, for a
+        function `incompatible_function` or `publisher_missing`, and as `ToolDefinition.parse`.
         """
         if self == ToolChanges():
             raise UsageError(
@@ -62,11 +62,11 @@ class ToolChanges:
         if self.price_mist is not None and not tool.collateral.is_claimed:
             when = "claimed and re-registered"
             check_price(self.price_mist, tool.collateral.required_mist, tool.fqn, when=when)
-        if self.price_mist and tool.open:
+        if self.price_mist and tool.accepts_any_leader:
             raise accepts_any_leader_error(tool.fqn)
         if self.requires_signed_outcome and not tool.keys.keys:
             raise ValidationError(
-                "key_needed",
+                "signing_key_missing",
                 f"{tool.fqn} requires signed answers but has no key",
                 hint=f"Add one with `nexus-tools tool key add {tool.fqn} FILE`.",
             )
@@ -82,7 +82,7 @@ class ToolChanges:
         if self.function is None:
             return
         former = tool.definition.parse().function
-        if former is None or self.function.for_anyone != former.for_anyone:
+        if former is None or self.function.closable_by_anyone != former.closable_by_anyone:
             raise _other_function(tool)
         if self.declaring_registration is None or self.declaring_registration.declaration is None:
             raise publisher_missing_error(tool.fqn)
@@ -114,7 +114,7 @@ class ToolChanges:
 
 def _other_function(tool: Tool) -> ValidationError:
     return ValidationError(
-        "other_function",
+        "incompatible_function",
         f"a new function of {tool.fqn} must keep its witness and who may close invocations",
         hint="Register another function as a tool of another name.",
     )

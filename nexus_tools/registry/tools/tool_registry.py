@@ -18,7 +18,7 @@ from nexus_tools.registry.preconditions import (
     check_registration_terms,
     check_shortfall,
     check_slash,
-    due_at_ms,
+    slash_executable_at_ms,
 )
 from nexus_tools.registry.tools.declarations import with_declarations
 from nexus_tools.registry.tools.listing import Fqn, parse_fqn
@@ -181,7 +181,7 @@ class ToolRegistry(Names):
     async def unregister(self, fqn: Fqn) -> Sent:
         """Start the timer after which the collateral can be claimed.
 
-        Raises `not_owner`, `already_unregistered` or `claimed`.
+        Raises `not_owner`, `already_unregistered` or `already_claimed`.
         """
         tool = await self._owned(fqn)
         return await self.call(
@@ -197,7 +197,8 @@ class ToolRegistry(Names):
 
         A second call claims the part that is locked for a pending slash, after its decision.
 
-        Raises `not_owner`, `not_unregistered`, `delay_not_over`, `held_back` or `claimed`.
+        Raises `not_owner`, `not_unregistered`, `delay_not_over`, `locked_for_slash` or
+        `already_claimed`.
         """
         tool = await self._owned(fqn)
         return await self.call(calls.claim, tool.id, tool.name, possible_at_ms=tool.claimable_at_ms)
@@ -227,7 +228,7 @@ class ToolRegistry(Names):
         return await self.send(builder)
 
     async def top_up(self, fqn: Fqn) -> Sent:
-        """Restore slashed collateral. Raises `not_owner`, `claimed` or `nothing_to_top_up`."""
+        """Top up the collateral. Raises `not_owner`, `already_claimed` or `nothing_to_top_up`."""
         tool = await self._owned(fqn)
         shortfall_mist = check_shortfall(tool.collateral, tool.fqn)
         return await self.pay(calls.top_up, *self._by_owner(tool), amount_mist=shortfall_mist)
@@ -277,7 +278,7 @@ class ToolRegistry(Names):
     async def add_leader(self, fqn: Fqn, leader: LeaderRef) -> Sent:
         """Add a leader to the accepted ones, by its ID or name.
 
-        Raises `not_owner`, `leader_unknown`, `already_listed` or `roster_full`.
+        Raises `not_owner`, `leader_unknown`, `already_listed` or `too_many_entries`.
         """
         tool = await self._owned(fqn)
         current = await self._leaders.find(leader)
@@ -306,8 +307,8 @@ class ToolRegistry(Names):
         return await self.call(calls.remove_leader, tool.id, tool.name, leader_id)
 
     async def accept_any_leader(self, fqn: Fqn) -> Sent:
-        """Accept any leader. Raises `not_owner`, or `open_to_all` if the tool has a price."""
-        return await self.call(calls.open_to_all, *self._by_owner(await self._owned(fqn)))
+        """Accept any leader. Raises `not_owner`, or `accepts_any_leader` for a priced tool."""
+        return await self.call(calls.accept_any_leader, *self._by_owner(await self._owned(fqn)))
 
     async def add_operator(self, fqn: Fqn, operator: Address) -> Sent:
         """Let an address operate the tool. Raises `not_owner` or `already_listed`."""
@@ -322,7 +323,7 @@ class ToolRegistry(Names):
     async def add_key(self, fqn: Fqn, key: bytes) -> Sent:
         """Add an Ed25519 public key of 32 bytes, which verifies the tool's responses.
 
-        Raises `not_owner`, `public_key_invalid`, `invalid_key`, `key_taken` or `too_many_keys`.
+        Raises `not_owner`, `public_key_invalid`, `invalid_key`, `duplicate_key` or `too_many_keys`.
         """
         tool = await self._owned(fqn)
         check_key(key)
@@ -338,8 +339,9 @@ class ToolRegistry(Names):
     async def propose_slash(self, fqn: Fqn, amount_mist: int, reason: str, evidence: bytes) -> Sent:
         """Propose to burn part of a tool's collateral, with a reason of 1 to 500 bytes.
 
-        `evidence` is the SHA-256 digest of the evidence. Raises `not_admin`, `claimed`,
-        `slash_pending`, `slash_too_large`, `wrong_slash`, `invalid_reason` or `invalid_evidence`.
+        `evidence` is the SHA-256 digest of the evidence. Raises `not_admin`, `already_claimed`,
+        `slash_pending`, `slash_too_large`, `invalid_slash_amount`, `invalid_reason` or
+        `invalid_evidence`.
         """
         tool = await self._require_as_admin(fqn)
         check_slash(tool.collateral, tool.fqn, amount_mist)
@@ -347,12 +349,12 @@ class ToolRegistry(Names):
         return await self.call(slashing.propose_for_tool, *by_admin, amount_mist, reason, evidence)
 
     async def execute_slash(self, fqn: Fqn) -> Sent:
-        """Burn the proposed amount. Raises `not_admin`, `no_slash_pending` or `not_due`."""
+        """Burn the proposed amount. Raises `not_admin`, `no_slash_pending` or `slash_not_due`."""
         tool = await self._require_as_admin(fqn)
         return await self.call(
             slashing.execute_for_tool,
             *self._by_admin(tool),
-            possible_at_ms=due_at_ms(tool.collateral),
+            possible_at_ms=slash_executable_at_ms(tool.collateral),
         )
 
     async def cancel_slash(self, fqn: Fqn) -> Sent:

@@ -102,8 +102,8 @@ def _check_block(block: Block) -> None:
     _at_most(_MAX_OF_ONE, len(block.needs), f"ports of a {kind} that get values from outside")
     _at_most(_MAX_OF_ONE, len(block.cursors), "vertices with which an iteration starts")
     _at_most(_MAX_OF_ONE, len(block.starts), "vertices and regions in a loop")
-    _at_most(_MAX_OF_ONE, len(block.collects), "ports that get lists of a region")
-    for collect in block.collects:
+    _at_most(_MAX_OF_ONE, len(block.collect_edges), "ports that get lists of a region")
+    for collect in block.collect_edges:
         _at_most(_MAX_OF_ONE, len(collect.sources), "vertices whose values a port collects")
 
 

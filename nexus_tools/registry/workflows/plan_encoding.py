@@ -11,7 +11,7 @@ from nexus_tools.contracts.move_bindings.value import Ports, Value
 from nexus_tools.contracts.move_bindings.workflows.dag import Group
 from nexus_tools.contracts.move_bindings.workflows.plan import (
     Block,
-    Collect,
+    CollectEdge,
     Edge,
     Input,
     Port,
@@ -146,9 +146,9 @@ class _Encoder:
             tuple(self._collects(number, block)),
         )
 
-    def _collects(self, number: int, block: PlannedBlock) -> Sequence[Collect]:
+    def _collects(self, number: int, block: PlannedBlock) -> Sequence[CollectEdge]:
         return [
-            Collect(
+            CollectEdge(
                 self._edge(edge, ""),
                 tuple(
                     sorted(

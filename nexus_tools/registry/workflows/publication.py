@@ -173,7 +173,7 @@ def _add_blocks(
         deployment.workflows,
         dag,
         [block.is_region for block in blocks],
-        [block.around for block in blocks],
+        [block.enclosing for block in blocks],
         [[need.vertex for need in block.needs] for block in blocks],
         [bytes(need.port for need in block.needs) for block in blocks],
         [block.cursors for block in blocks],
@@ -182,11 +182,11 @@ def _add_blocks(
     collects = [
         (position, _row(collect.edge), collect.sources)
         for position, block in enumerate(blocks)
-        for collect in block.collects
+        for collect in block.collect_edges
     ]
     for part in _parts(collects, lambda row: 2 * (len(row[1]) + len(row[2])) + 4):
         positions, rows, sources = zip(*part, strict=True)
-        calls.add_collects(
+        calls.add_collect_edges(
             builder, deployment.workflows, dag, page, bytes(positions), rows, sources
         )
 
@@ -211,7 +211,7 @@ def _add_vertices(
         [vertex.terminates for vertex in vertices],
     )
     ports = [
-        (position, port.name, port.is_entry + 2 * port.is_constant + 4 * port.is_static)
+        (position, port.name, port.is_entry + 2 * port.has_default + 4 * port.is_static)
         for position, vertex in enumerate(vertices)
         for port in vertex.ports
     ]
@@ -221,7 +221,7 @@ def _add_vertices(
             builder, deployment.workflows, dag, page, bytes(positions), names, bytes(flags)
         )
     sources = [
-        (position, number, (source.origin, int(source.is_again), *source.rounds))
+        (position, number, (source.origin, int(source.is_do_while), *source.rounds))
         for position, vertex in enumerate(vertices)
         for number, port in enumerate(vertex.ports)
         for source in port.sources
@@ -247,14 +247,15 @@ def _add_vertices(
 def _check_page(
     page: int, builder: TransactionBuilder, deployment: Deployment, dag: Argument
 ) -> None:
-    calls.check(builder, deployment.workflows, dag, page)
+    calls.check_page(builder, deployment.workflows, dag, page)
 
 
 def _row(edge: Edge) -> list[int]:
     optional = (
-        _NONE if number is None else number for number in (edge.scope, edge.element, edge.left)
+        _NONE if number is None else number
+        for number in (edge.scope, edge.element, edge.left_region)
     )
-    required = (edge.number, edge.vertex, edge.input, edge.kind, edge.keeps, edge.zeros)
+    required = (edge.number, edge.vertex, edge.input, edge.kind, edge.prefix_length, edge.zeros)
     return [*required, *optional, *edge.rounds]
 
 

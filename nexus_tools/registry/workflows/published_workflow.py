@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 from nexus_tools.contracts import PackageClient, tool_id
 from nexus_tools.contracts.move_bindings.value import Ports
 from nexus_tools.contracts.move_bindings.workflows.dag import (
-    BlockPage,
-    Chunk,
+    BlockPageKey,
+    ChunkKey,
     Dag,
-    Defaults,
-    VertexPage,
+    DefaultsKey,
+    VertexPageKey,
 )
 from nexus_tools.contracts.move_bindings.workflows.plan import Block, Vertex
 from nexus_tools.errors import NexusError, ValidationError
@@ -67,8 +67,8 @@ class PublishedWorkflow:
 async def read_workflow(package: PackageClient, dag: Dag) -> PublishedWorkflow:
     """Return the workflow of an object that was already read. Raises `workflow_mismatch`."""
     text = await _text(package, dag)
-    vertices = await _pages(package, dag, VertexPage, dag.vertices, Vertex)
-    blocks = await _pages(package, dag, BlockPage, dag.blocks, Block)
+    vertices = await _pages(package, dag, VertexPageKey, dag.vertices, Vertex)
+    blocks = await _pages(package, dag, BlockPageKey, dag.blocks, Block)
     edges = sum(len(variant.edges) for vertex in vertices for variant in vertex.variants)
     registry = package.deployment.tool_registry
     # The largest one takes a second or two, so do not block the event loop of the Leader.
@@ -78,7 +78,7 @@ async def read_workflow(package: PackageClient, dag: Dag) -> PublishedWorkflow:
         raise _mismatch(dag, "its tools or entry groups differ from its document")
     if (vertices, blocks) != (expected.vertices, expected.blocks):
         raise _mismatch(dag, "its plan differs from its document")
-    keys = [Defaults(number) for number in expected.defaults]
+    keys = [DefaultsKey(number) for number in expected.defaults]
     defaults = await _fields(package, dag, keys, package.deployment.type_of(Ports))
     if defaults != [*expected.defaults.values()]:
         raise _mismatch(dag, "its default values differ from its document")
@@ -131,7 +131,7 @@ async def written_defaults(
     package: PackageClient, dag: Dag, numbers: Sequence[int]
 ) -> frozenset[int]:
     """Return the numbers of these vertices whose default values are on chain."""
-    ids = [_field_id(package, dag, Defaults(number)) for number in numbers]
+    ids = [_field_id(package, dag, DefaultsKey(number)) for number in numbers]
     objects = await package.client.objects(ids)
     return frozenset(number for number, value in zip(numbers, objects, strict=True) if value)
 
@@ -139,7 +139,7 @@ async def written_defaults(
 async def _text(package: PackageClient, dag: Dag) -> bytes:
     if dag.chunks > MAX_CHUNKS:
         raise _mismatch(dag, "its document is too large")
-    keys = [Chunk(number) for number in range(dag.chunks)]
+    keys = [ChunkKey(number) for number in range(dag.chunks)]
     chunks = await _fields(package, dag, keys, VectorTag(Primitive.U8))
     decompressor = zlib.decompressobj()
     try:
@@ -178,7 +178,7 @@ def _field_id(package: PackageClient, dag: Dag, key: MoveStruct) -> Address:
 async def _pages(
     package: PackageClient,
     dag: Dag,
-    page: type[VertexPage] | type[BlockPage],
+    page: type[VertexPageKey] | type[BlockPageKey],
     entries: int,
     kind: type[Entry],
 ) -> tuple[Entry, ...]:

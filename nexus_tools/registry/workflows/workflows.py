@@ -123,7 +123,7 @@ class Workflows(PackageClient):
         if is_last:
             calls.publish(builder, package, dag)
         else:
-            calls.keep(builder, package, dag)
+            calls.save_draft(builder, package, dag)
 
     async def _valid(self, document: Document) -> Document:
         """Return the document, if it is valid and its tools are registered and compatible."""
@@ -269,7 +269,7 @@ def tool_facts(tool: Tool, *, is_proven: bool = True) -> ToolFacts:
     return ToolFacts(
         tool.definition.parse(),
         price_mist=tool.charge_mist,
-        leaders=None if tool.open else frozenset(map(str, tool.leaders.entries)),
+        leaders=None if tool.accepts_any_leader else frozenset(map(str, tool.leaders.entries)),
         is_active=tool.is_active,
         is_proven=is_proven,
         signs=tool.requires_signed_outcome,

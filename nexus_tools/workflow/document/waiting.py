@@ -9,16 +9,16 @@ from nexus_tools.workflow.document.document import Document, InputPort
 _ANYWHERE = "0x0"
 
 ask = ask_definition(_ANYWHERE)
-"""Asks the address `who` a `question`: `approved` or `rejected` with a `note`, or `expired`."""
+"""Asks `answerer` a `question`: `approved` or `rejected`, with a `note`, or `expired`."""
 
 wait = wait_definition(_ANYWHERE)
-"""Waits `until_ms`, or `for_ms`: then it is `over`."""
+"""Waits `until_ms`, or `duration_ms`: then it is `over`."""
 
 WAITING_TOOLS = {ASK: ask, WAIT: wait}
 """Both tools by FQN, which every workflow may use."""
 
 _AT_MOST_MS = ask.timeout_ms - WAITING_MARGIN_MS
-_TIMES = {ASK: "within_ms", WAIT: "for_ms"}
+_TIMES = {ASK: "timeout_ms", WAIT: "duration_ms"}
 
 
 def max_waiting_ms(document: Document, values: Mapping[InputPort, Any]) -> dict[str, int]:

@@ -74,7 +74,7 @@ class RunFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class ExecutionStarted:
+class GroupStarted:
     """The start of the execution with the vertices of an entry group."""
 
     group: str
@@ -105,7 +105,7 @@ class ExecutionTimedOut:
     """The passing of the deadline."""
 
 
-Event = ExecutionStarted | RunRequested | RunClosed | ExecutionCancelled | ExecutionTimedOut
+Event = GroupStarted | RunRequested | RunClosed | ExecutionCancelled | ExecutionTimedOut
 
 
 # --- What follows
@@ -127,8 +127,8 @@ class WalkFailure:
     """A failure that no edge handles: it ends a walk, or the execution.
 
     The reason is the last one of the run, or `port_missing` (the variant lacks the port of an
-    edge), `not_a_list` (the port has a `for_each` edge), or `raced` (a second value for a port of
-    this run, or of all runs of the vertex below this path).
+    edge), `not_a_list` (the port has a `for_each` edge), or `input_conflict` (a second value for a
+    port of this run, or of all runs of the vertex below this path).
     """
 
     run: Run

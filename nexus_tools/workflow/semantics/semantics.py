@@ -16,7 +16,7 @@ an edge to the port has brought another value to this run. Only edges that reach
 `do_while` from round 1 on, and edges into a loop in round 0.
 
 **A second value** for one port and place is a race, in either order. It is dropped, and its target
-has the failure `raced`.
+has the failure `input_conflict`.
 
 **An instance opens** when its needs are available: all ports with edges from outside for a region,
 or those with `static` edges for a loop. Nothing inside starts before. A head whose values all come
@@ -33,8 +33,8 @@ end, starved, failed, a shorter list) are omitted. Runs that still wait inside n
 
 **A failure** (`Failed`, or a variant that lacks the port of an edge) is retried while `attempts`
 remain, except for a refusal with a `retry_after_ms` of 0. Then it is the variant `_err_eval` if
-that has edges. Otherwise, like `raced` and `not_a_list`, it has the effect that the vertex defines:
-`continue` ends the walk, and `terminate` ends the execution.
+that has edges. Otherwise, like `input_conflict` and `not_a_list`, it has the effect that the vertex
+defines: `continue` ends the walk, and `terminate` ends the execution.
 
 **The end** is reached when nothing is ready or in flight. After `terminate`, `Cancelled` or
 `TimedOut`, nothing becomes ready any more. Runs in flight are still closed, but bring no values.
@@ -77,8 +77,8 @@ from nexus_tools.workflow.semantics.runs import (
     CollectedList,
     Event,
     ExecutionCancelled,
-    ExecutionStarted,
     ExecutionTimedOut,
+    GroupStarted,
     Reference,
     Result,
     Run,
@@ -119,7 +119,7 @@ class Execution:
         """
         self._newly_ready, failures = [], len(self.failures)
         match event:
-            case ExecutionStarted(group):
+            case GroupStarted(group):
                 self._begin(group)
             case RunRequested(run):
                 self._request(run)
@@ -288,7 +288,7 @@ class Execution:
                 self._check_instance(*each)
 
     def _race(self, target: InputPort, path: Path) -> None:
-        self._fail(Run(target.vertex, path), "raced", f"A second value for '{target}'")
+        self._fail(Run(target.vertex, path), "input_conflict", f"A second value for '{target}'")
 
     # --- Starts
 

@@ -22,9 +22,9 @@ from nexus_tools.workflow.semantics.runs import (
     CollectedList,
     Event,
     ExecutionCancelled,
-    ExecutionStarted,
     ExecutionTimedOut,
     GivenValue,
+    GroupStarted,
     Run,
     RunClosed,
     RunFailed,
@@ -240,7 +240,7 @@ class _Simulator:
     async def run(self, group: str, deadline_ms: int | None) -> Simulation:
         if deadline_ms is not None:
             self.tool_calls.wait("deadline", deadline_ms)
-        self._apply(ExecutionStarted(group))
+        self._apply(GroupStarted(group))
         try:
             while self._execution.status is Status.RUNNING:
                 ended = await self.tool_calls.next()

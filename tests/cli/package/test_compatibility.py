@@ -18,7 +18,9 @@ def deployed_by_another_release(author, monkeypatch):
         module = deserialize(code)
         if module.name != "collateral":
             return code
-        names = tuple("lost" if name == "held_back_mist" else name for name in module.identifiers)
+        names = tuple(
+            "lost" if name == "locked_for_slash_mist" else name for name in module.identifiers
+        )
         return serialize(structs.replace(module, identifiers=names))
 
     shipped, workflows = shipped_packages()

@@ -90,7 +90,7 @@ def test_an_upgrade_is_proposed_waited_for_and_executed_by_anybody(
     shown = colleague.json("package", "upgrade", "show")
     assert (shown["proposed_sources"], shown["is_what_ships"]) == (SOURCES, True)
     assert shown["executable_at_ms"] - shown["proposed_at_ms"] == 14 * DAY_MS
-    assert shown["void_at_ms"] - shown["executable_at_ms"] == 7 * DAY_MS
+    assert shown["expires_at_ms"] - shown["executable_at_ms"] == 7 * DAY_MS
     assert colleague.fails(*EXECUTE, "--yes") == (4, "too_early")
     chain.advance_clock(14 * DAY_MS)
     executed = colleague.run(*EXECUTE, "--yes", "--json")
@@ -110,7 +110,7 @@ def test_people_read_how_long_they_have(admin, release):
     assert "proposed" in said
     shown = admin.run("package", "upgrade", "show").stdout
     assert re.search(r"executable .* UTC \(in (14 d|13 d 23 h)\)", shown)
-    assert re.search(r"void .* UTC \(in (21 d|20 d 23 h)\)", shown)
+    assert re.search(r"expires .* UTC \(in (21 d|20 d 23 h)\)", shown)
     (row,) = [row for row in admin.json("doctor")["findings"] if row["name"] == "upgrades"]
     assert (row["status"], row["remedy"]) == ("warning", "nexus-tools package upgrade show")
     assert re.search(r"from .* UTC \(in (14 d|13 d 23 h)\)", row["message"])
@@ -119,11 +119,11 @@ def test_people_read_how_long_they_have(admin, release):
 def test_a_proposal_is_cancelled_by_its_owner_alone(admin, colleague, release):
     release()
     admin.json(*PROPOSE, "--yes")
-    assert admin.fails(*PROPOSE, "--yes") == (4, "proposed")
+    assert admin.fails(*PROPOSE, "--yes") == (4, "proposal_pending")
     cancel = ("package", "upgrade", "cancel", "--yes")
     assert colleague.fails(*cancel) == (8, "not_owner")
     assert admin.json(*cancel)["events"] == ["UpgradeCancelled"]
-    assert admin.fails(*cancel) == (4, "nothing_proposed")
+    assert admin.fails(*cancel) == (4, "no_proposal")
 
 
 def test_what_is_proposed_is_not_what_another_release_ships(admin, colleague, chain, release):
@@ -142,7 +142,9 @@ def test_a_lock_is_offered_and_accepted(admin, colleague, release):
     address = str(colleague.wallet.signer().address)
     admin.json("package", "upgrade", "offer", address, "--yes")
     assert admin.json("package", "show")["upgrades_offered"] == address
-    assert colleague.json("package", "upgrade", "accept", "--yes")["events"] == ["OwnerChanged"]
+    assert colleague.json("package", "upgrade", "accept", "--yes")["events"] == [
+        "OwnershipAccepted"
+    ]
     assert admin.fails(*PROPOSE, "--yes") == (8, "not_owner")
     assert colleague.json(*PROPOSE, "--yes")["events"] == ["UpgradeProposed"]
 
@@ -265,7 +267,7 @@ def test_a_watcher_is_warned_of_what_another_client_proposes(
     propose = ("package", "upgrade", "propose", package, "--sources", SOURCES, "--yes")
     assert admin.fails(*propose, "--folder", more) == (7, "init_in_upgrade")
     show = ("package", "upgrade", "show", package, "--folder", more)
-    assert colleague.fails(*show) == (4, "nothing_proposed")
+    assert colleague.fails(*show) == (4, "no_proposal")
     monkeypatch.setattr("nexus_tools.contracts.UpgradeLocks.propose", unchecked)
     admin.json(*propose, "--folder", more)
     shown = colleague.run(*show, "--json")

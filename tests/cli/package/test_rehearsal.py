@@ -5,7 +5,7 @@ def test_each_transaction_of_a_deployment_is_printed_with_its_size_and_its_cost(
     document = home.json("package", "publish", "--estimate")
     rows = document["transactions"]
     assert [row["makes"] for row in rows] == [
-        ["package", "Locks"],
+        ["package", "LockRegistry"],
         ["package", "Admin", "LeaderRegistry", "Publisher", "ToolRegistry", "UpgradeLock"],
         ["package", "UpgradeLock"],
         ["DagRegistry"],

@@ -82,7 +82,7 @@ def test_what_is_created_is_listed_and_shown(author, flow, carrier):
 def test_a_schedule_pauses_resumes_and_is_refilled(author, schedule):
     author.json("schedule", "pause", schedule, "--yes")
     assert author.json("schedule", "show", schedule)["state"] == "paused"
-    assert author.fails("schedule", "pause", schedule, "--yes")[1] == "paused"
+    assert author.fails("schedule", "pause", schedule, "--yes")[1] == "already_paused"
     assert f"schedule resume {schedule}" in author.run("schedule", "pause", schedule).stderr
     author.json("schedule", "resume", schedule, "--yes")
     author.json("schedule", "refill", schedule, "0.5", "--yes")
@@ -138,7 +138,7 @@ def test_a_schedule_that_began_all_that_it_may_is_finished(author, chain, flow, 
     assert (shown["state"], shown["next_at_ms"], shown["running"]) == ("finished", None, 0)
     assert shown["collectable_mist"] == created["funds_per_execution_mist"]
     [began] = shown["executions"]
-    assert shown["funds_mist"] == SUI - began["fee_mist"] - began["stored_mist"]
+    assert shown["funds_mist"] == SUI - began["fee_mist"] - began["storage_mist"]
     for command in (("show", schedule), ("list",)):
         said = author.run("schedule", *command)
         assert f"next: `nexus-tools schedule cancel {schedule}` withdraws its " in said.stderr
@@ -170,9 +170,9 @@ def test_what_still_runs_is_taken_back_later(author, chain, schedule, connected)
     connected(lambda client, deployment: Schedules(client, deployment).trigger(place))
     said = author.run("schedule", "cancel", schedule, "--yes").stderr
     assert "Run the same command again after it has ended to collect its leftover funds" in said
-    assert author.fails("schedule", "cancel", schedule, "--yes") == (4, "cancelled")
-    assert author.fails("schedule", "refill", schedule, "1", "--yes") == (4, "cancelled")
-    assert author.fails("schedule", "resume", schedule, "--yes") == (4, "cancelled")
+    assert author.fails("schedule", "cancel", schedule, "--yes") == (4, "schedule_cancelled")
+    assert author.fails("schedule", "refill", schedule, "1", "--yes") == (4, "schedule_cancelled")
+    assert author.fails("schedule", "resume", schedule, "--yes") == (4, "schedule_cancelled")
     chain.advance_clock(HOUR_MS)
     each_mist = author.json("schedule", "show", schedule)["funds_per_execution_mist"]
     assert author.json("schedule", "cancel", schedule, "--yes")["returned_mist"] == each_mist
@@ -307,7 +307,7 @@ def test_extend_moves_the_end_and_the_limit(author, chain, flow):
         (("--cron", "@daily", "--at", "2190-01-01T00:00Z"), "timing_missing"),
         (("--time-zone", "UTC", "--add-executions", "1"), "timing_missing"),
         (("--at", "2020-01-01T00:00Z"), "time_passed"),
-        (("--at", "2190-01-01T00:00Z"), "not_by_times"),
+        (("--at", "2190-01-01T00:00Z"), "no_time_list"),
         (("--until", "2190-01-01T00:00Z"), "invalid_end"),
         (("--add-executions", "1"), "executions_unlimited"),
     ],

@@ -35,7 +35,7 @@ def test_leader_add_list_and_remove(author, registered, carrier):
     last = author.run("tool", "leaders", "remove", registered, second, "--yes")
     assert f"`nexus-tools tool leaders add {registered} LEADER`" in last.stderr
     assert "accepts no leader, so it cannot be invoked" in last.stderr
-    assert author.fails("tool", "leaders", "open", registered, "--yes")[1] == "open_to_all"
+    assert author.fails("tool", "leaders", "open", registered, "--yes")[1] == "accepts_any_leader"
 
 
 def test_operator_may_only_remove_leaders(author, stranger, registered, carrier, second):
@@ -80,7 +80,7 @@ def test_key_add_list_and_remove(author, registered, key):
 
 def test_signed_outcome_requires_key(author, registered, key):
     update = ("tool", "update", registered, "--yes")
-    assert author.fails(*update, "--require-signed-outcome") == (7, "key_needed")
+    assert author.fails(*update, "--require-signed-outcome") == (7, "signing_key_missing")
     author.json("tool", "key", "add", registered, key, "--yes")
     author.json(*update, "--require-signed-outcome", "--min-outcome-bytes", "200")
     tool = show(author, registered)

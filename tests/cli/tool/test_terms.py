@@ -39,7 +39,7 @@ def raised(publisher, whose):
 
 def test_priced_tool_without_leaders_hints_at_option(author, arguments):
     result = author.run(*arguments, "--yes", "--json")
-    assert (result.code, result.error["code"]) == (7, "open_to_all")
+    assert (result.code, result.error["code"]) == (7, "accepts_any_leader")
     assert "--leader" in result.error["hint"]
     assert "leader list" in result.error["hint"]
 
@@ -79,7 +79,7 @@ def test_key_is_registered_in_same_transaction(author, arguments, definition, ca
 def test_signed_outcome_needs_key(author, arguments, carrier):
     options = ("--leader", carrier, "--require-signed-outcome", "--yes")
     result = author.run(*arguments, *options, "--json")
-    assert (result.code, result.error["code"]) == (7, "key_needed")
+    assert (result.code, result.error["code"]) == (7, "signing_key_missing")
     assert "--key FILE" in result.error["hint"]
 
 

@@ -145,7 +145,7 @@ def test_an_answer_is_yes_or_no_and_of_who_is_asked(begun, author, examiner):
     execution = begun(SQUARES)
     question = asked(execution, examiner)["invocation"]
     assert examiner.fails("question", "answer", question, "--yes") == (2, "answer_missing")
-    assert author.fails("question", "answer", question, "--approve", "--yes")[1] == "not_asked"
+    assert author.fails("question", "answer", question, "--approve", "--yes")[1] == "not_answerer"
     assert author.json("question", "list", "--all")[-1]["invocation"] == question
 
 

@@ -25,7 +25,7 @@ def test_an_execution_is_refilled_and_cancelled_and_listed(customer):
     [row] = customer.json("workflow", "executions", "--running")
     assert (row["execution"], row["workflow"]) == (place, "xyz.example.halves@1")
     customer.json("workflow", "cancel", place, "--yes")
-    assert customer.fails("workflow", "clean", place, "--yes")[1] == "not_ended"
+    assert customer.fails("workflow", "clean", place, "--yes")[1] == "execution_not_ended"
     assert "first" in customer.run("workflow", "show", place).stdout
 
 

@@ -42,7 +42,7 @@ class Draft:
 
     def version(self, **terms):
         dags, tools, *rest = self.terms(**terms)
-        self.do(dag.keep, self.do(dag.draft_version, dags, tools, self.name, *rest))
+        self.do(dag.save_draft, self.do(dag.draft_version, dags, tools, self.name, *rest))
 
     def vertices(self, count=1, tool=0):
         columns = [tool] * count, [[]] * count, [b""] * count, b"\1" * count, [0] * count
@@ -56,7 +56,7 @@ class Draft:
         self.do(dag.add_edges, self.dag, 0, b"\0", ["ok"], ["sum"], [row])
 
     def end(self):
-        self.do(dag.keep, self.dag)
+        self.do(dag.save_draft, self.dag)
         self.do(name.share, self.name)
 
 
@@ -90,22 +90,22 @@ def columns_of_different_lengths(draft):
     draft.do(dag.add_sources, draft.dag, 0, b"\0", b"", [])
 
 
-@reaches("dag", "EWrongPage")
+@reaches("dag", "EInvalidPage")
 def ports_of_a_page_that_is_not_there(draft):
     draft.ports("a")
 
 
-@reaches("dag", "EWrongPlan")
+@reaches("dag", "EInvalidPlan")
 def a_vertex_of_a_tool_that_is_not_named(draft):
     draft.vertices(tool=1)
 
 
-@reaches("dag", "ETooLarge")
+@reaches("dag", "EPlanTooLarge")
 def a_group_of_many(draft):
     draft.do(dag.add_group, draft.dag, "group", [0] * 129)
 
 
-@reaches("dag", "ENotChecked")
+@reaches("dag", "EPagesNotChecked")
 def publish_without_a_check(draft):
     draft.vertices()
     dag_, draft.dag = (
@@ -128,22 +128,22 @@ def a_step_that_starts_many_wide_vertices(draft):
         draft.do(dag.add_ports, draft.dag, 0, bytes([vertex] * 27), names, bytes(27))
     rows = [[number, number + 1, 0, 0, 0, 0, none, none, none] for number in range(32)]
     draft.do(dag.add_edges, draft.dag, 0, bytes(32), ["ok"] * 32, ["sum"] * 32, rows)
-    draft.do(dag.check, draft.dag, 0)
+    draft.do(dag.check_page, draft.dag, 0)
 
 
-@reaches("plan", "ETooLarge")
+@reaches("plan", "EPlanTooLarge")
 def a_long_name(draft):
     draft.vertices()
     draft.ports("n" * 33)
 
 
-@reaches("plan", "EWrongRow")
+@reaches("plan", "EInvalidRow")
 def a_short_row(draft):
     draft.vertices()
     draft.edge(0, 0, 0)
 
 
-@reaches("plan", "EPortTwice")
+@reaches("plan", "EDuplicatePort")
 def a_port_twice(draft):
     draft.vertices()
     draft.ports("a", "a")

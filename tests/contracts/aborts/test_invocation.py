@@ -20,7 +20,7 @@ ANSWER = Answer("ok", {"result": 3})
 KEY = bytes(range(32))
 
 MODULES = ("failure", "invocation", "signed_outcome")
-ELSEWHERE = ("invocation", "ENotForAnyone")
+ELSEWHERE = ("invocation", "ELeadersOnly")
 """Reached in `test_on_chain`."""
 
 CASES = {}
@@ -116,7 +116,7 @@ async def request_for_one_mist(world):
     return world.request()
 
 
-@reaches("invocation", "EClosed")
+@reaches("invocation", "EAlreadyClosed")
 async def expire_what_is_settled(world):
     invocation = await world.requested()
     await world.closing.close(world.leader_id, {invocation: ANSWER})
@@ -170,7 +170,7 @@ async def requested_of_signing(world):
     return await world.requested()
 
 
-@reaches("invocation", "ENotSigned")
+@reaches("invocation", "ESignatureOrCallRequired")
 async def settle_without_the_signature_that_is_asked_for(world):
     return world.settle(await requested_of_signing(world))
 
@@ -186,7 +186,7 @@ async def settle_with_a_key_of_ones_own(world):
     return settle_signed(world, await requested_of_signing(world), key=bytes(32))
 
 
-@reaches("signed_outcome", "EWrongSignature")
+@reaches("signed_outcome", "EInvalidSignature")
 async def settle_with_a_signature_of_zeros(world):
     return settle_signed(world, await requested_of_signing(world))
 
@@ -227,7 +227,7 @@ async def delete_what_is_open(world):
     return world.user
 
 
-@reaches("invocation", "EOfExecution")
+@reaches("invocation", "EIsAttempt")
 async def delete_an_attempt_by_itself(world):
     _, _, invocation = await attempt(world)
     world.do(calls.invocation.delete, invocation)

@@ -84,7 +84,7 @@ async def deactivate_twice(world):
     return world.leader
 
 
-@reaches("leader", "ENotInForce")
+@reaches("leader", "ECollateralInactive")
 async def activate_after_a_slash(world):
     await world.leaders.deactivate(world.leader_id)
     await world.slash_leader()

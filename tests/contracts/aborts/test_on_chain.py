@@ -22,7 +22,7 @@ DAY_MS = 86_400_000
 PUBLISHER = parse_struct_tag("0x2::package::Publisher")
 
 MODULES = ("function", "json", "on_chain_call", "waiting")
-BESIDES = [("definition", "EOtherFunction"), ("invocation", "ENotForAnyone")]
+BESIDES = [("definition", "EIncompatibleFunction"), ("invocation", "ELeadersOnly")]
 
 CASES = {}
 
@@ -46,7 +46,7 @@ async def make_function(world, module="waiting", name="Wait", kinds=(), objects=
     package = world.deployment.package
     witness = StructTag(package.original_id, module, name, ())
     terms = (list(kinds), list(objects), gas_mist, False)
-    return function.of(world.builder, package, witness, publisher.id, *terms)
+    return function.new(world.builder, package, witness, publisher.id, *terms)
 
 
 @reaches("function", "EWrongPublisher")
@@ -70,7 +70,7 @@ async def more_type_arguments_than_a_function_has(world):
 # --- definition
 
 
-@reaches("definition", "EOtherFunction")
+@reaches("definition", "EIncompatibleFunction")
 async def another_witness_for_a_tool(world):
     tool = await registered(world, wait_definition)
     argument = await make_function(world, name="Ask")
@@ -120,14 +120,14 @@ async def registered(world, define, **changes):
 async def waiting(world, inputs=None, **changes):
     """Return an invocation of `wait`, and the tool."""
     tool = await registered(world, wait_definition, **changes)
-    result = await world.invocations.request(tool, inputs or {"for_ms": 0})
+    result = await world.invocations.request(tool, inputs or {"duration_ms": 0})
     return result[1], tool.id
 
 
 async def asking(world, **inputs):
     """Return an invocation of `ask`, and the tool."""
     tool = await registered(world, ask_definition)
-    document = {"who": str(world.user.address), "question": "Shall we?", **inputs}
+    document = {"answerer": str(world.user.address), "question": "Shall we?", **inputs}
     result = await world.invocations.request(tool, document)
     return result[1], tool.id
 
@@ -165,9 +165,9 @@ async def finish_a_wait_as_a_question(world):
     return called(world, invocation, tool, (tools.expire,))
 
 
-@reaches("on_chain_call", "EFinished")
+@reaches("on_chain_call", "EAlreadyFinished")
 async def finish_twice(world):
-    return called(world, *await waiting(world), (tools.go_on,), (tools.go_on,))
+    return called(world, *await waiting(world), (tools.finish_wait,), (tools.finish_wait,))
 
 
 @reaches("on_chain_call", "ENotFinished")
@@ -175,34 +175,34 @@ async def close_without_an_answer(world):
     return called(world, *await waiting(world))
 
 
-@reaches("on_chain_call", "EClosed")
+@reaches("on_chain_call", "EAlreadyClosed")
 async def open_what_is_closed(world):
     invocation, tool = await waiting(world)
-    called(world, invocation, tool, (tools.go_on,))
-    return called(world, invocation, tool, (tools.go_on,))
+    called(world, invocation, tool, (tools.finish_wait,))
+    return called(world, invocation, tool, (tools.finish_wait,))
 
 
 @reaches("on_chain_call", "EWrongInvocation")
 async def close_another_invocation(world):
     invocation, tool = await waiting(world)
     call = world.do(on_chain_call.open, invocation, tool)
-    world.do(tools.go_on, call)
+    world.do(tools.finish_wait, call)
     world.do(on_chain_call.close_by_anyone, call, await world.requested())
     return world.user
 
 
-@reaches("invocation", "ENotForAnyone")
+@reaches("invocation", "ELeadersOnly")
 async def close_what_is_for_leaders(world):
     package = str(world.deployment.original_id)
-    for_leaders = replace(wait_definition(package).function, for_anyone=False)
+    for_leaders = replace(wait_definition(package).function, closable_by_anyone=False)
     invocation, tool = await waiting(world, function=for_leaders, timeout_ms=10_000)
-    return called(world, invocation, tool, (tools.go_on,))
+    return called(world, invocation, tool, (tools.finish_wait,))
 
 
 # --- waiting
 
 
-@reaches("waiting", "ENotAsked")
+@reaches("waiting", "ENotAnswerer")
 async def answer_for_another(world):
     called(world, *await asking(world), (tools.approve, "Why not?"))
     return world.leader
@@ -210,13 +210,13 @@ async def answer_for_another(world):
 
 @reaches("waiting", "ETooEarly")
 async def end_a_question_at_once(world):
-    return called(world, *await asking(world, within_ms=DAY_MS), (tools.expire,))
+    return called(world, *await asking(world, timeout_ms=DAY_MS), (tools.expire,))
 
 
-@reaches("waiting", "ENoTime")
+@reaches("waiting", "EInvalidWaitTime")
 async def wait_for_two_times(world):
-    inputs = {"for_ms": 0, "until_ms": 0}
-    return called(world, *await waiting(world, inputs), (tools.go_on,))
+    inputs = {"duration_ms": 0, "until_ms": 0}
+    return called(world, *await waiting(world, inputs), (tools.finish_wait,))
 
 
 # --- Tests

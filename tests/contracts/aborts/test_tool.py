@@ -23,7 +23,7 @@ MODULES = (
     *("collateral", "definition", "keys", "name", "owner", "roster", "tool", "tool_registry"),
     *("value", "version"),
 )
-ELSEWHERE = ("definition", "EOtherFunction")
+ELSEWHERE = ("definition", "EIncompatibleFunction")
 """Reached in `test_on_chain`."""
 
 CASES = {}
@@ -68,7 +68,7 @@ def propose(world, amount=1, reason="it lies", evidence=bytes(32)):
     return world.admin
 
 
-@reaches("collateral", "EHeldBack")
+@reaches("collateral", "ELockedForSlash")
 async def claim_what_is_held_back(world):
     await world.tools.unregister(ADD)
     world.net.advance_clock(6 * DAY)
@@ -99,14 +99,14 @@ async def cancel_what_was_not_proposed(world):
     return world.admin
 
 
-@reaches("collateral", "ENotDue")
+@reaches("collateral", "ESlashNotDue")
 async def execute_at_once(world):
     propose(world)
     world.do(calls.slashing.execute_for_tool, world.tool)
     return world.admin
 
 
-@reaches("collateral", "EWrongSlash")
+@reaches("collateral", "EInvalidSlashAmount")
 async def propose_to_slash_by_nothing(world):
     return propose(world, amount=0)
 
@@ -126,7 +126,7 @@ async def propose_to_slash_without_evidence(world):
     return propose(world, evidence=b"")
 
 
-@reaches("collateral", "EWrongTopUp")
+@reaches("collateral", "EWrongTopUpAmount")
 async def top_up_too_much(world):
     await world.slash_tool(10)
     world.do_to_tool(calls.tool.top_up, world.coin(11))
@@ -167,7 +167,7 @@ async def an_element_of_a_text(world):
     return world.user
 
 
-@reaches("value", "ENoElement")
+@reaches("value", "EIndexOutOfBounds")
 async def an_element_beyond_the_end(world):
     world.do(calls.value.element, world.do(calls.value.remote_list, "walrus", [b"one"]), 1)
     return world.user
@@ -179,7 +179,7 @@ async def a_text_of_one_chunk_too_many(world):
     return world.user
 
 
-@reaches("value", "ERemoteElement")
+@reaches("value", "ERemoteValue")
 async def a_list_of_what_is_outside_the_chain(world):
     world.do(calls.value.list_of, [world.do(calls.value.remote, "walrus", b"one")])
     return world.user
@@ -239,7 +239,7 @@ def defining(name, **fields):
 
 defining("EInvalidFqn", fqn="xyz.example.add@01")
 defining("EUnknownToolType", tool_type="script")
-defining("EFunctionNeeded", tool_type="onchain")
+defining("EFunctionMissing", tool_type="onchain")
 defining("EUrlTooLong", url="x" * 2_049)
 defining("EDescriptionTooLong", description="ä" * 2_049)
 
@@ -284,7 +284,7 @@ async def a_price_of_more_than_half_the_collateral(world):
     return registering(world, world.definition(fqn=MATHS), **terms)
 
 
-@reaches("tool", "EOpenToAll")
+@reaches("tool", "EAcceptsAnyLeader")
 async def a_price_without_a_list_of_leaders(world):
     return registering(world, world.definition(fqn=MATHS), price=1)
 
@@ -317,7 +317,7 @@ async def a_timeout_below_a_second(world):
     return world.owner
 
 
-@reaches("tool", "EKeyNeeded")
+@reaches("tool", "ESigningKeyMissing")
 async def signed_answers_without_a_key(world):
     world.do_to_tool(calls.tool.update_requires_signed_outcome, True)
     return world.owner
@@ -353,7 +353,7 @@ async def a_key_of_one_byte_too_few(world):
     return world.owner
 
 
-@reaches("keys", "EKeyTaken")
+@reaches("keys", "EDuplicateKey")
 async def the_same_key_twice(world):
     for _ in range(2):
         world.do_to_tool(calls.tool.add_key, bytes(32))
@@ -388,7 +388,7 @@ async def remove_who_is_no_operator(world):
     return world.owner
 
 
-@reaches("roster", "ERosterFull")
+@reaches("roster", "ETooManyEntries")
 async def a_seventeenth_operator(world):
     for number in range(17):
         world.do_to_tool(calls.tool.add_operator, Address.of(number))
@@ -398,7 +398,7 @@ async def a_seventeenth_operator(world):
 # --- A claimed tool
 
 
-@reaches("collateral", "EClaimed")
+@reaches("collateral", "EAlreadyClaimed")
 async def unregister_what_was_claimed(world):
     await world.tools.unregister(ADD)
     world.net.advance_clock(7 * DAY)

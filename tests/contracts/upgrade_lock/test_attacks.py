@@ -20,7 +20,7 @@ fun init(ctx: &mut TxContext) {
     transfer::transfer(Cap { id: object::new(ctx) }, ctx.sender())
 }
 """
-NOTHING_PROPOSED = "nothing_proposed"
+NOTHING_PROPOSED = "no_proposal"
 
 
 async def refused(code, sent):
@@ -106,7 +106,7 @@ async def test_execute_rejects_modules_that_differ_from_proposal(world):
 async def test_new_proposal_restarts_the_delay(world):
     await world.propose(world.vault(2))
     world.pass_days(13)
-    await refused("proposed", world.propose(world.vault(3)))
+    await refused("proposal_pending", world.propose(world.vault(3)))
     await world.locks().cancel(world.package)
     await world.propose(world.vault(3))
     world.pass_days(1)
@@ -115,16 +115,16 @@ async def test_new_proposal_restarts_the_delay(world):
 
 async def test_propose_rejects_missing_sources(world):
     locks, proposed = world.locks(), world.vault(2)
-    await refused("wrong_sources", locks.propose(world.package, proposed, ""))
-    await refused("wrong_sources", locks.propose(world.package, proposed, "x" * 501))
+    await refused("invalid_sources", locks.propose(world.package, proposed, ""))
+    await refused("invalid_sources", locks.propose(world.package, proposed, "x" * 501))
     digest = replace(proposed, digest=b"short")
-    await refused("wrong_digest", locks.propose(world.package, digest, "https://x.example"))
+    await refused("invalid_digest", locks.propose(world.package, digest, "https://x.example"))
 
 
 async def test_proposal_cannot_be_executed_after_its_window(world):
     await world.propose(world.vault(2))
     world.pass_days(21)
-    await refused("void", world.locks().execute(world.package, world.vault(2)))
+    await refused("proposal_expired", world.locks().execute(world.package, world.vault(2)))
     assert (await world.locks().upgrades(world.package)).proposal is None
 
 

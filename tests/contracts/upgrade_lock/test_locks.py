@@ -56,7 +56,7 @@ async def test_proposal_has_its_time_window(world):
     proposal = (await world.locks().upgrades(world.package)).proposal
     assert proposal.digest == world.vault(2).digest
     assert proposal.executable_at_ms - proposal.proposed_at_ms == 14 * DAY_MS
-    assert proposal.void_at_ms - proposal.proposed_at_ms == 21 * DAY_MS
+    assert proposal.expires_at_ms - proposal.proposed_at_ms == 21 * DAY_MS
     with pytest.raises(Exception, match=r"possible from .* UTC \(in (14 d|13 d 23 h)\)") as caught:
         await world.locks(world.user).execute(world.package, world.vault(2))
     assert caught.value.details["possible_at_ms"] == proposal.executable_at_ms
@@ -115,8 +115,8 @@ async def test_every_step_emits_an_event(world):
         "UpgradeCancelled",
         "UpgradeProposed",
         "UpgradeExecuted",
-        "OwnerOffered",
-        "OwnerChanged",
+        "OwnershipOffered",
+        "OwnershipAccepted",
         "PackageMadeImmutable",
     ]
 

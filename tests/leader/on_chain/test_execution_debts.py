@@ -37,16 +37,16 @@ async def begin_many(client, world, workflow, leader, count, *, inputs, funds_mi
     group = list(workflow.plan.groups).index(DEFAULT_GROUP)
     ports = make_ports(builder, world.deployment.package, ports_of(inputs))
     for _ in range(count):
-        execution = moves.begin(
+        execution = moves.start(
             *(builder, package, world.deployment.leader_registry, settings.revision),
             *(workflow.id, group, leader.id, [50_000_000] * len(workflow.tools)),
             *(3_600_000, 100, 100, duration_ms),
             builder.split_coins(builder.gas, [funds_mist])[0],
         )
-        moves.give(builder, package, execution, 0, ports)
+        moves.add_entry_values(builder, package, execution, 0, ports)
         moves.share(builder, package, execution)
     sent = await PackageClient(client, world.deployment).send(builder)
-    begun = (event for event in world.parsed(sent) if isinstance(event, moves.ExecutionBegun))
+    begun = (event for event in world.parsed(sent) if isinstance(event, moves.ExecutionStarted))
     return [event.execution for event in begun], sent.cost.computation_cost
 
 

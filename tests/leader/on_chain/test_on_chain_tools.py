@@ -198,7 +198,7 @@ async def test_leader_cannot_settle_an_on_chain_tool_without_a_call(world, count
         invocations = Invocations(client, world.deployment)
         with pytest.raises(NexusError) as error:
             await invocations.close(leader.id, {invocation: Answer("ok", {"total": 9})})
-    assert error.value.code == "not_signed"
+    assert error.value.code == "signature_or_call_required"
 
 
 # --- Updates
@@ -218,8 +218,11 @@ async def test_update_may_change_function_parameters_but_not_the_witness(world, 
     changed = (await world.tools.get(before.fqn)).definition.parse()
     assert (changed.url, changed.function) == (after.url, after.function)
     for other, code in [
-        (replace(after.function, witness=f"{counter.package}::counter::Other"), "other_function"),
-        (replace(after.function, for_anyone=True), "other_function"),
+        (
+            replace(after.function, witness=f"{counter.package}::counter::Other"),
+            "incompatible_function",
+        ),
+        (replace(after.function, closable_by_anyone=True), "incompatible_function"),
         (replace(after.function, objects=()), "function_incompatible"),
     ]:
         with pytest.raises(NexusError) as caught:

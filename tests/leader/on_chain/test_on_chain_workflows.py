@@ -39,8 +39,8 @@ def on_chain(name, fqn, **fields):
     return Vertex(name, fqn, VertexKind.ON_CHAIN, **fields)
 
 
-WAITING = on_chain("wait", WAIT, entry_ports=("for_ms",))
-ASKING = on_chain("ask", ASK, entry_ports=("who", "question"))
+WAITING = on_chain("wait", WAIT, entry_ports=("duration_ms",))
+ASKING = on_chain("ask", ASK, entry_ports=("answerer", "question"))
 
 
 def document(vertices, edges=()):
@@ -91,7 +91,7 @@ async def open_question(world, person, **terms):
     leader = await world.new_leader()
     workflow = await world.publish(document([ASKING]))
     async with world.running(leader):
-        inputs = {"ask": {"who": str(person.address), "question": "Shall we?"}}
+        inputs = {"ask": {"answerer": str(person.address), "question": "Shall we?"}}
         execution = await begin(world, workflow, inputs, **terms)
         [question] = await wait_for_questions(world, execution, person)
         yield execution, question
@@ -166,14 +166,14 @@ async def test_wait_ends_at_its_time(world, waiting, adding):
     leader = await world.new_leader()
     flow = document(
         [
-            on_chain("wait", WAIT, entry_ports=("for_ms",)),
+            on_chain("wait", WAIT, entry_ports=("duration_ms",)),
             Vertex("sum", SUM, entry_ports=("a", "b")),
         ],
         [edge("wait.over.at_ms", "sum._after")],
     )
     workflow = await world.publish(flow)
     async with world.running(leader):
-        inputs = {"wait": {"for_ms": 30 * DAY_MS}, "sum": {"a": 1, "b": 2}}
+        inputs = {"wait": {"duration_ms": 30 * DAY_MS}, "sum": {"a": 1, "b": 2}}
         execution = await begin(world, workflow, inputs, duration_ms=60 * DAY_MS)
         await world.events_of(execution, until=InvocationRequested)
         world.localnet.advance_clock(30 * DAY_MS)
@@ -186,7 +186,7 @@ async def test_answer_after_days_pays_the_gas_of_its_sender(world, waiting, addi
     workflow = await world.publish(flow)
     before = await person.balance(person.address)
     async with world.running(leader):
-        inputs = {"ask": {"who": str(person.address), "question": "Shall we?"}}
+        inputs = {"ask": {"answerer": str(person.address), "question": "Shall we?"}}
         execution = await begin(world, workflow, inputs, duration_ms=60 * DAY_MS)
         [question] = await wait_for_questions(world, execution, person)
         assert (question.question, question.execution) == ("Shall we?", execution)
@@ -236,18 +236,18 @@ async def test_unpaid_end_of_a_question_is_left_to_the_owner(world, waiting, per
         # The leader earned no fee for ending it, so this is left to the owner.
         await log.wait_for("unprofitable")
         verbs = Executions(world.client, world.deployment)
-        assert (await verbs.get(execution)).walks.ending is None
+        assert (await verbs.get(execution)).progress.ending is None
         await verbs.expire(execution)
-        assert (await verbs.get(execution)).walks.ending == "timed_out"
+        assert (await verbs.get(execution)).progress.ending == "timed_out"
 
 
 async def test_question_ends_when_another_run_terminates_its_execution(world, waiting, person):
     leader = await world.new_leader()
-    flow = document([ASKING, on_chain("wrong", ASK, entry_ports=("who", "question"))])
+    flow = document([ASKING, on_chain("wrong", ASK, entry_ports=("answerer", "question"))])
     workflow = await world.publish(flow)
     async with world.running(leader):
-        asking = {"who": str(person.address), "question": "Shall we?"}
-        inputs = {"ask": asking, "wrong": asking | {"who": "my uncle"}}
+        asking = {"answerer": str(person.address), "question": "Shall we?"}
+        inputs = {"ask": asking, "wrong": asking | {"answerer": "my uncle"}}
         execution = await begin(world, workflow, inputs, duration_ms=60 * DAY_MS)
         assert (await world.ended(execution)).status == "terminated"
 
@@ -258,7 +258,7 @@ async def test_another_account_cannot_answer_a_question(world, waiting, person):
             await Questions(world.client, world.deployment).answer(
                 question.invocation, approve=True
             )
-    assert error.value.code == "not_asked"
+    assert error.value.code == "not_answerer"
 
 
 async def test_unanswered_question_expires_and_the_workflow_continues(
@@ -267,14 +267,14 @@ async def test_unanswered_question_expires_and_the_workflow_continues(
     leader = await world.new_leader()
     flow = document(
         [
-            on_chain("ask", ASK, entry_ports=("who", "question", "within_ms")),
+            on_chain("ask", ASK, entry_ports=("answerer", "question", "timeout_ms")),
             Vertex("sum", SUM, entry_ports=("a", "b")),
         ],
         [edge("ask.expired.at_ms", "sum._after")],
     )
     workflow = await world.publish(flow)
     async with world.running(leader):
-        asking = {"who": str(person.address), "question": "Now?", "within_ms": DAY_MS}
+        asking = {"answerer": str(person.address), "question": "Now?", "timeout_ms": DAY_MS}
         inputs = {"ask": asking, "sum": {"a": 1, "b": 2}}
         execution = await begin(world, workflow, inputs, duration_ms=60 * DAY_MS)
         await wait_for_questions(world, execution, person)
@@ -286,7 +286,7 @@ async def test_question_without_a_recipient_fails_immediately(world, waiting):
     leader = await world.new_leader()
     workflow = await world.publish(document([ASKING]))
     async with world.running(leader):
-        inputs = {"ask": {"who": "my uncle", "question": "Shall we?"}}
+        inputs = {"ask": {"answerer": "my uncle", "question": "Shall we?"}}
         execution = await begin(world, workflow, inputs)
         assert (await world.ended(execution)).status == "terminated"
 
@@ -295,12 +295,12 @@ async def test_question_without_a_recipient_does_not_hide_others(world, waiting,
     leader = await world.new_leader()
     workflow = await world.publish(document([ASKING]))
     async with world.running(leader):
-        inputs = {"ask": {"who": str(person.address), "question": "Shall we?"}}
+        inputs = {"ask": {"answerer": str(person.address), "question": "Shall we?"}}
         execution = await begin(world, workflow, inputs)
         await wait_for_questions(world, execution, person)
     # Without a leader it stays open.
     tool = await world.tools.get(ToolFqn.parse(ASK))
-    await world.request(tool, {"who": "my uncle", "question": "Shall we?"}, {"who": 1})
+    await world.request(tool, {"answerer": "my uncle", "question": "Shall we?"}, {"answerer": 1})
     [question] = await Questions(person, world.deployment).open()
     assert question.execution == execution
 
@@ -310,7 +310,7 @@ async def test_restarted_leader_resumes_timed_calls(world, waiting):
     workflow = await world.publish(document([WAITING]))
     async with world.running(leader):
         execution = await begin(
-            world, workflow, {"wait": {"for_ms": DAY_MS}}, duration_ms=60 * DAY_MS
+            world, workflow, {"wait": {"duration_ms": DAY_MS}}, duration_ms=60 * DAY_MS
         )
         await world.events_of(execution, until=InvocationRequested)
     world.localnet.advance_clock(2 * DAY_MS)

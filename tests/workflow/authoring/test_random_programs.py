@@ -13,8 +13,8 @@ from nexus_tools.workflow.document.structure import find_structure
 from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.semantics.plan import create_plan
 from nexus_tools.workflow.semantics.runs import (
-    ExecutionStarted,
     GivenValue,
+    GroupStarted,
     Reference,
     RunClosed,
     RunRequested,
@@ -229,7 +229,7 @@ class Executed:
     def __init__(self, document, deciding):
         self.defaults = {default.target: default.data for default in document.defaults}
         self.execution = execution = Execution(create_plan(document))
-        execution.apply(ExecutionStarted(document.groups()[0].name))
+        execution.apply(GroupStarted(document.groups()[0].name))
         self.taken = {}
         while ready := list(execution.ready()):
             for run in ready:

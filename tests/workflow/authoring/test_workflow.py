@@ -304,6 +304,6 @@ def test_values_steps_and_branches_say_what_they_are():
 def test_a_tool_of_the_package_itself_is_known_by_its_fqn_alone(tool):
     flow = Workflow("xyz.example.report@1")
     [editor] = flow.inputs(editor=Address)
-    flow.output("note", flow.add(tool, who=editor, question="?").approved.note)
+    flow.output("note", flow.add(tool, answerer=editor, question="?").approved.note)
     [vertex] = flow.document().vertices
     assert (vertex.fqn, vertex.kind) == ("nexus_tools.waiting.ask@1", VertexKind.ON_CHAIN)

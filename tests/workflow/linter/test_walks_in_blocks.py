@@ -10,7 +10,7 @@ from nexus_tools.workflow import (
     DEFAULT_GROUP,
     EdgeKind,
     Execution,
-    ExecutionStarted,
+    GroupStarted,
     OutputPort,
     RunClosed,
     RunFailed,
@@ -63,7 +63,7 @@ class Executed:
 
     def _execute(self, taken):
         execution = Execution(self._plan)
-        execution.apply(ExecutionStarted(DEFAULT_GROUP))
+        execution.apply(GroupStarted(DEFAULT_GROUP))
         while execution.status is Status.RUNNING:
             for run in list(execution.ready()):
                 execution.apply(RunRequested(run))
@@ -74,7 +74,9 @@ class Executed:
                     variant = "done"
                 execution.apply(RunClosed(run, self._outcome(run.vertex, variant)))
         self.raced |= {
-            failure.run.vertex for failure in execution.failures if failure.reason == "raced"
+            failure.run.vertex
+            for failure in execution.failures
+            if failure.reason == "input_conflict"
         }
 
     def _outcome(self, vertex, variant):

@@ -433,15 +433,19 @@ async def test_what_does_not_match_a_definition_fails(came, answer, reason):
 @pytest.mark.anyio
 async def test_an_input_that_does_not_fit_is_refused_though_no_run_may_take_it():
     document = Document(
-        (vertex("a", "x"), vertex("b", "x"), Vertex("ask", ASK, entry_ports=("who", "question"))),
+        (
+            vertex("a", "x"),
+            vertex("b", "x"),
+            Vertex("ask", ASK, entry_ports=("answerer", "question")),
+        ),
         (edge("a.other.y", "b._after"), edge("a.other.y", "ask._after")),
         dialect=DIALECT,
     )
-    given = {"a.x": 1, "b.x": "text", "who": "me", "question": "Well?"}
+    given = {"a.x": 1, "b.x": "text", "answerer": "me", "question": "Well?"}
     with pytest.raises(ValidationError) as caught:
         await simulate(document, given, definitions={"xyz.example.b@1": B})
     assert caught.value.code == "input_invalid"
-    assert [each["input"] for each in caught.value.details["failures"]] == ["b.x", "who"]
+    assert [each["input"] for each in caught.value.details["failures"]] == ["b.x", "answerer"]
 
 
 @pytest.mark.anyio
@@ -585,7 +589,7 @@ async def test_what_runs_and_what_it_takes_does_not_depend_on_how_long_it_takes(
     ):
         stubs = random_stubs(document, seed, duration_ms)
         done = await simulate(document, inputs, stubs, max_steps=3_000)
-        raced = any(failure.reason == "raced" for failure in done.failures)
+        raced = any(failure.reason == "input_conflict" for failure in done.failures)
         found.append((raced or done.stop_reason, sorted(map(called, done.calls))))
     if not any(unclear for unclear, _ in found):
         assert found[0] == found[1] == found[2]
@@ -601,5 +605,5 @@ async def test_any_workflow_can_be_tried_without_stubs(seed):
     document = Grown(seed).document()
     inputs = {f"{each.name}.e": 1 for each in document.vertices if each.entry_ports}
     done = await simulate(document, inputs)
-    assert not {failure.reason for failure in done.failures} - {"raced"}
+    assert not {failure.reason for failure in done.failures} - {"input_conflict"}
     assert json.loads(json.dumps(done.as_json()))["status"] == done.status.value

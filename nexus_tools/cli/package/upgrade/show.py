@@ -93,7 +93,7 @@ def _not_proposed(
 ) -> WrongStateError | ValidationError:
     if compiled is None:
         return WrongStateError(
-            "nothing_proposed",
+            "no_proposal",
             f"no upgrade is proposed to compare {folder} with",
             hint="Run `nexus-tools package upgrade watch` to be notified of proposals.",
         )

@@ -13,7 +13,7 @@ public struct Script has key { id: UID, variant: vector<u8>, ports: Ports }
 
 fun init(witness: SCRIPTED, ctx: &mut TxContext) {
     package::claim_and_keep(witness, ctx);
-    let ports = value::none();
+    let ports = value::empty_ports();
     transfer::share_object(Script { id: object::new(ctx), variant: b"ok", ports });
 }
 

@@ -33,7 +33,7 @@ fun init(witness: COUNTER, ctx: &mut TxContext) {
 public fun add(call: &mut Call, counter: &mut Counter) {
     assert!(!counter.is_closed, EClosed);
     counter.total = counter.total + call.get_u64(b"n");
-    call.finish(Count {}, b"ok", value::none().with(b"total", json::from_u64(counter.total)));
+    call.finish(Count {}, b"ok", value::empty_ports().with(b"total", json::from_u64(counter.total)));
 }
 
 public fun add_at(call: &mut Call, counter: &mut Counter, _: &Clock) { add(call, counter) }
@@ -46,7 +46,7 @@ public fun total(counter: &Counter): u64 { counter.total }
 /// `n` -> `ok` with `total`, which is a list of `n` values in a storage, under 0, 1 and so on.
 public fun list_kept(call: &mut Call, _: &mut Counter) {
     let keys = vector::tabulate!(call.get_u64(b"n"), |i| i.to_string().into_bytes());
-    let ports = value::none().with(b"total", value::remote_list(b"walrus".to_ascii_string(), keys));
+    let ports = value::empty_ports().with(b"total", value::remote_list(b"walrus".to_ascii_string(), keys));
     call.finish(Count {}, b"ok", ports);
 }
 
@@ -56,13 +56,13 @@ public fun one_kept(call: &mut Call, _: &mut Counter) {
     let key = n.to_string().into_bytes();
     let total = if (n >= 10) json::from_u64(n)
     else value::remote(b"walrus".to_ascii_string(), key);
-    call.finish(Count {}, b"ok", value::none().with(b"total", total));
+    call.finish(Count {}, b"ok", value::empty_ports().with(b"total", total));
 }
 
 // === Thieves ===
 
 public fun with_other_witness(call: &mut Call, _: &mut Counter) {
-    call.finish(Other {}, b"ok", value::none())
+    call.finish(Other {}, b"ok", value::empty_ports())
 }
 
 public fun without_end(_: &mut Call, _: &mut Counter) { loop {} }
@@ -86,7 +86,7 @@ public fun in_the_name_of_another(
     clock: &Clock,
     ctx: &TxContext,
 ) {
-    let ports = value::none().with(b"result", json::from_u64(666));
+    let ports = value::empty_ports().with(b"result", json::from_u64(666));
     victim.settle(leader, b"ok".to_ascii_string(), ports, clock, ctx);
     add(call, counter)
 }
@@ -122,7 +122,7 @@ fun answer(call: &mut Call, counter: &mut Counter) {
     let n = call.get_u64(b"n");
     burn(n);
     counter.total = counter.total + n;
-    call.finish(Count {}, b"ok", value::none().with(b"total", json::from_u64(counter.total)));
+    call.finish(Count {}, b"ok", value::empty_ports().with(b"total", json::from_u64(counter.total)));
 }
 
 public fun turn_and_abort(call: &mut Call, counter: &mut Counter) {
@@ -137,7 +137,7 @@ public fun turn_and_not_finish(call: &mut Call, counter: &mut Counter) {
 public fun turn_and_answer_too_much(call: &mut Call, counter: &mut Counter) {
     if (!counter.is_closed) return answer(call, counter);
     let numbers = vector::tabulate!(1_000, |i| json::from_u64(i));
-    call.finish(Count {}, b"ok", value::none().with(b"total", json::from_list(numbers)));
+    call.finish(Count {}, b"ok", value::empty_ports().with(b"total", json::from_list(numbers)));
 }
 
 public fun turn_and_store(call: &mut Call, counter: &mut Counter) {

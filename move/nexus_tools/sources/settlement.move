@@ -1,0 +1,56 @@
+/// The way to settle an invocation: the proof that an answer comes from the tool.
+module nexus_tools::settlement;
+
+use nexus_tools::tool::Tool;
+
+// === Structs ===
+
+/// The required proof. A request fixes it, so keys that are added later cannot sign its answer.
+public enum Settlement has copy, drop, store {
+    /// No proof. The requester trusts the leader.
+    Leader,
+    /// A signature by one of these keys of the tool.
+    Signature { keys: vector<vector<u8>> },
+    /// A call of the tool's Move function in the same transaction.
+    Call { closable_by_anyone: bool },
+}
+
+// === Public functions ===
+
+/// Return the way to settle invocations of a tool.
+public fun for_tool(tool: &Tool): Settlement {
+    let function = tool.definition().function();
+    if (function.is_some()) {
+        Settlement::Call { closable_by_anyone: function.borrow().is_closable_by_anyone() }
+    } else if (tool.requires_signed_outcome()) Settlement::Signature { keys: *tool.keys().keys() }
+    else Settlement::Leader
+}
+
+/// Return whether a leader settles without proof.
+public fun is_by_leader(self: &Settlement): bool { self == &Settlement::Leader }
+
+// === Package functions ===
+
+/// Return whether anyone may settle by a call of the tool's function.
+public(package) fun is_closable_by_anyone(self: &Settlement): bool {
+    match (self) {
+        Settlement::Call { closable_by_anyone } => *closable_by_anyone,
+        _ => false,
+    }
+}
+
+/// Return the keys, one of which must sign. Empty if no signature is required.
+public(package) fun keys(self: &Settlement): vector<vector<u8>> {
+    match (self) {
+        Settlement::Signature { keys } => *keys,
+        _ => vector[],
+    }
+}
+
+// === Test-only functions ===
+
+#[test_only]
+public fun by_leader_for_testing(): Settlement { Settlement::Leader }
+
+#[test_only]
+public fun signed_for_testing(): Settlement { Settlement::Signature { keys: vector[] } }
