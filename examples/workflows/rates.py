@@ -32,7 +32,7 @@ class Unknown(Variant, name="err_unknown"):
 def rate_of(currency: str, rates: dict[str, float], day: str) -> Rate | Unknown:
     """Return the rate of a currency, if there is one."""
     if currency not in rates:
-        return Unknown(reason=f"on {day} there was no rate of {currency}")
+        return Unknown(reason=f"{currency} has no rate on {day}")
     return Rate(rate=rates[currency], day=day)
 
 
@@ -63,7 +63,7 @@ def convert(euros: float, rate: float, day: str) -> Converted:
     return Converted(amount=round(euros * rate, 2), day=day)
 
 
-flow = Workflow("xyz.example.rates.exchange@1", "Gives euros in another currency.")
+flow = Workflow("xyz.example.rates.exchange@1", "Converts euros into another currency.")
 euros, currency = flow.inputs(euros=float, currency=str)
 
 latest = flow.add(latest_rate, currency=currency).retry(2, after=1)

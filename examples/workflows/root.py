@@ -35,7 +35,7 @@ def improve_root(number: float, guess: float) -> Rough | Close | Negative:
     return Close(root=round(better, 6)) if abs(better - guess) < 1e-6 else Rough(guess=better)
 
 
-flow = Workflow("xyz.example.math.root@1", "Gives the square root of a quotient.")
+flow = Workflow("xyz.example.math.root@1", "Computes the square root of a quotient.")
 dividend, divisor = flow.inputs(dividend=int, divisor=int)
 
 divided = flow.add("xyz.example.math.divide@1", dividend=dividend, divisor=divisor)

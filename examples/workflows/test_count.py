@@ -24,11 +24,12 @@ def add_up(ports):
 
 
 @pytest.mark.anyio
-async def test_the_words_of_all_lines_are_counted():
+async def test_workflow_counts_the_words_of_all_lines():
     document, _ = read_document(COUNT.read_bytes())
     tools = {"split": split, "count": count, "sum": add_up}
     stubs = {name: StubFunction(function) for name, function in tools.items()}
-    done = await simulate(document, {"text": "to be\nor not to be"}, stubs)
-    assert done.status is Status.COMPLETED
-    assert [result.value for result in done.results] == [6]
-    assert [str(call.run) for call in done.calls] == ["split", "count[0]", "count[1]", "sum"]
+    simulation = await simulate(document, {"text": "to be\nor not to be"}, stubs)
+    assert simulation.status is Status.COMPLETED
+    assert [result.value for result in simulation.results] == [6]
+    runs = [str(call.run) for call in simulation.calls]
+    assert runs == ["split", "count[0]", "count[1]", "sum"]

@@ -90,7 +90,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
         raise UsageError(
             "address_unavailable",
             f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}",
-            hint="choose another host or port; port 0 chooses a free one",
+            hint="Choose another host or port. Port 0 chooses a free one.",
         ) from error
     return listener
 
@@ -112,6 +112,6 @@ def parse_host_and_port(text: str) -> tuple[str, int]:
         raise UsageError(
             "address_invalid",
             f"{text!r} is not a valid address",
-            hint="write HOST:PORT, such as 127.0.0.1:8080",
+            hint="Write HOST:PORT, such as 127.0.0.1:8080.",
         )
     return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - the meaning of `:port`

@@ -369,7 +369,7 @@ class ToolAccess:
                     self._invocations.popitem(last=False)
             case InvocationSettled() | InvocationFailed() | InvocationExpired():
                 self._close(event.invocation, event)
-            case ToolKeyChanged(fqn=fqn, key=key, valid=is_valid):
+            case ToolKeyChanged(fqn=fqn, key=key, added=is_valid):
                 # Apply it at once, because the events of closed invocations follow this event.
                 other_signers = self._signers.get(fqn, frozenset()) - {key}
                 self._set_signers(fqn, other_signers | {key} if is_valid else other_signers)

@@ -65,8 +65,8 @@ def check_name(name: str, networks: Collection[str]) -> str:
         raise UsageError(
             "localnet_name_invalid",
             f"{name[:80]!r} is not a valid name for a localnet",
-            hint="use a letter and at most 31 lower-case letters, digits and hyphens, and not the"
-            f" name of another network: {', '.join(reserved)}",
+            hint="Use a letter and at most 31 lower-case letters, digits and hyphens, and not the"
+            f" name of another network: {', '.join(reserved)}.",
         )
     return name
 
@@ -106,7 +106,7 @@ def require_localnet(name: str = DEFAULT_NAME) -> RunningLocalnet:
             "your localnet is not running"
             if name == DEFAULT_NAME
             else f"your localnet {name} is not running",
-            hint=f"start it with `{start_command(name=name)}`",
+            hint=f"Start it with `{start_command(name=name)}`.",
         )
     return running
 
@@ -140,8 +140,8 @@ def lock_localnet_name(name: str = DEFAULT_NAME) -> None:
         raise WrongStateError(
             "localnet_running",
             f"your localnet {name} is already running{where}",
-            hint=f"use it, stop it with `nexus-tools localnet stop -n {name}`, or start another"
-            " one with `--name NAME`",
+            hint=f"Use it, stop it with `nexus-tools localnet stop -n {name}`, or start another"
+            " one with `--name NAME`.",
         )
 
 

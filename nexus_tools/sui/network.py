@@ -97,5 +97,5 @@ def _bad_url(url: str) -> UsageError:
     return UsageError(
         "network_url_invalid",
         f"{url[:200]!r} is not a valid node URL",
-        hint="write http://host:port or https://host:port",
+        hint="Write http://host:port or https://host:port.",
     )

@@ -112,7 +112,7 @@ def definition_fields(document: object) -> Mapping[str, Any]:
     unknown = [str(name)[:80] for name in document if name not in (*_REQUIRED, *_OPTIONAL)]
     if unknown:
         raise _invalid(
-            f"{_listed(unknown)} unknown", hint=f"known fields: {', '.join(_REQUIRED + _OPTIONAL)}"
+            f"{_listed(unknown)} unknown", hint=f"Known fields: {', '.join(_REQUIRED + _OPTIONAL)}."
         )
     return document
 

@@ -37,6 +37,7 @@ MESSAGES = {
     "domain_not_proved": "The domain does not list the owner, for the reason in the message.",
     "domain_unreachable": "The domain does not respond, for the reason in the message.",
     "entry_group_not_found": "The workflow has no entry group of this name.",
+    "epoch_change_failed": "The epoch cannot be changed, for the reason in the message.",
     "file_inaccessible": "A file or folder cannot be read or written; the message names it.",
     "hyperpocket_settings_invalid": "The settings of a Hyperpocket tool are invalid.",
     "module_malformed": "The bytes are not a Move module; the message says where they break.",

@@ -19,6 +19,7 @@ KINDS = {
 }
 
 _DEPTH = 6
+_CODE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _CONCERNED = re.compile(rf"\b(?:{'|'.join(KINDS)}|hint)\b")
 """Modules without any of these words neither raise errors nor provide their texts."""
 _PASSED_ON = ("with_typed_options", "plain", "str", "with_wallets")
@@ -40,7 +41,7 @@ class RaisedError:
 
 @cache
 def raised_by_kind() -> dict[str, frozenset[RaisedError]]:
-    """Return all errors with a literal code, by the name of their class."""
+    """Return all errors whose code is in the source, by the name of their class."""
     found: dict[str, set[RaisedError]] = {name: set() for name in KINDS}
     texts = (path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py")))
     modules = [_Module(ast.parse(text)) for text in texts if _CONCERNED.search(text)]
@@ -72,6 +73,7 @@ class _Module:
         self._constants: dict[str, tuple[ast.expr, Scope]] = {}
         self._constants |= _assigned(tree.body, self._constants)
         self.calls = list(self._calls_in(tree, None, self._constants))
+        self._kinds = _kinds_of_constructors(tree)
 
     def raised(self, elsewhere: Mapping[str, list[_Call]]) -> Iterator[tuple[str, RaisedError]]:
         """Yield each error, once for each caller if the function receives its texts as arguments.
@@ -79,15 +81,16 @@ class _Module:
         `elsewhere` contains calls in other modules, by names that belong to exactly one function.
         """
         for call in self.calls:
-            kind, arguments = _name(call.node.func), call.node.args
+            kind, arguments = self._kinds.get(call.node, _name(call.node.func)), call.node.args
             if kind not in KINDS or len(arguments) < 2:
                 continue
             code, message = arguments[:2]
-            if isinstance(code, ast.Constant) and isinstance(code.value, str):
-                hint = _keyword(call.node, "hint") or ast.Constant("")
-                for scope in self._scopes(call, elsewhere, message, hint):
-                    texts = (self._whole(one, scope) for one in (message, hint))
-                    yield kind, RaisedError(code.value, *texts)
+            hint = _keyword(call.node, "hint") or ast.Constant("")
+            for scope in self._scopes(call, elsewhere, code, message, hint):
+                texts = (self._whole(one, scope) for one in (message, hint))
+                word = self._text(code, scope, _DEPTH)
+                if _CODE.fullmatch(word):
+                    yield kind, RaisedError(word, *texts)
 
     def _scopes(
         self, call: _Call, elsewhere: Mapping[str, list[_Call]], *texts: ast.expr
@@ -168,6 +171,17 @@ class _Module:
             return f"{{{_words(call)}}}"
         inner = self._inside(function, scope) | _bound(function, _Call(call, None, scope))
         return self._text(returns[0], inner, depth)
+
+
+def _kinds_of_constructors(tree: ast.Module) -> dict[ast.AST, str]:
+    """Return the base class of each `super().__init__(…)` in a class of errors."""
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.bases]
+    return {
+        call: _name(definition.bases[0])
+        for definition in classes
+        for call in ast.walk(definition)
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "super().__init__"
+    }
 
 
 def _assigned(statements: list[ast.stmt] | list[ast.AST], scope: Scope) -> Scope:

@@ -26,7 +26,7 @@ def test_what_the_environment_says_is_named(home):
 def test_a_misspelt_variable_is_wrong_usage(home):
     result = home.run("config", "show", "--json", NEXUS_TOOLS_NETWROK="testnet")
     assert (result.code, result.error["code"]) == (2, "variable_unknown")
-    assert result.error["hint"] == "did you mean NEXUS_TOOLS_NETWORK?"
+    assert result.error["hint"] == "Did you mean NEXUS_TOOLS_NETWORK?"
 
 
 def test_help_is_given_whatever_the_environment_says(home):

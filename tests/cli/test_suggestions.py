@@ -54,24 +54,24 @@ def test_a_misspelt_key_gets_a_suggestion(home, arguments):
     home.json("wallet", "new", "publisher")
     result = home.run(*arguments)
     assert result.code == 3
-    assert "did you mean publisher?" in result.stderr
+    assert "Did you mean publisher?" in result.stderr
 
 
 @pytest.mark.parametrize("verb", ["show", "unregister", "invoke", "claim"])
 def test_a_misspelt_fqn_gets_a_suggestion(author, registered, verb):
     result = author.run("tool", verb, registered.replace("xyz.test", "xyz.tset"))
     assert result.code == 3
-    assert f"did you mean {registered}?" in result.stderr
+    assert f"Did you mean {registered}?" in result.stderr
 
 
 def test_a_version_that_is_not_registered_yet_gets_one_that_is(author, registered):
     result = author.run("tool", "show", registered.replace("@1", "@2"))
-    assert f"did you mean {registered}?" in result.stderr
+    assert f"Did you mean {registered}?" in result.stderr
 
 
 def test_an_fqn_of_which_only_the_domain_is_right_gets_the_usual_hint(author, registered):
     result = author.run("tool", "show", "xyz.test.something-else-altogether@1")
-    assert (result.code, "did you mean" in result.stderr) == (3, False)
+    assert (result.code, "Did you mean" in result.stderr) == (3, False)
     assert "run `nexus-tools tool list` to see all tools" in result.stderr
 
 
@@ -79,4 +79,4 @@ def test_a_misspelt_setting_in_the_file_gets_a_suggestion(home):
     home.configure(netwrok="testnet")
     result = home.run("config", "show")
     assert result.code == 2
-    assert "did you mean network?" in result.stderr
+    assert "Did you mean network?" in result.stderr

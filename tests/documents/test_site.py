@@ -33,13 +33,11 @@ def test_every_page_is_in_the_navigation():
 
 
 def test_every_page_is_in_one_of_the_folders():
-    """Exceptions are the landing page, the tutorial, and pages for contributors and auditors."""
+    """Exceptions are pages for newcomers, for help, and for contributors and auditors."""
     names = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
     assert {name for name in names if "/" not in name} == {
-        "index.md",
-        "tutorial.md",
-        "architecture.md",
-        "audit.md",
+        *("index.md", "tutorial.md", "examples.md", "faq.md", "troubleshooting.md"),
+        *("architecture.md", "audit.md"),
     }
     assert {name.split("/")[0] for name in names if "/" in name} == {*PARTS}
 
@@ -80,7 +78,7 @@ def test_navigation_has_a_part_for_each_role():
     parts = {title: pages for part in document["project"]["nav"] for title, pages in part.items()}
     assert [*parts] == [
         *("Start", "Tool authors", "Callers", "Operators", "Sui developers"),
-        *("Reference", "Project"),
+        *("Reference", "Help", "Project"),
     ]
     assert parts["Start"][0] == "index.md"
     assert max(len(pages) for pages in parts.values()) <= 8
@@ -177,13 +175,16 @@ def test_every_error_has_a_code_a_meaning_and_an_instruction():
     ]
     assert len({error.code for kind in raised.values() for error in kind}) > 200
     assert [(text, flaw(text)) for text in texts if flaw(text)] == []
-    assert "delay_not_over" in {error.code for error in raised["WrongStateError"]}
+    codes = {name: {error.code for error in kind} for name, kind in raised.items()}
+    assert "delay_not_over" in codes["WrongStateError"]
+    assert "schema_invalid" in codes["ValidationError"]  # an argument of a helper
+    assert "invocation_failed" in codes["NexusError"]  # in the constructor of a subclass
 
 
 def test_error_texts_come_from_constants_helpers_and_callers():
     raised = errors.all_by_kind()
     hints = {(error.code, error.hint) for kind in raised.values() for error in kind}
-    assert ("framework_not_found", "pip install 'nexus-tools[localnet]'") in hints
+    assert ("framework_not_found", "Run `pip install 'nexus-tools[localnet]'`.") in hints
     assert ("folder_not_empty", FOLDER_HINT) in hints
     (told,) = {error.message for error in raised["WrongStateError"] if error.code == "state_locked"}
     assert told == "the state in {path} is in use by another process"
@@ -239,5 +240,5 @@ def test_tool_protocol_is_documented_completely():
     told = {(code, int(row[0])): row[2] for row in rows for code in re.findall(r"`(\w+)`", row[1])}
     assert set(told) == {(problem.code, problem.status) for problem in Problem}
     for (code, status), leader in told.items():
-        assert leader.startswith("asks again") == protocol.is_retryable(status, code)
+        assert leader.startswith("tries again") == protocol.is_retryable(status, code)
         assert f"`{protocol.failure_reason(status, code)}`" in leader

@@ -107,7 +107,7 @@ def test_load_rejects_a_misspelled_variable():
     with pytest.raises(UsageError, match="JORNAL") as caught:
         LeaderConfig.load({"NEXUS_TOOLS_LEADER_JORNAL": "/tmp/journal.sqlite"})
     assert caught.value.code == "variable_unknown"
-    assert caught.value.hint == "did you mean NEXUS_TOOLS_LEADER_JOURNAL?"
+    assert caught.value.hint == "Did you mean NEXUS_TOOLS_LEADER_JOURNAL?"
 
 
 def test_load_requires_a_journal():

@@ -31,7 +31,7 @@ def test_other_prefixes_are_ignored():
 
 def test_misspelled_variable_is_rejected_with_suggestion():
     error = refusal({"OURS_NETWROK": "secret.example.com"})
-    assert (error.code, error.hint) == ("variable_unknown", "did you mean OURS_NETWORK?")
+    assert (error.code, error.hint) == ("variable_unknown", "Did you mean OURS_NETWORK?")
     assert "OURS_NETWROK" in error.message
     assert "secret.example.com" not in str(error)
 

@@ -41,7 +41,7 @@ class Interpreter:
 
     def __init__(self, document, structure, group, outcome, *, bound):
         self.document, self.structure, self.outcome = document, structure, outcome
-        self.around = structure.around
+        self.around = structure.enclosing
         self.group = next(set(each.vertices) for each in document.groups() if each.name == group)
         self.bound = bound
         self.moved = []

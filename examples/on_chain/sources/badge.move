@@ -1,4 +1,4 @@
-/// An on-chain tool that mints: a badge for an address, numbered within its collection.
+/// An on-chain tool that mints a badge for an address. Badges are numbered within their collection.
 module on_chain_examples::badge;
 
 use nexus_tools::json;
@@ -14,13 +14,13 @@ public struct BADGE has drop {}
 /// The witness of the tool.
 public struct Mint has drop {}
 
-/// Counts its badges. It is shared.
+/// A shared object that counts its badges.
 public struct Collection has key {
     id: UID,
     minted: u64,
 }
 
-/// What an address gets. Its id is derived from the collection and its number.
+/// A badge. Its ID is derived from the collection and the number.
 public struct Badge has key, store {
     id: UID,
     number: u64,
@@ -32,7 +32,7 @@ fun init(witness: BADGE, ctx: &mut TxContext) {
     transfer::share_object(Collection { id: object::new(ctx), minted: 0 });
 }
 
-/// The tool's function: `to`, `title` -> `ok` with `badge` and `number`.
+/// The function of the tool. Inputs: `to`, `title`. Variant: `ok` with `badge` and `number`.
 public fun mint(call: &mut Call, collection: &mut Collection) {
     collection.minted = collection.minted + 1;
     let (number, title) = (collection.minted, call.get_string(b"title"));

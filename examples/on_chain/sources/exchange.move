@@ -1,11 +1,12 @@
-/// An on-chain tool that swaps within its own vault: its owner's SUI into another coin and back, at
-/// the price of a constant product (x * y = k), with a limit that the requester names.
+/// An on-chain tool that swaps the coins X of a vault into coins Y. The price is that of a constant
+/// product (x * y = k), and the requester sets a limit.
 ///
-/// Ports carry no assets: what is swapped is the vault's before and after.
+/// Ports do not carry assets: the coins are in the vault before and after the swap.
 ///
-/// The chain checks the witness alone: a leader may pass another vault. So the requester names the
-/// vault in the inputs. In a workflow the requester is the owner of the execution, whoever wrote the
-/// workflow. So the owner says in the vault how much may be swapped, and at which price.
+/// The chain checks only the witness, so a leader may pass another vault. The requester therefore
+/// passes the ID of the vault as an input. In a workflow the requester is the owner of the execution,
+/// even if someone else wrote the workflow. The owner of the vault therefore stores in the vault how
+/// much calls may swap, and at which price.
 module on_chain_examples::exchange;
 
 use nexus_tools::json;
@@ -21,7 +22,7 @@ public struct EXCHANGE has drop {}
 /// The witness of the tool for coins of the type `T`.
 public struct Swap<phantom X, phantom Y> has drop {}
 
-/// What one owner holds of two coins, and a pool that prices them. It is shared.
+/// A shared object with the coins of one owner, and a pool that sets their price.
 public struct Vault<phantom X, phantom Y> has key {
     id: UID,
     owner: address,
@@ -29,21 +30,21 @@ public struct Vault<phantom X, phantom Y> has key {
     y: Balance<Y>,
     pool_x: Balance<X>,
     pool_y: Balance<Y>,
-    /// How much of X calls may still swap, and the least of Y for 1 000 of it.
+    /// The amount of X that calls may still swap, and the minimum of Y for 1 000 of it.
     allowed: u64,
     least_per_1000: u64,
 }
 
-/// Only the owner of the vault has its coins swapped.
+/// The sender or requester is not the owner of the vault.
 const ENotOwner: u64 = 0;
-/// The requester named another vault.
+/// The input names another vault.
 const EWrongVault: u64 = 1;
-/// The owner of the vault allows no such swap: call `allow` first.
+/// The owner of the vault does not allow this swap: call `allow` first.
 const ENotAllowed: u64 = 2;
 
 fun init(witness: EXCHANGE, ctx: &mut TxContext) { package::claim_and_keep(witness, ctx) }
 
-/// Opens a vault with a pool beside it.
+/// Opens a vault with its pool.
 public fun open<X, Y>(x: Coin<X>, pool_x: Coin<X>, pool_y: Coin<Y>, ctx: &mut TxContext) {
     transfer::share_object(Vault<X, Y> {
         id: object::new(ctx),
@@ -57,16 +58,16 @@ public fun open<X, Y>(x: Coin<X>, pool_x: Coin<X>, pool_y: Coin<Y>, ctx: &mut Tx
     });
 }
 
-/// Allows calls to swap so much of X in all, for at least so much of Y for 1 000 of it. The owner of
-/// the vault sends it: no workflow can.
+/// Allows calls to swap `amount` of X in total, for at least `least_per_1000` of Y for 1 000 of X. Only
+/// the owner of the vault can send this. A workflow cannot.
 public fun allow<X, Y>(self: &mut Vault<X, Y>, amount: u64, least_per_1000: u64, ctx: &TxContext) {
     assert!(ctx.sender() == self.owner, ENotOwner);
     self.allowed = amount;
     self.least_per_1000 = least_per_1000;
 }
 
-/// The tool's function: the `vault`, `amount` of X, `least` of Y -> `ok` with `got`, or `too_dear` with
-/// `offered`.
+/// The function of the tool. Inputs: the `vault`, the `amount` of X, and the minimum of Y (`least`).
+/// Variants: `ok` with the amount of Y (`got`), and `too_dear` with the amount `offered`.
 public fun swap<X, Y>(call: &mut Call, vault: &mut Vault<X, Y>) {
     assert!(call.get_address(b"vault") == object::id_address(vault), EWrongVault);
     assert!(call.requester() == vault.owner, ENotOwner);
@@ -87,5 +88,5 @@ public fun swap<X, Y>(call: &mut Call, vault: &mut Vault<X, Y>) {
     call.finish(Swap<X, Y> {}, b"ok", value::empty_ports().with(b"got", json::from_u64(got)));
 }
 
-/// What the owner holds of Y.
+/// The owner's amount of Y.
 public fun value_of_y<X, Y>(self: &Vault<X, Y>): u64 { self.y.value() }

@@ -41,7 +41,7 @@ class PythonTool(HyperpocketTool):
             confinement=self._confined,
         )
 
-    def needs(self) -> dict[str, bool]:
+    def requirements(self) -> dict[str, bool]:
         """Return whether the module exists."""
         return {"present": self._place.exists()}
 

@@ -111,6 +111,6 @@ class NoraTool(BridgedTool):
             return error(result, finished=reply.finished, type="error_pattern")
         return {"ok": {"result": result}}
 
-    def needs(self) -> dict[str, bool]:
+    def requirements(self) -> dict[str, bool]:
         """Return whether the entrypoint exists and whether the manifest is unchanged."""
         return self._manifest.checks()

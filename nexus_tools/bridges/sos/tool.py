@@ -53,7 +53,7 @@ class SosTool(BridgedTool):
             confinement=self._confined,
         )
 
-    def needs(self) -> dict[str, bool]:
+    def requirements(self) -> dict[str, bool]:
         """Return whether the file of the tool exists."""
         return {"present": self._tool.file.is_file()}
 

@@ -57,7 +57,7 @@ class Runner(Protocol):
         """Return the path of a run's data directory, as the tool sees it."""
         ...
 
-    def needs(self) -> dict[str, bool]:
+    def requirements(self) -> dict[str, bool]:
         """Return the requirements of a run by name, each with whether it is met."""
         ...
 
@@ -113,7 +113,7 @@ class LocalRunner:
         """Return the path of the folder itself."""
         return str(storage.data)
 
-    def needs(self) -> dict[str, bool]:
+    def requirements(self) -> dict[str, bool]:
         """Return whether the folder still exists."""
         return {"program": (self.place / self.subfolder).is_dir()}
 
@@ -220,7 +220,7 @@ class DockerRunner:
         """Return the path at which the data directory is mounted."""
         return DATA_PATH
 
-    def needs(self) -> dict[str, bool]:
+    def requirements(self) -> dict[str, bool]:
         """Return no requirements, because the daemon may run on another machine."""
         return {}
 

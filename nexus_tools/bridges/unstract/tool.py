@@ -152,10 +152,10 @@ class UnstractTool(BridgedTool):
             **self._options.variables,
         }
 
-    def needs(self) -> dict[str, bool]:
+    def requirements(self) -> dict[str, bool]:
         """Return whether each runtime variable is valid, and whether the program exists."""
         variables = self._declarations.variables.checks(self._environment())
-        return {**variables, **self._runner.needs()}
+        return {**variables, **self._runner.requirements()}
 
 
 def run_variables(

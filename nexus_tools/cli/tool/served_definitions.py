@@ -124,7 +124,7 @@ async def _paths(http: httpx.AsyncClient, root: str) -> list[str]:
 
 
 async def _definition(http: httpx.AsyncClient, url: str) -> ToolDefinition:
-    hint = "Pass the URL of one tool, or --all for every tool of a server"
+    hint = "Pass the URL of one tool, or --all for every tool of a server."
     try:
         return ToolDefinition.parse(await _get(http, url, protocol.META, hint))
     except ValidationError as error:

@@ -110,7 +110,7 @@ def require_success(state: "ExecutionState") -> None:
         raise NexusError(
             "workflow_failed",
             plain(state.early_end_reason),
-            hint=f"{better}. {far}" if better else far,
+            hint=f"{better} {far}".strip(),
             details={"execution": str(state.execution.id), "status": state.status.value},
         )
 

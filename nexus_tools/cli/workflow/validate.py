@@ -93,7 +93,7 @@ def _not_compared(unknown: "Sequence[str]", definitions: "Mapping[str, ToolDefin
 def _with_meant(fqn: str, definitions: "Mapping[str, ToolDefinition]") -> str:
     """Return an FQN, with a suggestion if it looks like a misspelled known one."""
     meant = suggestion(fqn, definitions, cutoff=_ALIKE)
-    return f"{fqn} ({meant})" if meant else fqn
+    return f"{fqn} ({meant[0].lower()}{meant[1:]})" if meant else fqn
 
 
 def _simulated(file: str, document: "Document", sources: ToolSources) -> str:

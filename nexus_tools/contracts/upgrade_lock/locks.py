@@ -188,7 +188,7 @@ class UpgradeLocks:
                 "not_proposed",
                 f"the modules differ from the proposed upgrade: expected digest"
                 f" {proposal.digest.hex()}, got {upgraded.digest.hex()}",
-                hint=f"Use the sources that the proposal names: {proposal.sources}",
+                hint=f"Use the sources that the proposal names: {proposal.sources}.",
             )
 
         def execute(builder: TransactionBuilder) -> None:

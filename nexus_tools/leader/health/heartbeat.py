@@ -47,7 +47,7 @@ class Heartbeat:
     def record_failure(self, error: NexusError) -> None:
         """Record that the node does not work."""
         hint = WRONG_CHAIN_HINT if error.code == "wrong_chain" else error.hint
-        self.trouble = f"{error.message}: {hint}" if hint else error.message
+        self.trouble = f"{error.message}. {hint}" if hint else error.message
         self.code = error.code
         self._metrics.node_up.set(0)
 

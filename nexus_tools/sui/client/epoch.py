@@ -27,8 +27,8 @@ async def read_epoch(connection: Connection) -> Epoch:
             "gas_price_refused",
             f"the node at {connection.network.url} reports a gas price of {price} MIST,"
             f" but this client accepts at most {limit} MIST",
-            hint="compare it with another node; if it is correct, accept it with"
-            f" `nexus-tools config set max_gas_price {price}`",
+            hint="Compare it with another node. If it is correct, accept it with"
+            f" `nexus-tools config set max_gas_price {price}`.",
             details={"gas_price_mist": price, "max_gas_price_mist": limit},
         )
     return Epoch(int(response.epoch.epoch), price)

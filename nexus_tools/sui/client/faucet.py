@@ -43,16 +43,16 @@ def funding_hint(
     amount = "SUI" if mist is None else f"{sui(mist)} or more"
     if into_balance:
         if not network.has_profile:
-            return f"deposit {amount} in the address balance of {owner}"
+            return f"Deposit {amount} in the address balance of {owner}."
         exact = "AMOUNT" if mist is None else format_sui_argument(mist)
         name = network.quoted_name
-        return f"`nexus-tools wallet transfer {owner} {exact} --deposit -n {name}` does it"
+        return f"Run `nexus-tools wallet transfer {owner} {exact} --deposit -n {name}`."
     command = faucet_command(network, owner, mist)
     if command is not None:
-        return f"`{command}` sends it"
+        return f"Run `{command}` to get it."
     if network.faucet_url is not None:
-        return f"send {amount} to {owner}, for example with `nexus_tools.sui.client.request_sui`"
-    return f"send {amount} to {owner} on {network.name}"
+        return f"Send {amount} to {owner}, for example with `nexus_tools.sui.client.request_sui`."
+    return f"Send {amount} to {owner} on {network.name}."
 
 
 async def request_sui(
@@ -76,7 +76,7 @@ async def request_sui(
         raise NotFoundError(
             "faucet_missing",
             f"{network.name} does not have a faucet",
-            hint="send SUI to the address from another wallet",
+            hint="Send SUI to the address from another wallet.",
         )
     fixed: dict[str, Any] = {"recipient": str(recipient)}
     if amount_mist is not None:
@@ -95,7 +95,7 @@ async def request_sui(
         raise WrongStateError(
             "faucet_busy",
             f"the faucet of {network.name} is rate limited",
-            hint="wait a few minutes, or use the faucet's web page",
+            hint="Wait a few minutes, or use the faucet's web page.",
         )
     return _gifts(network, response)
 
@@ -123,5 +123,5 @@ def _failed(network: Network, reason: str) -> UnreachableError:
     return UnreachableError(
         "faucet_failed",
         f"the faucet of {network.name} at {network.faucet_url} failed: {reason}",
-        hint="try again later, or check the faucet's URL",
+        hint="Try again later, or check the faucet's URL.",
     )

@@ -375,7 +375,7 @@ def _bytes_of(value: bytes | str) -> bytes:
         raise ValidationError(
             "bytes_invalid",
             "expected bytes or base64 for a transaction or a signature, got another string",
-            hint="pass bytes, or base64 as pysui and the TypeScript SDK return it",
+            hint="Pass bytes, or base64 as pysui and the TypeScript SDK return it.",
         ) from None
 
 
@@ -383,5 +383,5 @@ def _no_signer() -> NotAllowedError:
     return NotAllowedError(
         "signer_missing",
         "the client has no key to sign with",
-        hint="open the client with the signer of a wallet",
+        hint="Open the client with the signer of a wallet.",
     )

@@ -50,7 +50,7 @@ class EncryptedKey(Struct, frozen=True):
 
         if not passphrase:
             message = "the passphrase is empty"
-            raise UsageError("passphrase_empty", message, hint="choose several words")
+            raise UsageError("passphrase_empty", message, hint="Choose several words.")
         public = _base64(bytes([key.scheme]) + key.public_key)
         salt, nonce = secrets.token_bytes(_SALT_LENGTH), secrets.token_bytes(_NONCE_LENGTH)
         cipher = AESGCM(_derived(passphrase, salt, COST))
@@ -74,7 +74,7 @@ class EncryptedKey(Struct, frozen=True):
             raise NotAllowedError(
                 "passphrase_wrong",
                 f"the passphrase of the key {self.alias} is wrong",
-                hint="check capitals and the keyboard layout; a passphrase cannot be reset",
+                hint="Check capitals and the keyboard layout. A passphrase cannot be reset.",
             ) from None
         return KeyPair.from_secret(self.scheme, secret)
 

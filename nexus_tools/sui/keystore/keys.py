@@ -196,5 +196,5 @@ def _bad_key(reason: str) -> ValidationError:
     return ValidationError(
         "key_invalid",
         f"the key cannot be read: {reason}",
-        hint="use a suiprivkey…, an entry of a Sui keystore, or a mnemonic",
+        hint="Use a suiprivkey…, an entry of a Sui keystore, or a mnemonic.",
     )

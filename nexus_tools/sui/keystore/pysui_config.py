@@ -111,7 +111,7 @@ class PysuiConfigFile:
             ValidationError(
                 "key_invalid",
                 f"{self.file}: the key {alias} of the group {group.group_name}: {key.message}",
-                hint="correct or remove it; the other keys of the file work",
+                hint="Correct or remove it. The other keys of the file work.",
             )
             for group in self._config.groups
             for alias, key in group.read_keys()
@@ -139,7 +139,7 @@ class PysuiConfigFile:
             raise ValidationError(
                 "pysui_config_file_invalid",
                 f"{self.file}: {error}",
-                hint="call `PysuiConfiguration()` to check whether pysui can read it",
+                hint="Call `PysuiConfiguration()` to check whether pysui can read it.",
             ) from None
 
 
@@ -156,7 +156,7 @@ def network_and_key(config: Any) -> tuple[Network, KeyPair]:
         raise UsageError(
             "pysui_config_invalid",
             f"expected a pysui configuration with an active group: {error}",
-            hint="pass a `pysui.PysuiConfiguration`, or a network and a key",
+            hint="Pass a `pysui.PysuiConfiguration`, or a network and a key.",
         ) from None
     _require_grpc(group, group.using_profile)
     profiles = (
@@ -167,7 +167,7 @@ def network_and_key(config: Any) -> tuple[Network, KeyPair]:
         raise NotFoundError(
             "network_unknown",
             f"pysui's group {group.group_name} does not have a profile {group.using_profile!r}",
-            hint="choose one with `make_active(profile_name=…)`",
+            hint="Choose one with `make_active(profile_name=…)`.",
         )
     return _network(profile), _active_key(group)
 
@@ -179,7 +179,7 @@ def _active_key(group: _Group) -> KeyPair:
     raise NotFoundError(
         "account_unknown",
         f"pysui's group {group.group_name} lacks a key of {group.using_address or 'any address'}",
-        hint="choose one with `make_active(address=…)`",
+        hint="Choose one with `make_active(address=…)`.",
     )
 
 
@@ -188,7 +188,7 @@ def _require_grpc(group: _Group, profile: str) -> None:
         raise UsageError(
             "network_not_grpc",
             f"pysui's profile {group.group_name}.{profile} does not use gRPC, which is required",
-            hint=f"activate a profile of a gRPC group, such as {_GRPC_GROUP}, or use a node's URL",
+            hint=f"Activate a profile of a gRPC group, such as {_GRPC_GROUP}, or use a node's URL.",
         )
 
 

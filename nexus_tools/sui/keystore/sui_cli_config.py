@@ -83,7 +83,7 @@ class SuiCliConfig:
             raise ValidationError(
                 "sui_config_invalid",
                 f"{self.file}: {error}",
-                hint="run `sui client envs` to check whether the Sui CLI can read it",
+                hint="Run `sui client envs` to check whether the Sui CLI can read it.",
             ) from None
 
 

@@ -35,7 +35,7 @@ from nexus_tools.sui.types.address import Address
 
 Key = TypeVar("Key")
 
-_ENTRY_HINT = "correct or remove the entry; the other keys of the file work"
+_ENTRY_HINT = "Correct or remove the entry. The other keys of the file work."
 _SUFFIX = ".keystore"
 _ACTIVE, _ALIASES, _ENCRYPTED = _COMPANIONS = (".active", ".aliases", ".encrypted")
 _ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -147,14 +147,14 @@ class Wallet:
                 raise NotFoundError(
                     "wallet_empty",
                     f"the wallet {self._path} does not have a key",
-                    hint="create one with `nexus-tools wallet new`, or import one",
+                    hint="Create one with `nexus-tools wallet new`, or import one.",
                 )
             if self._active not in self._keys:
                 raise NotFoundError(
                     "account_unknown",
                     f"the active key {self._active} of {self._path} is not among those that can be"
                     " read",
-                    hint="correct its entry, or choose another with `nexus-tools wallet use`",
+                    hint="Correct its entry, or choose another with `nexus-tools wallet use`.",
                 )
             return self._active
         for account in self.accounts():
@@ -166,7 +166,7 @@ class Wallet:
             hint=suggestion(
                 str(which),
                 self._aliases.values(),
-                otherwise="run `nexus-tools wallet list` to see the accounts",
+                otherwise="Run `nexus-tools wallet list` to see the accounts.",
             ),
         )
 
@@ -211,14 +211,14 @@ class Wallet:
                 raise UsageError(
                     "key_exists",
                     f"the key is already in {self._path}, with the alias {self._aliases[address]}",
-                    hint="change it with"
-                    f" `nexus-tools wallet rename {self._aliases[address]} {alias}`",
+                    hint="Change it with"
+                    f" `nexus-tools wallet rename {self._aliases[address]} {alias}`.",
                 )
             elif passphrase is not None and isinstance(self._keys[address], KeyPair):
                 raise UsageError(
                     "key_unencrypted",
                     f"the key {self._aliases[address]} is already in {self._path}, unencrypted",
-                    hint="remove it with `nexus-tools wallet remove`, and import it again",
+                    hint="Remove it with `nexus-tools wallet remove`, and import it again.",
                 )
             if self._active is None or (len(self._keys) == 1 and not self._unreadable):
                 self._active = address
@@ -251,15 +251,15 @@ class Wallet:
             raise ValidationError(
                 "alias_invalid",
                 f"{alias[:80]!r} is not a valid alias",
-                hint="use a letter, then at most 63 letters, digits, hyphens and underscores",
+                hint="Use a letter, then at most 63 letters, digits, hyphens and underscores.",
             )
         for address, used_alias in self._aliases.items():
             if used_alias == alias:
                 raise UsageError(
                     "alias_taken",
                     f"the alias {alias} belongs to your key {address}",
-                    hint="if you need this key, you already have it: continue. Otherwise choose"
-                    " another alias; `nexus-tools wallet list` shows those that are taken",
+                    hint="If you need this key, you already have it, so continue. Otherwise choose"
+                    " another alias. `nexus-tools wallet list` shows the aliases in use.",
                 )
         return alias
 
@@ -310,7 +310,7 @@ class Wallet:
             raise ValidationError(
                 "wallet_invalid",
                 f"{path} does not contain an address",
-                hint="delete it, and choose the active key with `nexus-tools wallet use`",
+                hint="Delete it, and choose the active key with `nexus-tools wallet use`.",
             ) from None
 
     def _save(self) -> None:
@@ -341,9 +341,9 @@ def _check_name(path: Path) -> None:
     """Raise `keystore_name_invalid` for a file that could share companion files with another."""
     if path.suffix == _SUFFIX:
         return
-    hint = f"rename the file to {path.name}{_SUFFIX}, and use that name"
+    hint = f"Rename the file to {path.name}{_SUFFIX}, and use that name."
     if path.suffix in _COMPANIONS:
-        hint = f"use the name of its keystore, {path.with_suffix(_SUFFIX).name}"
+        hint = f"Use the name of its keystore, {path.with_suffix(_SUFFIX).name}."
     raise UsageError(
         "keystore_name_invalid",
         f"{str(path)!r} is not a valid keystore: the name must end in {_SUFFIX}",
@@ -396,5 +396,5 @@ def _broken(path: Path) -> ValidationError:
     return ValidationError(
         "wallet_invalid",
         f"{path} is not a key file: expected a JSON list",
-        hint="use another file, or restore this one from a backup",
+        hint="Use another file, or restore this one from a backup.",
     )

@@ -104,7 +104,7 @@ class Localnet:
         """
         if self._node is None:
             raise WrongStateError(
-                "localnet_stopped", "the local network is not running", hint="start it first"
+                "localnet_stopped", "the local network is not running", hint="Start it first."
             )
         return self._node
 

@@ -94,7 +94,7 @@ def load_messages() -> Messages:
         raise UsageError(
             "pysui_unsupported",
             f"cannot read Sui's gRPC interface from the installed pysui: {error}",
-            hint=f"install a version that is known to work: pip install 'pysui{TESTED_PYSUI}'",
+            hint=f"Install a version that is known to work: pip install 'pysui{TESTED_PYSUI}'.",
         ) from error
     procedures = {found.path: found for found in _procedures(pool)}
     services = frozenset(procedure.service for procedure in procedures.values())

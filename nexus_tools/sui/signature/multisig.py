@@ -100,7 +100,7 @@ class MultiSig(Struct, frozen=True):
             raise ValidationError(
                 "multisig_not_enough",
                 f"the signatures have weight {weight}, expected at least {public_key.threshold}",
-                hint="add the signatures of more members",
+                hint="Add the signatures of more members.",
             )
         parts = tuple(signature for _, signature in sorted(found.items(), key=lambda item: item[0]))
         return cls(parts, sum(1 << index for index in found), public_key)

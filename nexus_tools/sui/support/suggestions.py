@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 
 def suggestion(word: str, known: Iterable[str], *, otherwise: str = "", cutoff: float = 0.6) -> str:
-    """Return `did you mean network?` with the closest known word, or `otherwise` if none is close.
+    """Return `Did you mean network?` with the closest known word, or `otherwise` if none is close.
 
     `cutoff` is the minimum similarity, a ratio of `difflib`: 1 for equal words, 0 for words without
     a common letter.
@@ -12,10 +12,10 @@ def suggestion(word: str, known: Iterable[str], *, otherwise: str = "", cutoff: 
     from difflib import get_close_matches  # noqa: PLC0415 - takes 5 ms and is rarely needed
 
     matches = get_close_matches(word, list(known), n=1, cutoff=cutoff)
-    return f"did you mean {matches[0]}?" if matches else otherwise
+    return f"Did you mean {matches[0]}?" if matches else otherwise
 
 
 def with_suggestion(message: str, word: str, known: Iterable[str]) -> str:
     """Return the message, followed by `Did you mean network?` if a known word is close."""
     question = suggestion(word, known)
-    return f"{message} D{question[1:]}" if question else message
+    return f"{message} {question}" if question else message

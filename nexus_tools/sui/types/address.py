@@ -54,7 +54,7 @@ class Address(bytes):
             raise ValidationError(
                 "address_invalid",
                 f"{text!r} has {digits} digits, expected {2 * ADDRESS_LENGTH}",
-                hint="compare it with the original; keep the leading zeros of an address",
+                hint="Compare it with the original, and keep the leading zeros of an address.",
             )
         return address
 
@@ -73,7 +73,7 @@ def _not_an_address(text: str) -> ValidationError:
     return ValidationError(
         "address_invalid",
         f"{text[:80]!r} is not a valid address",
-        hint="use 0x and 1 to 64 hexadecimal digits",
+        hint="Use 0x and 1 to 64 hexadecimal digits.",
     )
 
 

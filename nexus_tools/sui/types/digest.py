@@ -42,7 +42,7 @@ class Digest(bytes):
             raise ValidationError(
                 "digest_invalid",
                 f"{text[:80]!r} is not a valid digest",
-                hint="use 32 bytes in base58: 43 or 44 characters",
+                hint="Use 32 bytes in base58: 43 or 44 characters.",
             ) from None
 
     def __str__(self) -> str:

@@ -247,7 +247,7 @@ def _not_a_type(text: str) -> ValidationError:
     return ValidationError(
         "type_invalid",
         f"{text[:120]!r} is not a valid Move type",
-        hint="use a type such as 0x2::coin::Coin<0x2::sui::SUI>, vector<u8> or u64",
+        hint="Use a type such as 0x2::coin::Coin<0x2::sui::SUI>, vector<u8> or u64.",
     )
 
 

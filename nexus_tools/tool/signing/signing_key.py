@@ -58,7 +58,7 @@ def parse_public_key(text: str) -> bytes:
         raise ValidationError(
             "public_key_invalid",
             f"{text[:80]!r} is not the public half of an Ed25519 key",
-            hint="Write the key as `nexus-tools tool key show` prints it: ed25519:…",
+            hint="Write the key as `nexus-tools tool key show` prints it, for example ed25519:KEY.",
         )
     return key
 
@@ -273,5 +273,5 @@ class KnownKeysFile:
         return ValidationError(
             "known_keys_invalid",
             f"the list of keys {self._path}: {reason}",
-            hint="Write one key per line: a leader's ID or a tool's FQN, a space, and ed25519:…",
+            hint="Write one key per line: a leader's ID or a tool's FQN, a space, and ed25519:KEY.",
         )

@@ -20,7 +20,7 @@ from nexus_tools.workflow.authoring.value import IncompleteValue, Value
 from nexus_tools.workflow.document.document import MAX_PARALLEL
 from nexus_tools.workflow.interfaces import LIST
 
-_TO_ITERATE = "write: with flow.for_each(…) as element"
+_TO_ITERATE = "Write: with flow.for_each(…) as element."
 
 
 class _With(IncompleteValue):
@@ -114,7 +114,7 @@ def _checked_parallel(parallel: int | None, otherwise: int) -> int:
         raise UsageError(
             "parallel_invalid",
             f"{parallel!r} runs at once are not possible",
-            hint=f"write 1 to {MAX_PARALLEL}",
+            hint=f"Write 1 to {MAX_PARALLEL}.",
         )
     return parallel
 
@@ -140,7 +140,7 @@ class Loop(_With):
 
     def _as_a_value(self) -> str:
         first = next(iter(self._states), "value")
-        return f"write: with flow.loop(…) as loop, and name a value: loop.{first}"
+        return f"Write: with flow.loop(…) as loop, and name a value: loop.{first}."
 
     def __enter__(self) -> Self:
         """Return the loop itself."""
@@ -184,7 +184,7 @@ class Loop(_With):
             raise UsageError(
                 "again_invalid",
                 f"the loop has no {name!r}",
-                hint=suggestion(name, self._states, otherwise=f"it has {', '.join(self._states)}"),
+                hint=suggestion(name, self._states, otherwise=f"It has {', '.join(self._states)}."),
             )
         given = to_origin(self._sketch, value)
         if given is self._states[name]:
@@ -237,7 +237,7 @@ class Loop(_With):
                     "state_unknown",
                     f"the loop does not begin with {name!r}",
                     hint=suggestion(
-                        name, self._states, otherwise=f"it has {', '.join(self._states)}"
+                        name, self._states, otherwise=f"It has {', '.join(self._states)}."
                     ),
                 )
             )

@@ -100,7 +100,7 @@ def _from_port(value: PortValue, target: Block, *, begins_loop: bool) -> Connect
         raise UsageError(
             "value_not_collected",
             f"{value} is there once for each element of {left}",
-            hint=f"collect all of them into a list: flow.collect({value})",
+            hint=f"Collect all of them into a list: flow.collect({value}).",
         )
     if source is not left:
         _refuse_second_move(value, "leaves two blocks")
@@ -118,7 +118,7 @@ def _check_leaves(value: PortValue, loop: Block) -> None:
         raise UsageError(
             "value_leaves_loop",
             f"{value} is there in each round of {loop}, and nothing says which is the last",
-            hint=f"use another variant of {names}, which decides, and have it hand the value on",
+            hint=f"Use another variant of {names}, which decides, and have it hand the value on.",
         )
     if any(later.variant == value.variant for later in deciding):
         raise UsageError(

@@ -33,7 +33,7 @@ def to_origin(sketch: Sketch, given: object) -> Origin:
         raise UsageError(
             "value_in_constant",
             f"{origin} stands inside of a constant ({type(given).__name__})",
-            hint="Pass values to ports directly. Unpack an input: [topic] = flow.inputs(topic=str)",
+            hint="Pass values to ports directly. Unpack inputs: [topic] = flow.inputs(topic=str).",
         )
     if origin.sketch is not sketch:
         raise UsageError(
@@ -86,9 +86,9 @@ def check_types(draft: Draft, port: str, value: Origin) -> None:
             raise ValidationError(
                 "value_mismatches",
                 f"{leaf} does not go into the port {port!r} of {draft.display_name}: {problem}",
-                hint=f"the tool {draft.fqn} takes {known.types} there",
+                hint=f"The tool {draft.fqn} takes {known.types} there.",
             )
 
 
 def _listed(ports: ToolPorts) -> str:
-    return f"it takes {', '.join(ports.inputs.named) or 'none'}"
+    return f"It takes {', '.join(ports.inputs.named) or 'no port'}."

@@ -53,7 +53,7 @@ class _OfStep(IncompleteValue):
         """Return an example of a value of it, as the author would write it: `found.ok.papers`."""
 
     def _as_a_value(self) -> str:
-        return f"name a variant and a port: {self._example()}"
+        return f"Name a variant and a port: {self._example()}."
 
 
 class Step(_OfStep):
@@ -91,7 +91,7 @@ class Step(_OfStep):
                 UsageError(
                     "retry_invalid",
                     f"{times!r} retries, {after!r} seconds apart, are not possible",
-                    hint=f"retry 0 to {MAX_ATTEMPTS - 1} times, within 90 days each",
+                    hint=f"Retry 0 to {MAX_ATTEMPTS - 1} times, within 90 days each.",
                 )
             )
         self._draft.attempts = times + 1
@@ -145,7 +145,7 @@ class Step(_OfStep):
                     "variant_unknown",
                     f"the tool {self._draft.fqn} has no variant {variant!r}",
                     hint=suggestion(
-                        variant, ports.variants, otherwise=f"it has {', '.join(ports.variants)}"
+                        variant, ports.variants, otherwise=f"It has {', '.join(ports.variants)}."
                     ),
                 )
             )
@@ -162,7 +162,7 @@ class Step(_OfStep):
             raise UsageError(
                 "ending_missing",
                 f"how {self._name()} has to end is not said",
-                hint=f"name a port of a variant: .after({self._example()})",
+                hint=f"Name a port of a variant: .after({self._example()}).",
             )
         values = [_awaited(self[name]) for name in names]
         if len(values) == 1:
@@ -227,7 +227,7 @@ class Branch(_OfStep):
                     hint=suggestion(
                         port,
                         self._ports.named,
-                        otherwise=f"it gives {', '.join(self._ports.named) or 'none'}",
+                        otherwise=f"It gives {', '.join(self._ports.named) or 'no port'}.",
                     ),
                 )
             )

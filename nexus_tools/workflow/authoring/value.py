@@ -7,9 +7,9 @@ from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.workflow.authoring.sketch import Origin
 from nexus_tools.workflow.authoring.source_line import UnknownNameError, caller_line
 
-_TO_BRANCH = "to branch, use a variant: what takes one of its ports runs in that case"
-_TO_CALCULATE = "feed it to a port of a step that makes what is needed of it"
-_TO_MAKE_A_TEXT = "feed it to a port of a step that makes the text"
+_TO_BRANCH = "To branch, use a variant: a step that takes one of its ports runs only in that case."
+_TO_CALCULATE = "Feed it to a port of a step that calculates the value that you need."
+_TO_MAKE_A_TEXT = "Feed it to a port of a step that makes the text."
 
 
 class Value:
@@ -42,7 +42,7 @@ class Value:
         raise _unknown_yet(self._origin, _TO_MAKE_A_TEXT)
 
     def __lt__(self, _: object) -> NoReturn:
-        raise _unknown_yet(self._origin, f"have a step compare it; {_TO_BRANCH}")
+        raise _unknown_yet(self._origin, f"Have a step compare it. {_TO_BRANCH}")
 
     __le__ = __gt__ = __ge__ = __contains__ = __lt__
 
@@ -62,7 +62,7 @@ class Value:
             UsageError(
                 "value_unknown_yet",
                 f"the elements of {self._origin} are known only when the workflow runs",
-                hint="write: with flow.for_each(…) as element",
+                hint="Write: with flow.for_each(…) as element.",
             )
         )
 
@@ -103,7 +103,7 @@ class IncompleteValue(ABC):
 
     @abstractmethod
     def _as_a_value(self) -> str:
-        """Return a hint how to get a value: `name a variant and a port: found.ok.papers`."""
+        """Return a hint how to get a value: `Name a variant and a port: found.ok.papers.`."""
 
     def __str__(self) -> NoReturn:
         raise _unknown_yet(self._name(), _TO_MAKE_A_TEXT)

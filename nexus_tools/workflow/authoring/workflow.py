@@ -220,7 +220,7 @@ class Workflow:
                 raise UsageError(
                     "output_named_already",
                     f"{given} is the output {name!r}, or a part of it",
-                    hint="use that one",
+                    hint="Use that one.",
                 )
 
     def on_failure(self, action: OnFailure) -> None:
@@ -300,7 +300,7 @@ def _named_ports(ports: object, tool: ResolvedTool) -> Mapping[str, Any]:
     raise UsageError(
         "port_unnamed",
         f"{ports!r} is given to no port of {tool.fqn}",
-        hint=f"name the port: flow.add({tool.fqn.name}, {first}=…)",
+        hint=f"Name the port: flow.add({tool.fqn.name}, {first}=…).",
     )
 
 
@@ -313,8 +313,8 @@ def _check_is_not_in_rounds(given: Origin, outside: Block) -> None:
         raise UsageError(
             "collect_invalid",
             f"{given} is inside of {inner} as well, and collect leaves one block",
-            hint="in the for_each, behind that block, have a step take the value, and collect what"
-            " the step gives",
+            hint="In the for_each, behind that block, have a step take the value, and collect what"
+            " the step gives.",
         )
 
 
@@ -342,7 +342,7 @@ def _check_name_is_meant(tool: ResolvedTool, fed: Mapping[str, Any], name: str) 
         raise UsageError(
             "name_ambiguous",
             f"the tool {tool.fqn} has a port that is called name, too",
-            hint='feed it by the mapping: flow.add(tool, {"name": value}, name="greeter")',
+            hint='Feed it by the mapping: flow.add(tool, {"name": value}, name="greeter").',
         )
 
 

@@ -26,7 +26,7 @@ def select_entry_group(document: Document, name: str | None = None) -> EntryGrou
         message = f"the workflow has several entry groups: {known}"
         raise UsageError("group_missing", message, hint="Choose one of these entry groups.")
     if name not in groups:
-        hint = suggestion(name, groups, otherwise=f"there is {known}")
+        hint = suggestion(name, groups, otherwise=f"There is {known}.")
         raise UsageError("group_unknown", f"there is no entry group {name[:80]!r}", hint=hint)
     return groups[name]
 
@@ -73,7 +73,7 @@ def entry_values(
         for target in _targets(targets, name):
             if target in values:
                 message = f"{target} is given twice, once as {name[:80]!r}"
-                raise UsageError("input_duplicate", message, hint="leave one of them out")
+                raise UsageError("input_duplicate", message, hint="Leave one of them out.")
             values[target] = value
     ports = {port for found in targets.values() for port in found}
     if missing := ports - values.keys():
@@ -124,7 +124,7 @@ def needed_names(document: Document, group: EntryGroup) -> list[str]:
 def _targets(names: Mapping[str, tuple[InputPort, ...]], name: str) -> tuple[InputPort, ...]:
     if name not in names:
         known = list(names)
-        hint = suggestion(name, known, otherwise=f"there is {', '.join(known[:10])}")
+        hint = suggestion(name, known, otherwise=f"There is {', '.join(known[:10])}.")
         raise UsageError("input_unknown", f"there is no input {name[:80]!r}", hint=hint)
     return names[name]
 

@@ -126,7 +126,7 @@ def read_stubs(
     stubs = {name: reader.stub(name, value) for name, value in document.items()}
     if problems:
         error = mismatch_error("stubs_invalid", "these are no stubs", problems)
-        error.hint = 'an outcome is {"VARIANT": {"PORT": value}}, or has `give` or `fail`'
+        error.hint = 'An outcome is {"VARIANT": {"PORT": value}}, or has `give` or `fail`.'
         raise error
     return stubs
 
@@ -261,5 +261,4 @@ def _ports_of(workflow: Document) -> dict[str, set[str]]:
 
 
 def _meant(name: str) -> str:
-    likely = suggestion(name, _FIELDS)
-    return f"D{likely[1:]}" if likely else ""
+    return suggestion(name, _FIELDS)

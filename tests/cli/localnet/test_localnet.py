@@ -179,7 +179,7 @@ def test_start_refuses_a_state_that_lost_its_data(home, tmp_path):
     (state / "ledger.sqlite").write_bytes(b"")
     result = home.spawn("localnet", "start", "--port", "0", "--state", state, "--detach", "--json")
     assert (result.code, result.error["code"]) == (7, "state_incomplete")
-    Path(result.error["hint"].rpartition("delete ")[2]).unlink()
+    Path(result.error["hint"].rpartition("delete ")[2].removesuffix(".")).unlink()
     starts(home, "--port", "0", "--state", state)
     home.json("localnet", "stop")
 
@@ -191,7 +191,7 @@ def test_start_names_the_extra_when_it_is_not_installed(home, tmp_path):
         *("localnet", "start", "--port", "0", "--detach", "--json"), PYTHONPATH=str(tmp_path)
     )
     assert (result.code, result.error["code"]) == (3, "framework_not_found")
-    assert result.error["hint"] == "pip install 'nexus-tools[localnet]'"
+    assert result.error["hint"] == "Run `pip install 'nexus-tools[localnet]'`."
 
 
 @pytest.mark.parametrize("ends", ["killed", "stopped"])

@@ -1,4 +1,4 @@
-"""The workflows of the examples on a localnet: their tools served, carried by a Leader."""
+"""The example workflows on a localnet, with their tools and a Leader."""
 
 import json
 from collections import Counter
@@ -16,7 +16,7 @@ EXCHANGE = "xyz.example.rates.exchange@1"
 
 
 class Rates:
-    """Who publishes the latest rates; `is_down` says how often it is before it works."""
+    """A server of the latest rates; its next `is_down` responses are errors."""
 
     def __init__(self):
         self.is_down = 0
@@ -38,7 +38,7 @@ class Rates:
 
 @pytest.fixture(scope="module")
 def source():
-    """The rates, as `Rates`."""
+    """Serve the latest rates."""
     rates = Rates()
     Thread(target=rates.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     yield rates
@@ -48,7 +48,7 @@ def source():
 
 @pytest.fixture(scope="module")
 def published(chain, publisher, new_home, served, source, carrier, running):
-    """Who owns the tools, and published the workflows."""
+    """Return the user who registered the tools and published the workflows."""
     user = new_home("examples", publisher)
     chain.fund(user.wallet.signer().address, 60 * 10**9)
     settings = {"BIND_ADDR": "127.0.0.1:0", "RATES_URL": source.url}
@@ -64,7 +64,7 @@ def published(chain, publisher, new_home, served, source, carrier, running):
 
 @pytest.fixture
 def run(author, published):
-    """Runs a published workflow to its end; gives what it came to."""
+    """Return a function that runs a published workflow and returns its state at the end."""
 
     def run(fqn, *terms, **inputs):
         given = [f"--input={name}={json.dumps(value)}" for name, value in inputs.items()]
@@ -77,17 +77,17 @@ def runs_of(found):
     return Counter(each["vertex"] for each in found["runs"])
 
 
-# --- count.json: a list, piece by piece
+# --- count.json: a region
 
 
-def test_the_words_of_all_lines_are_counted(run):
+def test_count_adds_up_the_words_of_all_lines(run):
     found = run(COUNT, text="to be or not to be\n\nthat is the question")
     assert found["status"] == "completed"
     assert found["outputs"] == {"sum.ok.sum": 6 + 4}
     assert runs_of(found) == {"split": 1, "count": 2, "sum": 1}
 
 
-def test_a_text_without_lines_has_no_words(run):
+def test_count_returns_zero_for_a_text_without_lines(run):
     found = run(COUNT, text=" \n ")
     assert found["outputs"] == {"sum.ok.sum": 0}
     assert runs_of(found) == {"split": 1, "sum": 1}
@@ -97,8 +97,8 @@ def test_a_text_without_lines_has_no_words(run):
 
 
 @pytest.mark.parametrize(("dividend", "rounds"), [(84, 7), (2, 1), (0, 1)])
-def test_a_root_is_found_in_rounds(run, dividend, rounds):
-    """Of 42 the guesses are 21.5, 11.727, 7.654, 6.571, 6.481, 6.480741, and that once more."""
+def test_root_is_improved_in_rounds(run, dividend, rounds):
+    """The guesses for 42 are 21.5, 11.727, 7.654, 6.571, 6.481, and 6.480741 twice."""
     found = run(ROOT, dividend=dividend, divisor=2)
     assert found["status"] == "completed"
     assert found["outputs"] == {"root": pytest.approx(sqrt(dividend // 2), abs=1e-6)}
@@ -106,33 +106,33 @@ def test_a_root_is_found_in_rounds(run, dividend, rounds):
 
 
 @pytest.mark.parametrize(
-    ("inputs", "why"),
+    ("inputs", "reason"),
     [
         ({"dividend": 84, "divisor": 0}, "84 cannot be divided by zero"),
         ({"dividend": -84, "divisor": 2}, "-42 has no real root"),
     ],
 )
-def test_what_has_no_root_is_refused_with_a_reason(run, inputs, why):
+def test_root_returns_a_reason_if_there_is_no_root(run, inputs, reason):
     found = run(ROOT, **inputs)
     assert found["status"] == "completed"
-    assert found["outputs"] == {"refused": why}
+    assert found["outputs"] == {"refused": reason}
 
 
-# --- rates.py: once more, and then another tool
+# --- rates.py: retries, and a fallback
 
 
 def attempts(found):
     return {each["vertex"]: each["attempt"] for each in found["runs"]}
 
 
-def test_the_latest_rate_is_taken_where_it_is_known(run, source):
+def test_exchange_uses_the_latest_rate_if_available(run, source):
     source.is_down = 0
     found = run(EXCHANGE, euros=100, currency="CHF")
     assert found["outputs"] == {"amount": 95.0, "day": "2026-11-20"}
     assert attempts(found) == {"latest": 1, "convert": 1}
 
 
-def test_a_source_that_was_down_is_asked_again(run, source):
+def test_exchange_retries_an_unavailable_source(run, source):
     source.is_down = 1
     found = run(EXCHANGE, euros=100, currency="CHF")
     assert found["status"] == "completed"
@@ -140,7 +140,7 @@ def test_a_source_that_was_down_is_asked_again(run, source):
     assert attempts(found) == {"latest": 2, "convert": 1}
 
 
-def test_the_kept_rate_stands_in_for_a_source_that_is_down_three_times(run, source):
+def test_exchange_uses_the_stored_rate_after_three_failures(run, source):
     source.is_down = 3
     found = run(EXCHANGE, euros=100, currency="CHF")
     assert found["status"] == "completed"
@@ -148,7 +148,7 @@ def test_the_kept_rate_stands_in_for_a_source_that_is_down_three_times(run, sour
     assert attempts(found) == {"latest": 3, "kept": 1, "convert": 1}
 
 
-def test_a_currency_without_a_rate_is_refused(run, source):
+def test_exchange_refuses_a_currency_without_a_rate(run, source):
     source.is_down = 0
     found = run(EXCHANGE, euros=100, currency="XXX")
-    assert found["outputs"] == {"refused": "on 2026-11-20 there was no rate of XXX"}
+    assert found["outputs"] == {"refused": "XXX has no rate on 2026-11-20"}

@@ -121,7 +121,7 @@ def test_usage_errors(home, workflows, options, code):
 def test_missing_input_error_names_option(home, workflows):
     result = home.run("workflow", "simulate", workflows / "write.json")
     assert result.code == 2
-    assert "Pass --input topic=…\n" in result.stderr
+    assert "Pass --input topic=VALUE.\n" in result.stderr
 
 
 def test_unreachable_server_is_reported(home, workflows):
@@ -204,7 +204,7 @@ def test_unknown_price_name_has_suggestion(home, workflows):
     result = home.run(*arguments, "--price", "xyz.example.math.smu@1=0.5")
     told = "--price: 'xyz.example.math.smu@1' is not a tool or a vertex of the workflow"
     assert told in result.stderr
-    assert "did you mean xyz.example.math.sum@1?" in result.stderr
+    assert "Did you mean xyz.example.math.sum@1?" in result.stderr
 
 
 def test_a_stub_for_inputs_that_nobody_has_is_told_with_its_place(home, workflows, tmp_path):

@@ -366,7 +366,7 @@ async def test_coins_do_not_help_when_only_the_address_balance_pays(client, give
         await client.execute(read_clock(), budget=BUDGET, gas=GasSource.ADDRESS_BALANCE)
     assert caught.value.code == "not_enough_sui"
     assert caught.value.details["lacking_mist"] == 1
-    deposit = f"deposit 0.000000001 SUI or more in the address balance of {client.address}"
+    deposit = f"Deposit 0.000000001 SUI or more in the address balance of {client.address}"
     assert deposit in caught.value.hint
 
 

@@ -325,9 +325,9 @@ async def test_shortage_hint_names_the_faucet_or_amount_and_address(chain, bob):
         assert mist >= 361_200_001
         said = f"{mist // 10**9}.{mist % 10**9:09d}".rstrip("0")
         sends = (
-            f"send {said} SUI or more to {bob.address}, for example with `nexus_tools.sui.client"
+            f"Send {said} SUI or more to {bob.address}, for example with `nexus_tools.sui.client"
         )
-        expected = sends if faucet else f"send {said} SUI or more to {bob.address} on "
+        expected = sends if faucet else f"Send {said} SUI or more to {bob.address} on "
         assert expected in caught.value.hint
 
 

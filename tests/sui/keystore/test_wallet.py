@@ -186,4 +186,4 @@ def test_misspelt_alias_gets_a_suggestion(path):
     wallet.new("publisher")
     with pytest.raises(NotFoundError) as caught:
         wallet.account("pubisher")
-    assert caught.value.hint == "did you mean publisher?"
+    assert caught.value.hint == "Did you mean publisher?"

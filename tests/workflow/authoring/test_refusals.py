@@ -592,14 +592,14 @@ def test_what_a_loop_in_a_for_each_gave_is_collected_of_a_step_behind_the_loop()
 @pytest.mark.parametrize(
     ("line", "hint"),
     [
-        ("flow.add(summarise, found.ok.papers)", "name the port: flow.add(summarise, paper=…)"),
+        ("flow.add(summarise, found.ok.papers)", "Name the port: flow.add(summarise, paper=…)."),
         (
             "flow.add(post, text=flow.for_each(found.ok.papers))",
-            "write: with flow.for_each(…) as element",
+            "Write: with flow.for_each(…) as element.",
         ),
         (
             "flow.add(post, text=flow.loop(text=topic))",
-            "write: with flow.loop(…) as loop, and name a value: loop.text",
+            "Write: with flow.loop(…) as loop, and name a value: loop.text.",
         ),
     ],
 )
@@ -636,13 +636,13 @@ def test_a_warning_names_the_line():
 
 def test_where_a_step_stands_in_place_of_a_value_the_hint_names_a_port_of_it():
     assert refused(FOUND + "flow.add(write, notes=found)").hint == (
-        "name a variant and a port: search.ok.papers"
+        "Name a variant and a port: search.ok.papers."
     )
     assert refused("flow.add(post, text=flow.add(post, text=topic))").hint == (
-        "name a variant and a port: post.ok.url"
+        "Name a variant and a port: post.ok.url."
     )
     assert refused("flow.add(write, notes=flow.add('xyz.example.other@1'))").hint == (
-        "name a variant and a port: other.variant.port"
+        "Name a variant and a port: other.variant.port."
     )
 
 
@@ -660,7 +660,7 @@ def test_where_a_step_stands_in_place_of_a_value_the_hint_names_a_port_of_it():
             """,
             11,
             "short.ok.text is there once for each element of the for_each of line 7",
-            "collect all of them into a list: flow.collect(short.ok.text)",
+            "Collect all of them into a list: flow.collect(short.ok.text).",
         ),
         (
             """
@@ -686,7 +686,7 @@ def test_where_a_step_stands_in_place_of_a_value_the_hint_names_a_port_of_it():
                 "short.ok.text is there in each round of the loop of line 6, "
                 "and nothing says which is the last"
             ),
-            "use another variant of verdict, which decides, and have it hand the value on",
+            "Use another variant of verdict, which decides, and have it hand the value on.",
         ),
         (
             """
@@ -694,7 +694,7 @@ def test_where_a_step_stands_in_place_of_a_value_the_hint_names_a_port_of_it():
             """,
             6,
             "search names no port",
-            "name a variant and a port: search.ok.papers",
+            "Name a variant and a port: search.ok.papers.",
         ),
     ],
 )
@@ -712,6 +712,6 @@ def test_steps_have_the_names_of_their_variables(tmp_path, program, line, messag
 
 
 def test_what_was_probably_meant_is_in_the_hint():
-    assert refused("flow.add(search, topc=topic)").hint == "did you mean topic?"
-    assert refused(FOUND + "found.ok.paper").hint == "did you mean papers?"
-    assert refused(FOUND + "found.what").hint == "it has ok"
+    assert refused("flow.add(search, topc=topic)").hint == "Did you mean topic?"
+    assert refused(FOUND + "found.ok.paper").hint == "Did you mean papers?"
+    assert refused(FOUND + "found.what").hint == "It has ok."

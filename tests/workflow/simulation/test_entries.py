@@ -39,7 +39,7 @@ def test_of_several_groups_one_is_named():
     assert "sums, both" in refused("group_missing", select_entry_group, document(TWO)).message
     assert (
         refused("group_unknown", select_entry_group, document(TWO), "bot").hint
-        == "did you mean both?"
+        == "Did you mean both?"
     )
 
 
@@ -62,7 +62,7 @@ def test_ports_of_other_groups_are_not_asked_for():
 
 def test_a_name_that_several_ports_have_names_none():
     error = refused("input_unknown", values, {"a": 1})
-    assert error.hint == "there is b, c, add.a, add.b, mul.a, mul.c"
+    assert error.hint == "There is b, c, add.a, add.b, mul.a, mul.c."
 
 
 def test_what_is_missing_is_named_by_the_shortest_names():

@@ -528,7 +528,7 @@ async def test_events_are_those_that_the_semantics_were_told():
     document = Document((vertex("a", "x"),), ())
     found = await simulate(document, {"x": 1}, {"a": ECHO})
     names = [(at_ms, type(event).__name__) for at_ms, event in found.events]
-    assert names == [(0, "Begun"), (0, "Requested"), (1_000, "Closed")]
+    assert names == [(0, "GroupStarted"), (0, "RunRequested"), (1_000, "RunClosed")]
 
 
 @pytest.mark.parametrize("name", ["count", "write"])

@@ -110,5 +110,5 @@ def _missing(name: str) -> NotFoundError:
     return NotFoundError(
         "framework_missing",
         f"the available framework does not have {name}",
-        hint="generate from a published package: pass its ID on a network",
+        hint="Generate from a published package: pass its ID on a network.",
     )

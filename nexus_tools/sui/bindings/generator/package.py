@@ -90,7 +90,7 @@ def _check_bases(bases: Mapping[str, str], plan: Plan) -> None:
             raise UsageError(
                 "base_unknown",
                 f"{name}={path} does not name a struct of the package and a base class",
-                hint="write module::Struct=package.module:Class",
+                hint="Write module::Struct=package.module:Class.",
             )
 
 
@@ -117,7 +117,7 @@ def write_bindings(folder: Path, files: Mapping[str, str]) -> None:
 
 def _check_name(folder: Path) -> None:
     name = folder.name
-    hint = f"use another name, such as bindings_of_{re.sub(r'[^a-zA-Z0-9]', '_', name)}"
+    hint = f"Use another name, such as bindings_of_{re.sub(r'[^a-zA-Z0-9]', '_', name)}."
     if not is_importable(name):
         raise UsageError(
             "folder_not_importable",
@@ -145,7 +145,7 @@ def _refuse_strange(folder: Path, files: Mapping[str, str]) -> None:
                 f"{folder} has files that were not generated: {path.name} would be overwritten"
                 if path.exists()
                 else f"{folder} is not empty and does not contain bindings",
-                hint="use an empty or a new folder",
+                hint="Use an empty or a new folder.",
             )
 
 

@@ -97,8 +97,8 @@ def make_plan(
         raise UsageError(
             "package_twice",
             "two of the packages have the same address in their bytecode",
-            hint="pass a dependency of the package by name only: --include NAME; publish other"
-            " packages, and pass their IDs",
+            hint="Pass a dependency of the package by name only: --include NAME. Publish other"
+            " packages, and pass their IDs.",
         )
     used_types = [
         named for place in places for module in place.modules for named in module.held_types()
@@ -123,7 +123,7 @@ def _place(folder: str, package: PackageSource) -> Place:
         raise UsageError(
             "package_ambiguous",
             f"{package.origin} has modules of {len(contents)} packages, expected one",
-            hint="pass the modules of one package, and other packages by --include",
+            hint="Pass the modules of one package, and other packages by --include.",
         )
     ((address, modules),) = contents.items()
     _check_names(package.origin, modules)
@@ -147,7 +147,7 @@ def _check_folders(places: Sequence[Place], taken: Collection[str]) -> None:
                 "bindings_name_taken",
                 f"bindings cannot be in a folder {place.folder!r}: the name is taken by a module"
                 " or cannot be imported",
-                hint="use another name for the package: --include NAME=...",
+                hint="Use another name for the package: --include NAME=...",
             )
 
 
@@ -182,7 +182,7 @@ def _not_generated(
     return ValidationError(
         "types_not_generated",
         f"fields use types of other packages: {', '.join(types)}",
-        hint=f"also generate their packages: {' '.join(options)}",
+        hint=f"Also generate their packages: {' '.join(options)}.",
         details={"types": types},
     )
 

@@ -139,7 +139,7 @@ def elements(
         raise ValidationError(
             "element_type_unknown",
             "the vector is empty, and the package of its element type is unknown published",
-            hint="create it with `builder.make_move_vec([], TYPE_TAG)`, and pass the"
-            " result; the type's bindings return the tag: `Class.type_tag(its_package)`",
+            hint="Create it with `builder.make_move_vec([], TYPE_TAG)`, and pass the"
+            " result. The type's bindings return the tag: `Class.type_tag(its_package)`.",
         )
     return builder.make_move_vec(values, element)

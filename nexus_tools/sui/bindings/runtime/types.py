@@ -166,5 +166,5 @@ def _unknown(name: str) -> NotFoundError:
     return NotFoundError(
         "type_unknown",
         f"bindings for {name} do not exist",
-        hint="generate them along with its package, and pass the published package",
+        hint="Generate them along with its package, and pass the published package.",
     )

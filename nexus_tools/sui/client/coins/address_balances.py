@@ -23,8 +23,8 @@ async def check_address_balances(connection: Connection) -> None:
         "address_balances_unsupported",
         f"{network} does not support address balances yet: it has protocol version"
         f" {config.protocol_version}",
-        hint="payments need address balances: use mainnet with protocol version 124 or later,"
-        " or a localnet",
+        hint="Payments need address balances. Use mainnet with protocol version 124 or later,"
+        " or a localnet.",
         details={"protocol_version": config.protocol_version},
     )
 

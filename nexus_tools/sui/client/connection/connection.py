@@ -364,7 +364,7 @@ def check_chain(url: str, found: str, expected: str) -> None:
         raise UnreachableError(
             "wrong_chain",
             f"the node at {url} is on chain {found}, expected {expected}",
-            hint="check the network's URL; devnet and localnets are reset from time to time",
+            hint="Check the network's URL. Devnet and localnets are reset from time to time.",
             details={"url": url, "found": found, "expected": expected},
         )
 
@@ -386,7 +386,7 @@ def _closed() -> NexusError:
     return UsageError(
         "client_closed",
         "the client is not open",
-        hint="open it with `async with SuiClient(...) as client:`",
+        hint="Open it with `async with SuiClient(...) as client:`.",
     )
 
 

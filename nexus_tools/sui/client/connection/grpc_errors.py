@@ -42,7 +42,7 @@ def _unreachable(url: str, reason: str, **details: float) -> NexusError:
     return UnreachableError(
         "node_unreachable",
         f"the node at {url} does not respond: {reason}",
-        hint="check the network's URL and your connection; start the localnet if you use one",
+        hint="Check the network's URL and your connection. If you use a localnet, start it.",
         details={"url": url, **details},
     )
 
@@ -51,7 +51,7 @@ def _busy(url: str, error: "RpcError") -> NexusError:
     return UnreachableError(
         "node_busy",
         f"the node at {url} is busy: {error.details()}",
-        hint="wait a moment, or use another node",
+        hint="Wait a moment, or use another node.",
         details=_details(error),
     )
 
@@ -64,7 +64,7 @@ def _unsupported(url: str, error: "RpcError") -> NexusError:
     return UnsupportedByNodeError(
         "node_unsupported",
         f"the node at {url} does not support this: {error.details()}",
-        hint="use another node",
+        hint="Use another node.",
         details=_details(error),
     )
 
@@ -73,7 +73,7 @@ def _not_allowed(url: str, error: "RpcError") -> NexusError:
     return NotAllowedError(
         "node_refused_access",
         f"the node at {url} refuses access: {error.details()}",
-        hint="check whether the provider requires a key in the URL",
+        hint="Check whether the provider requires a key in the URL.",
         details=_details(error),
     )
 

@@ -162,7 +162,7 @@ class CheckpointEventSource:
             raise NotFoundError(
                 "history_missing",
                 f"the node no longer has checkpoint {sequence_number}, so events are missing",
-                hint="use a node with a longer history, or start again from now",
+                hint="Use a node with a longer history, or start again from now.",
                 details=error.details,
             ) from error
         return response.checkpoint

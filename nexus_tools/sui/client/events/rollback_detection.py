@@ -182,7 +182,7 @@ class RollbackDetector:
             CHAIN_ROLLED_BACK,
             f"the node at {url} no longer has the chain that was read up to checkpoint"
             f" {reached.checkpoint}: the chain was rolled back",
-            hint="discard the events read since then, and start again from an earlier cursor",
+            hint="Discard the events read since then, and start again from an earlier cursor.",
             details={"url": url, "checkpoint": reached.checkpoint, "common": common},
         )
 

@@ -60,5 +60,5 @@ def too_many_coins_error(required: int | None, available: int) -> InsufficientFu
         f"a transaction takes {MAX_PAYMENT_COINS} coins, and the wallet's largest contain"
         f" {sui(available)}; the wallet has enough SUI, but in more coins"
     )
-    error.hint = "merge them with `nexus-tools wallet merge` or `SuiClient.merge_coins`"
+    error.hint = "Merge them with `nexus-tools wallet merge` or `SuiClient.merge_coins`."
     return error

@@ -188,10 +188,10 @@ def _words(error: ExecutionError) -> str:
 
 
 _HINTS = {
-    ErrorKind.INSUFFICIENT_GAS: "omit the budget to have it estimated, or increase it",
+    ErrorKind.INSUFFICIENT_GAS: "Omit the budget to have it estimated, or increase it.",
     ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR: (
-        "find the reason on a localnet: `nexus-tools localnet trace DIGEST`, or for a transaction"
-        " that was not sent `nexus-tools localnet trace --simulate FILE`"
+        "Find the reason on a localnet: `nexus-tools localnet trace DIGEST`, or for a transaction"
+        " that was not sent `nexus-tools localnet trace --simulate FILE`."
     ),
-    ErrorKind.INSUFFICIENT_COIN_BALANCE: "take at most the coin's balance from it",
+    ErrorKind.INSUFFICIENT_COIN_BALANCE: "Take at most the coin's balance from it.",
 }

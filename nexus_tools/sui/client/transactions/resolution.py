@@ -120,7 +120,7 @@ async def resolve(
             raise NotFoundError(
                 "object_unknown",
                 f"the object {object_id} does not exist on {connection.network.name}",
-                hint="check the ID and the network; the object may have been deleted",
+                hint="Check the ID and the network. The object may have been deleted.",
             )
         known.add_object(value)
         states[object_id] = value.owner, value.reference()
@@ -149,7 +149,7 @@ def _argument(
         raise ValidationError(
             "object_is_a_field",
             f"{wanted.object_id} is a field of {owner.parent}",
-            hint="pass the object that contains the field",
+            hint="Pass the object that contains the field.",
         )
     # It was sent to an object that is also an input: the transaction receives it from there.
     if isinstance(owner, AddressOwner) and owner.address in known:
@@ -164,7 +164,7 @@ def _check_owner(owner: Address, object_id: Address, sender: Address | None) -> 
         raise NotAllowedError(
             "object_not_owned",
             f"{object_id} belongs to {owner}, not to {sender}",
-            hint="sign with the wallet that owns the object",
+            hint="Sign with the wallet that owns the object.",
         )
 
 

@@ -193,7 +193,7 @@ class Attempts:
             raise UsageError(
                 "gas_coin_unavailable",
                 "the commands use the gas coin, which does not exist if the address balance pays",
-                hint="withdraw funds with `builder.withdrawal`, or pay with coins",
+                hint="Withdraw funds with `builder.withdrawal`, or pay with coins.",
             )
         references = tuple(
             value.reference

@@ -46,8 +46,8 @@ async def explain_unverified(
     return RefusedOnChainError(
         error.code,
         f"{error.message}: {'; '.join((*missing, *differing))}",
-        hint="compile it with the package versions that the network has and that its dependencies"
-        " were compiled with, or call another function",
+        hint="Compile it with the package versions that the network has and that its dependencies"
+        " were compiled with, or call another function.",
         details=error.details | {"missing": missing, "differing": differing},
     )
 

@@ -54,7 +54,7 @@ def protocol_rules(version: int) -> ProtocolRules:
             "protocol_version_unknown",
             f"protocol version {version} is not supported: expected"
             f" {PROTOCOL_VERSION} to {NEWEST_PROTOCOL_VERSION}",
-            hint=f"omit the version to use {PROTOCOL_VERSION}, the version of the framework here",
+            hint=f"Omit the version to use {PROTOCOL_VERSION}, the version of the framework here.",
         )
     values: dict[str, int] = {}
     for changed_in, changes in _CHANGES.items():

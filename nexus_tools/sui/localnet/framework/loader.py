@@ -31,7 +31,7 @@ FRAMEWORK_NAMES: Mapping[bytes, str] = {
 }
 """The packages of the framework, with their named addresses in sources."""
 
-_HINT = "pip install 'nexus-tools[localnet]'"
+_HINT = "Run `pip install 'nexus-tools[localnet]'`."
 _LIBRARY_SUFFIXES = (".so", ".pyd", ".dylib")
 
 DEPENDENCIES: dict[bytes, tuple[bytes, ...]] = {

@@ -104,7 +104,7 @@ def create_network(
         raise NexusError(
             "framework_unsupported",
             f"cannot create a network with the framework of {release.name}: {error}",
-            hint="try an older or newer release, or omit it to use the bundled framework",
+            hint="Try an older or newer release, or omit it to use the bundled framework.",
         ) from None
     data = system_data(Genesis(tuple(objects)))
     data_bytes = data.encode()
@@ -135,14 +135,14 @@ def check_genesis_config(ledger: Ledger, protocol_version: int, origin: Origin) 
         raise WrongStateError(
             "genesis_config_differs",
             f"the existing network has another framework than {release.name}",
-            hint="start it without a framework, or use another folder: --state FOLDER",
+            hint="Start it without a framework, or use another folder: --state FOLDER.",
         )
     if origin.protocol_version not in (None, protocol_version):
         raise WrongStateError(
             "genesis_config_differs",
             f"the existing network has protocol version {protocol_version}, not"
             f" {origin.protocol_version}",
-            hint="start it without a version, or use another folder: --state FOLDER",
+            hint="Start it without a version, or use another folder: --state FOLDER.",
         )
 
 

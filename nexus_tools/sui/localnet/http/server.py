@@ -55,7 +55,7 @@ class HttpServer:
             raise UsageError(
                 "port_unavailable",
                 f"cannot listen on {host}:{port}: {reason}",
-                hint="choose another port, or 0 for a free one; another program may use this one",
+                hint="Choose another port, or 0 for a free one.",
             ) from None
         return int(self._server.sockets[0].getsockname()[1])
 

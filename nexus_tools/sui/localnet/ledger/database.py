@@ -195,7 +195,7 @@ class State:
             raise ValidationError(
                 "state_format_unsupported",
                 f"the state in {self.path} has format {number}, but this version expects {FORMAT}",
-                hint="start with a new directory, or use the version that created this one",
+                hint="Start with a new directory, or use the version that created this one.",
             )
 
 
@@ -230,7 +230,7 @@ def _translated(path: Path | None, error: sqlite3.DatabaseError) -> NexusError:
         return WrongStateError(
             "state_locked",
             f"the state in {path} is in use by another process",
-            hint="stop the other localnet, or use another directory for this one",
+            hint="Stop the other localnet, or use another directory for this one.",
         )
     return NexusError("state_write_failed", f"cannot write the state in {_place(path)}: {error}")
 
@@ -240,7 +240,7 @@ def damaged_error(path: Path | None, reason: str) -> ValidationError:
     return ValidationError(
         "state_damaged",
         f"the state in {_place(path)} is damaged: {reason}",
-        hint="restore a copy of the state, or start with a new directory",
+        hint="Restore a copy of the state, or start with a new directory.",
     )
 
 

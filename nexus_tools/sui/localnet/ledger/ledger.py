@@ -342,7 +342,7 @@ class Ledger:
                 "snapshot_not_found",
                 f"the snapshot at checkpoint {snapshot.checkpoint} no longer exists:"
                 " the ledger was reverted to an earlier point",
-                hint="take a new snapshot after a revert to an earlier one",
+                hint="Take a new snapshot after a revert to an earlier one.",
             )
         # The database changes before the memory: a process that dies in between restarts at the
         # snapshot. The record changes before the rows, because it must not name a deleted

@@ -80,8 +80,8 @@ class ProgressRecord:
             "state_incomplete",
             f"the state in {self.path.parent} lost data: {finding}, but it had reached"
             f" checkpoint {self.progress.number} of chain {self.progress.chain_id}",
-            hint="restore a copy of the folder, or start with another folder;"
-            f" to continue with the rest of the data, delete {self.path}",
+            hint="Restore a copy of the folder, or start with another folder."
+            f" To continue with the rest of the data, delete {self.path}.",
         )
 
     def move_forward(self, progress: Progress) -> None:
@@ -131,8 +131,8 @@ class ProgressRecord:
             raise ValidationError(
                 "state_damaged",
                 f"cannot read {self.path}: {error}",
-                hint="restore a copy of the folder, or start with another folder;"
-                " to continue without the record, delete it",
+                hint="Restore a copy of the folder, or start with another folder."
+                " To continue without the record, delete it.",
             ) from None
 
 

@@ -56,7 +56,7 @@ class NetworkClock:
             raise ValidationError(
                 "clock_advance_invalid",
                 f"cannot move the clock by {milliseconds} ms",
-                hint="move it forward, at most to the end of the year 9999",
+                hint="Move it forward, at most to the end of the year 9999.",
             )
         # Offsets are relative to the machine's clock, not cumulative. With ((3, 500), (7, 800)) the
         # offset from checkpoint 7 on is 800 ms, not 1300.

@@ -95,5 +95,5 @@ class Faucet:
         raise WrongStateError(
             "faucet_empty",
             f"the faucet has only {balance} MIST left; this needs {needed_mist} MIST",
-            hint="request less, or start a new network",
+            hint="Request less, or start a new network.",
         )

@@ -56,7 +56,7 @@ def trace_transaction(node: Node, digest: Digest) -> TransactionTrace:
         raise NotFoundError(
             "transaction_not_found",
             f"transaction {digest} does not exist on this chain",
-            hint="check the digest; a revert removes all transactions after the snapshot",
+            hint="Check the digest. A revert removes all transactions after the snapshot.",
         )
     epoch = node.epochs.get(executed.effects.epoch)
     assert epoch is not None
@@ -67,7 +67,7 @@ def trace_transaction(node: Node, digest: Digest) -> TransactionTrace:
         raise WrongStateError(
             "trace_failed",
             f"transaction {digest} cannot be executed again: {refusal}",
-            hint="use the version of nexus-tools that executed it, if the chain is older",
+            hint="Use the version of nexus-tools that executed it, if the chain is older.",
         ) from None
     return _trace(executed, result, executor)
 

@@ -60,7 +60,7 @@ def test_missing_wheel_is_reported_with_its_extra(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(NotFoundError, match=r"sui-sandbox.* is not installed") as caught:
         loader.find_library()
-    assert caught.value.hint == "pip install 'nexus-tools[localnet]'"
+    assert caught.value.hint == "Run `pip install 'nexus-tools[localnet]'`."
 
 
 def test_other_framework_is_rejected_with_expected_version(monkeypatch, tmp_path):

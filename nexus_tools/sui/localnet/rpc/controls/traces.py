@@ -59,7 +59,7 @@ def _trace(node: Node, subject: Digest | bytes) -> TransactionTrace:
         raise WrongStateError(
             "transaction_executed",
             f"transaction {digest} was already executed",
-            hint="trace it by its digest",
+            hint="Trace it by its digest.",
         ) from None
 
 
