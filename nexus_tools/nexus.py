@@ -5,32 +5,20 @@ import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
-from nexus_tools.contracts import (
-    Deployment,
-    LockDeployment,
-    Publisher,
-    RegistryEvent,
-    check_compatibility,
-    event_filter,
-    parse_event,
-)
+from nexus_tools.contracts import Deployment, check_compatibility
 from nexus_tools.contracts.move_bindings.leader import Leader as RegisteredLeader
 from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.errors import UsageError, WrongStateError
 from nexus_tools.registry import (
-    Executions,
-    ExecutionState,
     InvocationFailedError,
     Invocations,
     LeaderRef,
     LeaderRegistry,
-    Questions,
-    Schedules,
     ToolRegistry,
-    Workflows,
 )
 from nexus_tools.settings.directories import cache_directory
 from nexus_tools.settings.network_selection import KeySelector, NetworkLike, resolve_network_and_key
@@ -44,10 +32,10 @@ from nexus_tools.sui.types.digest import Digest
 from nexus_tools.tool import Answer, Failure, InterfaceValidator, ToolFqn
 
 if TYPE_CHECKING:
+    from nexus_tools.contracts import LockDeployment, RegistryEvent
     from nexus_tools.leader import Fetch, Leader
+    from nexus_tools.registry import Executions, ExecutionState, Questions, Schedules, Workflows
     from nexus_tools.registry.domain_proof import DomainProof
-
-Event = TypeVar("Event", bound=RegistryEvent)
 
 _ENOUGH_MIST = 1_000_000_000
 """The minimum balance before publishing or leading; with less, the faucet is used."""
@@ -57,7 +45,7 @@ _ENOUGH_MIST = 1_000_000_000
 class PackageEvent:
     """An event of the packages with its position on chain; the time is in ms since 1970."""
 
-    event: RegistryEvent
+    event: "RegistryEvent"
     transaction: Digest
     checkpoint: int
     timestamp_ms: int | None
@@ -75,13 +63,40 @@ class Nexus:
     def __init__(self, client: SuiClient, deployment: Deployment, *, dry_run: bool = False) -> None:
         self.client = client
         self.deployment = deployment
+        self._dry_run = dry_run
         self.tools = ToolRegistry(client, deployment, dry_run=dry_run)
         self.invocations = Invocations(client, deployment, dry_run=dry_run)
         self.leaders = LeaderRegistry(client, deployment, dry_run=dry_run)
-        self.workflows = Workflows(client, deployment, dry_run=dry_run)
-        self.executions = Executions(client, deployment, dry_run=dry_run)
-        self.schedules = Schedules(client, deployment, dry_run=dry_run)
-        self.questions = Questions(client, deployment, dry_run=dry_run)
+
+    # The services of workflows are imported late: they take longer than everything else.
+
+    @cached_property
+    def workflows(self) -> "Workflows":
+        """The published workflows."""
+        from nexus_tools.registry import Workflows  # noqa: PLC0415
+
+        return Workflows(self.client, self.deployment, dry_run=self._dry_run)
+
+    @cached_property
+    def executions(self) -> "Executions":
+        """The executions of workflows."""
+        from nexus_tools.registry import Executions  # noqa: PLC0415
+
+        return Executions(self.client, self.deployment, dry_run=self._dry_run)
+
+    @cached_property
+    def schedules(self) -> "Schedules":
+        """The schedules that start executions."""
+        from nexus_tools.registry import Schedules  # noqa: PLC0415
+
+        return Schedules(self.client, self.deployment, dry_run=self._dry_run)
+
+    @cached_property
+    def questions(self) -> "Questions":
+        """The questions that workflows ask."""
+        from nexus_tools.registry import Questions  # noqa: PLC0415
+
+        return Questions(self.client, self.deployment, dry_run=self._dry_run)
 
     # --- Opening
 
@@ -97,10 +112,8 @@ class Nexus:
         """Open the published deployment on a network; without a key it is read-only.
 
         Networks, keys and deployments are found by name as on the command line. A pysui
-        configuration provides its active profile and, if no other key is given, its active key.
-
-        Raises `network_unknown`, `account_unknown`, `package_not_published` and
-        `package_incompatible`.
+        configuration provides its active profile, and its active key by default. Raises
+        `network_unknown`, `account_unknown`, `package_not_published` or `package_incompatible`.
         """
         network, signer = resolve_network_and_key(where, key)
         async with SuiClient(network, signer) as client:
@@ -121,6 +134,8 @@ class Nexus:
         propose one, which waits for 14 days. Without `lock` the key receives the `UpgradeCap`. If
         the network is given by name, `at` finds the deployment later.
         """
+        from nexus_tools.contracts import Publisher  # noqa: PLC0415
+
         network, signer = resolve_network_and_key(where, key)
         if signer is None:
             raise UsageError("key_missing", "publishing the packages requires a key")
@@ -185,7 +200,7 @@ class Nexus:
         workflow: ToolFqn | str,
         inputs: Mapping[str, Any],
         **terms: Any,
-    ) -> ExecutionState:
+    ) -> "ExecutionState":
         """Start an execution of a workflow, wait for its end, and return its final state.
 
         `terms` are those of `Executions.start`, whose errors it raises. The results are stored on
@@ -232,7 +247,7 @@ class Nexus:
     # --- Events
 
     async def events(
-        self, *kinds: type[RegistryEvent], after: Cursor | None = None, timestamps: bool = False
+        self, *kinds: "type[RegistryEvent]", after: Cursor | None = None, timestamps: bool = False
     ) -> AsyncGenerator[PackageEvent, None]:
         """Yield events from now on, or from `after` a cursor, in order and without end.
 
@@ -242,6 +257,8 @@ class Nexus:
         Raises `chain_rolled_back` if the chain was rolled back before a yielded event or the
         cursor, for example by a revert of a localnet.
         """
+        from nexus_tools.contracts import event_filter, parse_event  # noqa: PLC0415
+
         kinds_filter = event_filter(self.deployment, *kinds)
         items = follow_events(self.client, kinds_filter, after, timestamps=timestamps)
         async with aclosing(items):
@@ -308,8 +325,10 @@ class Nexus:
             yield leader
 
 
-async def _locks(client: SuiClient, settings: Settings | None) -> LockDeployment:
+async def _locks(client: SuiClient, settings: Settings | None) -> "LockDeployment":
     """Return the network's `upgrade_lock` from the settings, or publish a new one."""
+    from nexus_tools.contracts import Publisher  # noqa: PLC0415
+
     name, chain_id = client.network.name, await client.chain_id()
     locks = None if settings is None else settings.find_locks(name, chain_id)
     if locks is None:

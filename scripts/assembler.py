@@ -19,7 +19,7 @@ _VERSION, _FLAVOR = 7, 5
 
 
 class Assembler:
-    """The tables of a module; each added item is stored once, and its index is returned.
+    """The tables of a module. Each added item is stored once, and its index is returned.
 
     `rows` are the initial contents of the tables.
     """
@@ -74,7 +74,7 @@ class Assembler:
         returns: Iterable[SignatureToken] = (),
         constraints: Iterable[Ability] = (),
     ) -> int:
-        """Add the handle of a function; `constraints` are those of its type parameters."""
+        """Add the handle of a function. `constraints` are those of its type parameters."""
         handle = FunctionHandle(
             module,
             self.identifier(name),

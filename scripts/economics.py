@@ -112,7 +112,7 @@ class Economy:
 
     @property
     def record_mist(self) -> int:
-        """The cost of settling `RECORDS` of one's own invocations: prices and fees come back."""
+        """The cost of settling `RECORDS` own invocations. Prices and fees return to the payer."""
         verbs = ("request, 16 at once", "settle, 16 at once", "delete, 16 at once")
         return RECORDS * sum(self.verbs[verb].mist() for verb in verbs)
 
@@ -130,7 +130,7 @@ class _World:
         self.verbs: dict[str, Cost] = {}
 
     async def found(self) -> Address:
-        """Register a leader, and three tools that list it; return the leader."""
+        """Register a leader, and three tools that list it. Return the leader."""
         sent, leader = await self.leaders.register("measured", activate=True)
         self.verbs["register a leader"] = cost_of(sent)
         terms = {
@@ -180,7 +180,7 @@ class _World:
         return found
 
     def _measured(self, verb: str, cost: Cost, count: int) -> None:
-        """Record the cost of an operation alone, or its share in a transaction of 16."""
+        """Record the cost of a single operation, or its share in a transaction of 16."""
         if count == 1:
             self.verbs[verb] = cost
         elif count == 16:
@@ -194,7 +194,7 @@ class _World:
         count: int,
         asked: Mapping[str, object] = _INPUTS,
     ) -> Cost:
-        """Close invocations in one transaction; return the cost of one and record its deletion."""
+        """Close invocations in one transaction. Return the cost of one and record its deletion."""
         places = await self.request(name, leader, count, asked)
         builder = TransactionBuilder()
         for place in places:
@@ -271,7 +271,7 @@ async def measure(protocol: int) -> Economy:
             )
 
 
-# --- What is printed
+# --- Output
 
 
 def verbs_table(economies: Sequence[Economy]) -> Iterable[str]:
@@ -365,7 +365,7 @@ def _document(economy: Economy) -> dict[str, object]:
 
 
 def main() -> int:
-    """Measure and print; return 1 if another action than settling pays by the default settings."""
+    """Measure and print. Return 1 if another action than settling pays by the default settings."""
     parser = argparse.ArgumentParser(prog="scripts/economics", description=__doc__)
     parser.add_argument("--json", action="store_true", help="figures for programs")
     arguments = parser.parse_args()

@@ -178,7 +178,11 @@ class _World:
         one, two, three = [
             (
                 await schedules.create(
-                    self.pair, {"e": 1}, Timing(plan, None), each_mist=2 * _SUI, **options
+                    self.pair,
+                    {"e": 1},
+                    Timing(plan, None),
+                    funds_per_execution_mist=2 * _SUI,
+                    **options,
                 )
             ).schedule
             for _ in range(3)
@@ -321,7 +325,7 @@ def measure_executions(protocol: int) -> Mapping[str, Step]:
     return steps
 
 
-# --- What is printed
+# --- Output
 
 
 def execution_table(protocol: int, steps: Mapping[str, Step]) -> Iterable[str]:

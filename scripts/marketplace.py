@@ -12,8 +12,10 @@ from enum import Enum, auto
 from random import Random
 
 REFUSED_AFTER = 3
-"""How many answers a leader may take for nothing before the server of a tool that has a price
-refuses it: answers to invocations that were failed or expired, whoever let that happen."""
+"""The number of unpaid answers after which the server of a priced tool refuses a leader.
+
+An answer is unpaid if its invocation failed or expired, regardless of who caused it.
+"""
 
 
 class LeaderPlay(Enum):
@@ -84,7 +86,7 @@ class Tool:
 
     def responds_to(self, leader: Leader) -> bool:
         """Return whether its server responds to this leader with an answer."""
-        refused = self.price_mist > 0 and self.mark_unpaid[leader.name] >= REFUSED_AFTER
+        refused = self.price_mist > 0 and self.unpaid[leader.name] >= REFUSED_AFTER
         return self.play is not ToolPlay.SILENT and not refused
 
 
@@ -103,13 +105,13 @@ class Result:
     end: End
     closer: Leader | None
     paid: Counter[str]
-    """The change of each party's funds in MIST; the sum is 0."""
+    """The change of each party's funds in MIST. The sum is 0."""
     answers: Mapping[str, int]
     """The number of the tool's answers that each leader received."""
     has_answer: bool
-    """Whether the requester has an answer of the tool's."""
+    """Whether the requester has an answer of the tool."""
     invented: bool
-    """Whether the requester paid for an answer that is not the tool's."""
+    """Whether the requester paid for an invented answer."""
 
 
 def invoke(requester: Requester, tool: Tool, named: Sequence[Leader], fees: Fees) -> Result:
@@ -126,7 +128,7 @@ def invoke(requester: Requester, tool: Tool, named: Sequence[Leader], fees: Fees
     else:
         end, leader = End.EXPIRED, None
     if end is not End.SETTLED:
-        tool.mark_unpaid += taken
+        tool.unpaid += taken
     told = any(worker.league is requester and taken[worker.name] for worker in named)
     real = leader is not None and taken[leader.name] > 0
     return Result(
@@ -182,7 +184,7 @@ class Market:
     leaders: Sequence[Leader]
 
     def draw(self, random: Random) -> tuple[Requester, Tool, tuple[Leader, ...]]:
-        """Draw a requester, a tool and leaders; a requester in league names its own leaders."""
+        """Draw a requester, a tool and leaders. A requester in league names its own leaders."""
         requester, tool = random.choice(self.requesters), random.choice(self.tools)
         known = [leader for leader in tool.leaders if leader.league is requester]
         wanted = known or tool.leaders

@@ -40,7 +40,7 @@ from nexus_tools.sui.types.address import ZERO
 SURVIVORS_MAX = 0.03
 """The maximum share of compiling mutants that may survive."""
 
-# Ten times more than any test of the package takes; a mutant may have an endless loop.
+# Ten times more than any test of the package takes. A mutant may have an endless loop.
 _GAS_LIMIT = GAS_LIMIT // 100
 _TIMEOUT_S = 10.0
 _OWN_ADDRESS = bytes(ZERO)
@@ -56,11 +56,10 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class MutantResult:
-    """A mutant, its fate, and the test that detected it."""
+    """A mutant and its fate."""
 
     mutant: Mutant
     fate: Fate
-    killer: str = ""
 
 
 @dataclass
@@ -88,7 +87,7 @@ class _Calls:
 
 
 class MutantExaminer:
-    """A runner of a package's unit tests on its mutants; dependencies are not mutated."""
+    """A runner of a package's unit tests on its mutants. Dependencies are not mutated."""
 
     def __init__(self, builder: MoveBuilder, package: PackageSources, *, seed: int) -> None:
         self._builder = builder
@@ -111,7 +110,7 @@ class MutantExaminer:
         ]
 
     def examine(self, mutants: Sequence[Mutant]) -> Iterator[MutantResult]:
-        """Yield the result of each mutant; the first mutant of each file comes first."""
+        """Yield the result of each mutant. The first mutant of each file comes first."""
         files = [list(group) for _, group in groupby(mutants, lambda mutant: mutant.path)]
         for together in zip_longest(*files):
             for mutant, module in self._compiled(
@@ -146,7 +145,7 @@ class MutantExaminer:
             if result.verdict is not Verdict.PASS:
                 self._tests.remove(result.test)
                 self._tests.insert(0, result.test)
-                return MutantResult(mutant, Fate.KILLED, result.test.title)
+                return MutantResult(mutant, Fate.KILLED)
         return MutantResult(mutant, Fate.SURVIVED)
 
     def _compile(self, changed: Mapping[str, str]) -> tuple[bytes, ...]:
@@ -173,7 +172,7 @@ class MutantExaminer:
         return [result.test for result in quickest], calls
 
     def _likeliest_first(self, mutant: Mutant) -> list[MoveTest]:
-        """Return the tests of the same module first; among them, recent detectors come first."""
+        """Return the tests of the same module first. Among them, recent detectors come first."""
         calling = self._calls[mutant.path].tests_of(mutant.line)
         tests = [test for test in self._tests if test in calling]
         return sorted(tests, key=lambda test: not test.module.endswith(f"::{mutant.module}_tests"))

@@ -209,7 +209,7 @@ def _different(ours: OurPackage) -> list[str]:
 
 
 def _bindings(ours: OurPackage) -> Mapping[str, str]:
-    """Return the files of the bindings; the folder contains nothing else."""
+    """Return the files of the bindings. The folder contains nothing else."""
     inside = [package for package in PACKAGES if package.within is ours]
     package = _compile(inside[0]).dependencies[ours.name] if inside else _compile(ours)
     along = {
@@ -232,7 +232,7 @@ def _source(name: str, package: CompiledPackage) -> PackageSource:
 def _bytecode_files(ours: OurPackage) -> dict[str, bytes]:
     """Return the files of the bytecode folder: a `.mv` for each module, and `package.json`.
 
-    Dependencies have placeholder addresses of the compilation there; `needs` names them.
+    Dependencies have placeholder addresses of the compilation there. `needs` names them.
     """
     package = _compile(ours)
     modules = {deserialize(module).name: module for module in package.built.modules}

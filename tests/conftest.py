@@ -8,10 +8,12 @@ import ssl
 import subprocess
 import sys
 import threading
+from collections import Counter
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address, ip_network
+from itertools import chain as chained
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,20 @@ def pytest_configure():
 def pytest_collection_modifyitems(items):
     """Run the pages first: each is one long test, and they should not be left to one worker."""
     items.sort(key=lambda item: item.originalname != "test_page_works_as_written")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print how many seconds the tests of each folder took, if there are several folders."""
+    seconds, tests = Counter(), Counter()
+    for report in chained.from_iterable(terminalreporter.stats.values()):
+        if isinstance(report, pytest.TestReport):
+            folder = Path(report.nodeid.partition("::")[0]).parts[:2]
+            seconds[folder] += report.duration
+            tests[folder] += report.when == "call"
+    if len(seconds) > 1:
+        terminalreporter.section("seconds and tests by folder")
+        for folder, took in seconds.most_common():
+            terminalreporter.line(f"{'/'.join(folder):32}{took:8.1f} s{tests[folder]:8}")
 
 
 @pytest.fixture(scope="session")
@@ -149,9 +165,10 @@ def deploy(session_localnet):
     """Publish our package with a key, after funding it with 1 000 SUI; return the deployment."""
     from nexus_tools.contracts import Publisher
     from nexus_tools.sui.client import SuiClient
+    from tests.retry_policies import QUICK
 
     async def publish(admin):
-        async with SuiClient(session_localnet.network, admin) as client:
+        async with SuiClient(session_localnet.network, admin, retry_policy=QUICK) as client:
             return (await Publisher(client).publish()).deployment
 
     def deploy(admin):
@@ -214,10 +231,10 @@ class Chain:
     deployment: object
 
     def client(self, name):
-        from nexus_tools.sui.client import RetryPolicy, SuiClient
+        from nexus_tools.sui.client import SuiClient
+        from tests.retry_policies import QUICK
 
-        quick = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
-        return SuiClient(self.net.network, _key_of(name), retry_policy=quick)
+        return SuiClient(self.net.network, _key_of(name), retry_policy=QUICK)
 
 
 def _key_of(name):

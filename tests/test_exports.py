@@ -22,24 +22,24 @@ def imported_after(program):
     return set(done.stdout.split())
 
 
-def test_importing_it_imports_nothing_heavy():
+def test_package_import_loads_no_heavy_module():
     imported = imported_after("import nexus_tools")
     assert not imported & set(HEAVY)
     ours = {name for name in imported if name.startswith("nexus_tools")}
     assert ours == {"nexus_tools"}
 
 
-def test_an_error_is_imported_without_the_rest():
+def test_error_import_loads_no_heavy_module():
     assert not imported_after("from nexus_tools import NexusError") & set(HEAVY)
 
 
 @pytest.mark.parametrize("name", nexus_tools.__all__)
-def test_what_it_offers_is_there(name):
+def test_exported_name_is_available(name):
     assert name in dir(nexus_tools)
     assert getattr(nexus_tools, name) is getattr(nexus_tools, name)
 
 
-def test_it_offers_the_same_as_the_rooms():
+def test_exported_names_are_those_of_the_subpackages():
     from nexus_tools.errors import NexusError
     from nexus_tools.sui.keystore import KeyPair
     from nexus_tools.tool import Answer, Failure, Outcome
@@ -51,7 +51,7 @@ def test_it_offers_the_same_as_the_rooms():
     assert nexus_tools.Outcome == Outcome
 
 
-def test_it_offers_nothing_else():
+def test_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="Nexsu"):
         nexus_tools.Nexsu  # noqa: B018 - it is asked for
 

@@ -84,7 +84,7 @@ async def test_proof_names_the_owner_of_a_tool(nexus, key, internet, monkeypatch
     assert len(internet.asked) == 2  # one response was cached
 
 
-async def test_at_has_hint_for_network_without_deployment(localnet, home):
+async def test_connect_hints_at_publish_when_the_network_has_no_deployment(localnet, home):
     with pytest.raises(NotFoundError) as caught:
         async with Nexus.connect(Network("elsewhere", localnet.url)):
             pass
@@ -256,7 +256,7 @@ async def test_invocations_are_listed_by_requester(nexus, resting_leader):
     ("where", "key", "words"),
     [(5, None, "the name of a network"), ("localnet", 5, "a KeyPair or another Signer")],
 )
-async def test_at_rejects_invalid_network_or_key(home, where, key, words):
+async def test_connect_and_publish_reject_invalid_network_or_key(home, where, key, words):
     for opening in (Nexus.connect, Nexus.publish):
         with pytest.raises(UsageError) as caught:
             async with opening(where, key):

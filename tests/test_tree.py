@@ -54,11 +54,11 @@ def test_functions_have_at_most_60_lines():
     assert long == []
 
 
-def test_no_module_has_a_vague_name():
+def test_modules_have_no_vague_names():
     assert not [shown(path) for path in SOURCES if path.stem in VAGUE_NAMES]
 
 
-def test_every_package_has_a_docstring_and_lists_its_public_names():
+def test_packages_have_docstrings_and_list_their_public_names():
     packages = [
         path.parent
         for path in SOURCES
@@ -75,7 +75,7 @@ def test_every_package_has_a_docstring_and_lists_its_public_names():
         assert len(public) == len(set(public)), shown(folder)
 
 
-def test_no_public_name_is_hidden_by_a_submodule():
+def test_submodules_hide_no_public_name():
     """Importing a submodule sets an attribute of its package."""
     for stub in PACKAGE.rglob("__init__.pyi"):
         modules = {path.stem for path in stub.parent.iterdir()}
@@ -151,7 +151,7 @@ def test_source_distribution_contains_every_folder():
     assert grafted == folders - made - {"nexus_tools"}
 
 
-def test_only_settings_and_commands_read_the_environment_or_the_home_directory():
+def test_environment_is_read_by_settings_and_commands_only():
     reading = re.compile(r"os\.environ|os\.getenv|Path\.home|expanduser")
     # Colors are a setting of the terminal, see https://no-color.org.
     edges = ("cli/", "settings/", "sui/support/logs.py")
@@ -165,7 +165,7 @@ def test_only_settings_and_commands_read_the_environment_or_the_home_directory()
     assert {path for path in found if not path.startswith(allowed)} == set()
 
 
-def test_no_source_has_an_unfinished_part():
+def test_sources_have_no_unfinished_parts():
     mark = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|NotImplementedError")
     unfinished = [
         shown(path) for path in (*SOURCES, *MOVE_SOURCES) if mark.search(path.read_text())

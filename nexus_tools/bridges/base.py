@@ -28,10 +28,10 @@ class BridgeHost:
     """The resources of this machine and its operator that bridges may use.
 
     `environment` is the operator's environment. A tool receives only the variables that `shared`
-    names, whatever its own declaration asks for. `python` runs tools that are written in Python.
-    `scratch` holds the working directories of calls. `cache` keeps build results. `timeout_ms` is
-    the time limit of each tool, 1 000 to 120 000. `confinement` says what every tool may use
-    besides its own files.
+    names, even if its own declaration requests more. `python` runs tools that are written in
+    Python. `scratch` holds the working directories of calls. `cache` keeps build results.
+    `timeout_ms` is the time limit of each tool, 1 000 to 120 000. `confinement` defines the
+    resources that every tool may use in addition to its own files.
     """
 
     python: Path

@@ -58,7 +58,7 @@ async def list_invocations(
 ) -> None:
     """List the wallet's invocations that are not closed yet, the newest first.
 
-    Deleted invocations are not listed; use `nexus-tools tool outcome ID --explain` to see their
+    The list omits deleted invocations. Use `nexus-tools tool outcome ID --explain` to see their
     history. The list comes from events, so it only goes back as far as the node keeps them.
 
     With --json: `invocation`, `fqn`, `state`, `expired`, `requested_at_ms`, `expires_at_ms` and
@@ -89,8 +89,8 @@ async def list_invocations(
 async def delete(session: Session, invocation: tuple[str, ...], *, closed: bool) -> None:
     """Delete closed or expired invocations and reclaim their storage deposits.
 
-    Deletes each INVOCATION, at most 100 in one transaction. An expired invocation that no leader
-    has closed is closed too, and its prepaid amount is refunded.
+    Pass each INVOCATION to delete, or --closed. One transaction deletes at most 100. If no leader
+    closed an invocation before it expired, this command closes it and refunds its prepaid amount.
     """
     from nexus_tools.sui.types.address import Address
 
@@ -115,7 +115,7 @@ async def delete(session: Session, invocation: tuple[str, ...], *, closed: bool)
         )
     report(session.output, sent, done, {"invocations": list(map(str, places)), "left": left})
     if left:
-        session.output.note(f"{left} more are left. Run the same command again to delete them")
+        session.output.note(f"{left} more remain. Run the same command again to delete them")
 
 
 def _tell_of_the_rest(

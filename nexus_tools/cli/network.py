@@ -45,7 +45,7 @@ def list_networks(session: Session) -> None:
 
 @command.command()
 @click.argument("name", shell_complete=complete_networks)
-@click.option("--url", help="URL of a node's gRPC API. Adds or changes a network of yours.")
+@click.option("--url", help="URL of a node's gRPC API. Adds the network NAME, or changes its URL.")
 @click.option("--faucet-url", help="URL of the network's faucet.")
 @offline_command
 def use(session: Session, name: str, url: str | None, faucet_url: str | None) -> None:

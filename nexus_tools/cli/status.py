@@ -80,7 +80,7 @@ _OFFER_COLUMNS = {
 async def command(session: Session) -> None:
     """Show your tools, invocations, leaders and balance on the network.
 
-    The health of active tools is checked at their servers.
+    The command queries the servers of active tools for their health.
 
     With --json: `network`, `wallet`, `address`, `money` (`balance_mist` in coins and in the address
     balance, `locked_mist` in collateral, `prepaid_mist` in pending invocations), `tools`,
@@ -212,10 +212,10 @@ def _print(
     tables = [
         ([_for_people(row, now_ms) for row in rows], columns, empty)
         for rows, columns, empty in (
-            (document["tools"], _TOOL_COLUMNS, "you own no tools"),
+            (document["tools"], _TOOL_COLUMNS, "you do not own any tools"),
             (document["pending"], _PENDING_COLUMNS, "no pending invocations"),
             (document["closed"], _CLOSED_COLUMNS, "no closed invocations"),
-            (document["leaders"], _LEADER_COLUMNS, "you own no leaders"),
+            (document["leaders"], _LEADER_COLUMNS, "you do not own any leaders"),
             (document["offers"], _OFFER_COLUMNS, "no offers"),
         )
     ]

@@ -111,6 +111,7 @@ def explain_abort(
     details = error.details | {"reason": reason.name}
     sentence = reason.sentence.replace("The tool or leader", subject or "The tool or leader")
     message, _, hint = sentence.rstrip(".").partition(": ")
+    hint = f"{hint[:1].upper()}{hint[1:]}." if hint else ""
     if reason.name in _TIMED and possible_at_ms is not None:
         message += f": {_TIMED[reason.name]} {utc(possible_at_ms, now_ms)}"
         details["possible_at_ms"] = possible_at_ms

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nexus_tools import __version__
 from nexus_tools.contracts.compiled import (
@@ -15,16 +16,11 @@ from nexus_tools.contracts.compiled import (
 from nexus_tools.contracts.deployment import Deployment
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.bindings.runtime import Package
-from nexus_tools.sui.bytecode import (
-    CompiledModule,
-    UpgradePolicy,
-    deserialize,
-    incompatibility_reason,
-    original_id,
-    relocate,
-)
 from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.types.object import MovePackage
+
+if TYPE_CHECKING:
+    from nexus_tools.sui.bytecode import CompiledModule
 
 _FOLDER = "compatible-packages"
 
@@ -51,6 +47,14 @@ def _shipped(deployment: Deployment, name: str) -> CompiledPackage:
 
 
 def _check(deployed: MovePackage, shipped: CompiledPackage, name: str) -> None:
+    # Imported late, because the result of most checks is cached.
+    from nexus_tools.sui.bytecode import (  # noqa: PLC0415
+        UpgradePolicy,
+        incompatibility_reason,
+        original_id,
+        relocate,
+    )
+
     original = original_id(deployed)
     ours = _modules(relocate(code, original) for code in shipped.modules)
     theirs = _modules(code for _, code in deployed.modules)
@@ -69,7 +73,9 @@ def _check(deployed: MovePackage, shipped: CompiledPackage, name: str) -> None:
     )
 
 
-def _modules(codes: Iterable[bytes]) -> dict[str, CompiledModule]:
+def _modules(codes: Iterable[bytes]) -> "dict[str, CompiledModule]":
+    from nexus_tools.sui.bytecode import deserialize  # noqa: PLC0415 - see `_check`
+
     return {module.name: module for module in map(deserialize, codes)}
 
 

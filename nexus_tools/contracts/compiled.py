@@ -9,7 +9,6 @@ from typing import Self
 
 from nexus_tools.errors import NotFoundError
 from nexus_tools.sui.bindings.runtime import Package
-from nexus_tools.sui.bytecode import package_digest, with_addresses
 from nexus_tools.sui.types.address import ZERO, Address
 from nexus_tools.sui.types.object import MovePackage, Object
 
@@ -42,6 +41,9 @@ class CompiledPackage:
         In its modules, the first version of each package replaces the compiler's placeholder
         address; the package links to the newest version.
         """
+        # Imported late, because commands that only read need no bytecode.
+        from nexus_tools.sui.bytecode import package_digest, with_addresses  # noqa: PLC0415
+
         original = {
             self.placeholders[name]: package.original_id for name, package in published.items()
         }

@@ -235,7 +235,7 @@ def _address(_kind: type, text: object) -> Address:
 def _workflows_unknown_error() -> NexusError:
     return NotFoundError(
         "workflows_unknown",
-        "the deployment has no package of workflows",
+        "the deployment does not have a workflow package",
         hint="Publish it with `nexus-tools package publish`, or find a published one with"
         " `nexus-tools package use`.",
     )

@@ -5,7 +5,6 @@ from typing import ClassVar, Self, TypeVar, TypeVarTuple
 
 from nexus_tools.contracts.aborts import explain_abort
 from nexus_tools.contracts.deployment import Deployment
-from nexus_tools.contracts.events import parse_event
 from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.sui.bindings.runtime import MoveStruct, Package
 from nexus_tools.sui.client import Executed, SimulatedTransaction, SuiClient, explain_refusals
@@ -122,6 +121,8 @@ class PackageClient:
 
     def emitted(self, sent: Sent, kind: type[T]) -> T:
         """Return the first event of a kind that a transaction emitted. Raises `event_missing`."""
+        from nexus_tools.contracts.events import parse_event  # noqa: PLC0415 - imports all bindings
+
         for event in sent.events:
             parsed = parse_event(self.deployment, event)
             if isinstance(parsed, kind):
@@ -134,4 +135,6 @@ class PackageClient:
 
     def has_emitted(self, sent: Sent, kind: type[MoveStruct]) -> bool:
         """Return whether a transaction emitted an event of a kind."""
+        from nexus_tools.contracts.events import parse_event  # noqa: PLC0415 - imports all bindings
+
         return any(isinstance(parse_event(self.deployment, event), kind) for event in sent.events)

@@ -280,8 +280,8 @@ class Publisher:
         if missing:
             raise NotFoundError(
                 "dependency_not_on_network",
-                f"{self.client.network.name} does not have the package {', '.join(missing)}, which"
-                " the manifest of a dependency names",
+                f"{self.client.network.name} does not have the package {', '.join(missing)},"
+                " which a dependency names in its manifest",
                 hint="Bundle dependencies with --bundle all, or publish them and write their IDs"
                 " into [addresses] of their Move.toml.",
             )

@@ -129,12 +129,12 @@ class DefinitionView:
             **function,
         }
 
-    def parse(self) -> ToolDefinition:
+    def parse(self, *, check_schemas: bool = True) -> ToolDefinition:
         """Return the validated definition. Definitions on chain are untrusted.
 
-        Raises as `ToolDefinition.parse` does.
+        `check_schemas` and errors are those of `ToolDefinition.parse`.
         """
-        return ToolDefinition.parse(self.document())
+        return ToolDefinition.parse(self.document(), check_schemas=check_schemas)
 
 
 class ToolView:

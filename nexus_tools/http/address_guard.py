@@ -119,7 +119,7 @@ class AddressGuard:
             raise AddressRefused(f"the address is {purpose}", _OPTIONS.get(purpose, ""))
 
     def check_resolved(self, addresses: Iterable[str]) -> None:
-        """Raise `AddressRefused` if there is no address, or any address is not allowed.
+        """Raise `AddressRefused` if `addresses` is empty, or any address is not allowed.
 
         A name with public and private addresses is refused as a whole, because no honest name has
         both.

@@ -242,7 +242,7 @@ class Leader:
             cursor = None
 
     async def _reconcile(self, parts: Components) -> None:
-        """Resume the work that is open on a chain that was rolled back, whatever the journal says.
+        """Resume work that a rollback of the chain reopened, even if the journal has its end.
 
         Invocations that were closed after the position of the rollback are open again. If reading a
         page was interrupted, no task works on the invocations that the journal already has. Reading

@@ -68,6 +68,22 @@ def check_registration_terms(
         )
 
 
+def accepts_any_leader_error(fqn: str) -> ValidationError:
+    """Return the error for a tool with a price that accepts any leader."""
+    return ValidationError(
+        "accepts_any_leader",
+        f"{fqn} has a price but accepts any leader. A leader receives the answer before it pays",
+        hint="List leaders that you trust. Run `nexus-tools leader list` to see their records.",
+    )
+
+
+def signing_key_missing_error(fqn: str, hint: str) -> ValidationError:
+    """Return the error for a tool that requires signed answers but has no key."""
+    return ValidationError(
+        "signing_key_missing", f"{fqn} requires signed answers but has no key", hint=hint
+    )
+
+
 def check_not_claimed(collateral: Collateral, name: str) -> None:
     """Raise `already_claimed` if all of the collateral was claimed."""
     if collateral.is_claimed:
@@ -109,7 +125,7 @@ def check_key(key: bytes) -> None:
     if has_small_order(key):
         raise ValidationError(
             "public_key_invalid",
-            f"{key.hex()} is a key of small order: anyone can forge its signatures",
+            f"{key.hex()} is a key of small order, so anyone can forge its signatures",
             hint="Create a key with `nexus-tools tool key new` or `nexus-tools leader key new`.",
         )
 

@@ -286,7 +286,7 @@ class ToolAccess:
         if priced and self._signatures.mode != SignatureMode.REQUIRED:
             raise UsageError(
                 "signatures_needed",
-                f"{', '.join(priced)} has a price, but anyone could call it",
+                f"{', '.join(priced)} has a price, but the server accepts unsigned calls",
                 hint="Serve it with --signatures required, or set its price to 0.",
             )
 
@@ -294,7 +294,9 @@ class ToolAccess:
         """Log the tools that lack the server's key on chain: Leaders reject what it signs."""
         for fqn, signers in self._signers.items():
             if not self._can_sign(signers):
-                hint = "Add the key to the tool on chain, or serve it with a key that is there."
+                hint = (
+                    "Add the key to the tool on chain, or serve it with one of its on-chain keys."
+                )
                 _log.error("key_not_on_chain", tool=fqn, hint=hint)
 
     # --- Following the chain
@@ -369,10 +371,10 @@ class ToolAccess:
                     self._invocations.popitem(last=False)
             case InvocationSettled() | InvocationFailed() | InvocationExpired():
                 self._close(event.invocation, event)
-            case ToolKeyChanged(fqn=fqn, key=key, added=is_valid):
+            case ToolKeyChanged(fqn=fqn, key=key, added=is_added):
                 # Apply it at once, because the events of closed invocations follow this event.
                 other_signers = self._signers.get(fqn, frozenset()) - {key}
-                self._set_signers(fqn, other_signers | {key} if is_valid else other_signers)
+                self._set_signers(fqn, other_signers | {key} if is_added else other_signers)
                 self._request_full_read()
             case ToolTakenOver(fqn=fqn):
                 self._set_signers(fqn, frozenset())

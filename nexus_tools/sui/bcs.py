@@ -151,7 +151,7 @@ def fixed(size: int, make: Callable[[bytes], T]) -> Codec[T]:
     return Codec(read, write)
 
 
-# Most lengths and all variants are below 128: one byte, which is read and written inline.
+# Most lengths and all variants are below 128. Their only byte is read and written inline.
 
 
 def _read_bytes(data: bytes, position: int) -> tuple[bytes, int]:
@@ -182,7 +182,7 @@ string: Codec[str] = Codec(_read_string, lambda value, out: _write_bytes(value.e
 
 
 def vector(element: Codec[T]) -> Codec[tuple[T, ...]]:
-    """Return a codec of sequences; it reads tuples and writes any sequence."""
+    """Return a codec of sequences. It reads tuples and writes any sequence."""
 
     def read(data: bytes, position: int) -> tuple[tuple[T, ...], int]:
         length = data[position]
@@ -274,7 +274,7 @@ def _struct_functions(
 
 
 def _read_line(place: int, codec: Codec[Any]) -> str:
-    """Return the line that reads the field at an index; integers need no function call."""
+    """Return the line that reads the field at an index. Integers need no function call."""
     if not isinstance(codec, UnsignedCodec):
         return f"    value{place}, position = read{place}(data, position)\n"
     return (
@@ -285,14 +285,14 @@ def _read_line(place: int, codec: Codec[Any]) -> str:
 
 
 def _write_line(place: int, name: str, codec: Codec[Any]) -> str:
-    """Return the line that writes the field of this name; integers need no function call."""
+    """Return the line that writes the field of this name. Integers need no function call."""
     if not isinstance(codec, UnsignedCodec):
         return f"    write{place}(value.{name}, out)\n"
     return f"    out += value.{name}.to_bytes({codec.size}, 'little')\n"
 
 
 def choice(name: str, *variants: tuple[type[Any], Codec[Any]]) -> Codec[Any]:
-    """Return a codec of one of several classes; a class's number is its index in `variants`."""
+    """Return a codec of one of several classes. A class's number is its index in `variants`."""
     return _LateCodec(lambda: _choice_functions(name, variants))
 
 

@@ -1,15 +1,16 @@
 """All errors that users of `nexus_tools` can encounter.
 
-NexusError                 exit code 1   failed ├── UsageError                       2   wrong
-usage: an option, a setting, a file ├── NotFoundError                    3   a tool, object, wallet
-or network does not exist ├── WrongStateError                      4   too early, or the wrong state
-for this operation ├── RefusedOnChainError              5   the chain executed the transaction and
-aborted it ├── UnreachableError                 6   a network, a node or a tool does not respond ├──
-ValidationError                  7   data is invalid: FQN, schema, definition, ports └──
-NotAllowedError                  8   not the owner, an invalid key, a refused address
+    NexusError                 exit code 1   failed
+    ├── UsageError                       2   wrong usage: an option, a setting, a file
+    ├── NotFoundError                    3   a tool, object, wallet or network does not exist
+    ├── WrongStateError                  4   too early, or the wrong state for this operation
+    ├── RefusedOnChainError              5   the chain executed the transaction and aborted it
+    ├── UnreachableError                 6   a network, a node or a tool does not respond
+    ├── ValidationError                  7   data is invalid: FQN, schema, definition, ports
+    └── NotAllowedError                  8   not the owner, an invalid key, a refused address
 
-The class tells what a caller can do, and determines the exit code of the command line. `code` is a
-stable identifier for programs. The message says what is wrong and where; the hint says what to do.
+The class determines the exit code of the command line and the caller's options. `code` is a stable
+identifier for programs. The message says what is wrong and where. The hint says what to do.
 """
 
 from collections.abc import Mapping

@@ -12,7 +12,7 @@ MAX_GAS_PRICE_MIST = 10_000
 """The highest reference gas price that a client accepts by default, in MIST per unit.
 
 Since 2023, validators of Sui's mainnet have set prices between 500 and 1 000, and those of testnet
-and devnet 1 000, like the localnet. Ten times the highest of them leaves room for an expensive
+and devnet 1 000, like the localnet. Ten times the highest price leaves a margin for an expensive
 epoch. A dishonest node can cost a user ten times the usual gas, instead of the 50 000 000 times
 that the protocol allows.
 """
@@ -22,7 +22,7 @@ class Network(Struct, frozen=True):
     """A Sui network by name, with the URL of a node that serves gRPC.
 
     `faucet_url` is the root of a faucet, if the network has one. `chain_id` is the digest of the
-    first checkpoint in base58; if it is set, a client rejects a node of another chain. A client
+    first checkpoint in base58. If it is set, a client rejects a node of another chain. A client
     also rejects a node that reports a gas price above `max_gas_price_mist`, because each
     transaction pays it. `has_profile` means that this machine's settings resolve the name to this
     network, so hints can use the name in commands. A localnet that a program starts has no profile:

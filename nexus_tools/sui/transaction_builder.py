@@ -42,14 +42,14 @@ MAX_CHUNK_BYTES = MAX_PURE_BYTES - 3
 
 
 class UnresolvedObject(Struct, frozen=True):
-    """An object known only by its ID; it is resolved to an `ObjectArgument` before sending."""
+    """An object known only by its ID. It is resolved to an `ObjectArgument` before sending."""
 
     object_id: Address
     mutable: bool
 
 
 class TransactionBuilder:
-    """A builder that collects inputs and commands; each command returns its result as an argument.
+    """A builder that collects inputs and commands. Each command returns its result as an argument.
 
     An object appears once among the inputs, however often it is used. It is mutable if any use is
     mutable.
@@ -83,7 +83,7 @@ class TransactionBuilder:
         return self.pure(ADDRESS, value)
 
     def byte_vector(self, value: bytes) -> Argument:
-        """Return a `vector<u8>` of any length; beyond one pure input, it is joined from chunks.
+        """Return a `vector<u8>` of any length. Beyond one pure input, it is joined from chunks.
 
         Joining is a Move loop over the bytes. It costs about a million instructions for 48 KiB.
         """
@@ -105,7 +105,7 @@ class TransactionBuilder:
         return self._append(FundsWithdrawal(amount, coin_type, 0))
 
     def object(self, object_id: Address, *, mutable: bool = True) -> InputArgument:
-        """Return an object input; `mutable` matters if it is shared, also when passed by value."""
+        """Return an object input. `mutable` matters if it is shared, also when passed by value."""
         if object_id == CLOCK:
             return self.resolved(clock_input(mutable=False))
         index = self._objects.get(object_id)
@@ -185,7 +185,7 @@ class TransactionBuilder:
         return self.command(MakeMoveVec(element_type, tuple(elements)))
 
     def publish(self, modules: Sequence[bytes], dependencies: Sequence[Address]) -> Result:
-        """Publish a package; the result is its `UpgradeCap`."""
+        """Publish a package. The result is its `UpgradeCap`."""
         return self.command(Publish(tuple(modules), tuple(dependencies)))
 
     def upgrade(
@@ -195,7 +195,7 @@ class TransactionBuilder:
         package: Address,
         ticket: Argument,
     ) -> Result:
-        """Publish the next version of a package; the result is an `UpgradeReceipt`."""
+        """Publish the next version of a package. The result is an `UpgradeReceipt`."""
         return self.command(Upgrade(tuple(modules), tuple(dependencies), package, ticket))
 
     # --- The finished transaction

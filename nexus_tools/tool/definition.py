@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from nexus_tools.errors import ValidationError
@@ -54,10 +54,11 @@ class ToolDefinition:
     function: MoveFunction | None = None
 
     @classmethod
-    def parse(cls, document: object) -> "ToolDefinition":
+    def parse(cls, document: object, *, check_schemas: bool = True) -> "ToolDefinition":
         """Parse the JSON document and apply every rule.
 
-        Documents without `type` are off-chain tools.
+        Documents without `type` are off-chain tools. Checking the schemas takes most of the time.
+        Omit it only if the same schemas were checked before.
 
         Raises:
             ValidationError: With code `definition_invalid`, `fqn_invalid` or, for the schemas,
@@ -72,8 +73,8 @@ class ToolDefinition:
             url=_url(_text(fields, "url"), kind),
             description=_description(_text(fields, "description")),
             timeout_ms=_timeout(fields.get("timeout", DEFAULT_TIMEOUT_MS), function),
-            input_schema=_schema(fields, "input_schema", check_input_schema),
-            output_schema=_schema(fields, "output_schema", check_output_schema),
+            input_schema=_schema(fields, "input_schema", check_schemas and check_input_schema),
+            output_schema=_schema(fields, "output_schema", check_schemas and check_output_schema),
             function=function,
         )
 
@@ -196,11 +197,12 @@ def _timeout(value: object, function: MoveFunction | None) -> int:
 
 
 def _schema(
-    fields: Mapping[str, Any], name: str, check: Callable[[object], object]
+    fields: Mapping[str, Any], name: str, check: Callable[[object], object] | Literal[False]
 ) -> dict[str, Any]:
     schema = fields[name]
     try:
-        check(schema)
+        if check:
+            check(schema)
     except ValidationError as error:
         raise ValidationError(
             error.code,

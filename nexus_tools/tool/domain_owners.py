@@ -2,8 +2,8 @@
 
 The owner of `llm.taluslabs.xyz` decides about `xyz.taluslabs.llm.chat@1`, and the owner of
 `taluslabs.xyz` decides if the former host has no document. The hosts are the labels before the
-name, reversed, down to two labels. Whoever can publish there controls the domain today, and lists
-the addresses that may own its names in a registry.
+name, reversed, down to two labels. A party that can publish there controls the domain today, and
+lists the addresses that may own its names in a registry.
 """
 
 import json

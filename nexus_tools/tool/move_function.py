@@ -34,7 +34,8 @@ class MoveFunction:
     `witness` is the type of the witness by the original ID of its package. Types are in canonical
     form, with addresses of 64 digits. `objects`, which are shared or immutable, follow the `Call`
     in the function's parameters. Until the package is published, they may be named by their types,
-    such as `0x0::badge::Collection`. `gas_mist` goes to whoever closes an invocation.
+    such as `0x0::badge::Collection`. `gas_mist` is paid to the account that closes an
+    invocation.
     """
 
     witness: str

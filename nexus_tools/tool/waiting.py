@@ -35,11 +35,11 @@ def ask_definition(package: str) -> ToolDefinition:
     """
     inputs = {
         "answerer": {**_ADDRESS, "description": "The address whose answer counts."},
-        "question": {"type": "string", "description": "What is asked."},
+        "question": {"type": "string", "description": "The question."},
         "timeout_ms": {
             **_TIME,
-            "description": "How long an answer is waited for, in ms: 89 days at most, and if it is"
-            " not said.",
+            "description": "The maximum time to wait for the answer, in ms. Maximum and default:"
+            " 89 days.",
         },
     }
     variants: dict[str, dict[str, Any]] = {"approved": _ANSWER, "rejected": _ANSWER, "expired": _AT}
@@ -47,7 +47,7 @@ def ask_definition(package: str) -> ToolDefinition:
         ASK,
         f"{package}::waiting::expire",
         f"{package}::waiting::Ask",
-        description="Asks an address for its word: approved or rejected.",
+        description="Asks an address to approve or reject.",
         inputs=_object(inputs, ["answerer", "question"]),
         variants=variants,
     )
@@ -56,8 +56,8 @@ def ask_definition(package: str) -> ToolDefinition:
 def wait_definition(package: str) -> ToolDefinition:
     """Return the definition of `wait`, until a time or for a time; `package` is as in `ask`."""
     inputs = {
-        "until_ms": {**_TIME, "description": "Until when to wait, in ms since 1970."},
-        "duration_ms": {**_TIME, "description": "How long to wait, in ms: 89 days at most."},
+        "until_ms": {**_TIME, "description": "The end of the wait, in ms since 1970."},
+        "duration_ms": {**_TIME, "description": "The time to wait, in ms. Maximum: 89 days."},
     }
     either = {"oneOf": [{"required": ["until_ms"]}, {"required": ["duration_ms"]}]}
     return _definition(

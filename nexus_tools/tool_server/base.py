@@ -24,10 +24,10 @@ from nexus_tools.tool import (
 class Call:
     """The context of one invocation, passed to a parameter annotated with `Call`.
 
-    `invocation` is the on-chain ID of the invocation, `deadline` the time after which the caller no
-    longer waits, `max_outcome_bytes` the size that the requester pays for, and `leader` the ID of
-    the leader whose signature was verified. All are None in tests and for callers that do not send
-    them.
+    `invocation` is the on-chain ID of the invocation. `deadline` is the time after which the caller
+    no longer waits. `max_outcome_bytes` is the size that the requester pays for. `leader` is the ID
+    of the leader whose signature was verified. All are None in tests and for callers that do not
+    send them.
     """
 
     invocation: str | None = None
@@ -127,8 +127,8 @@ class Tool(ABC):
     async def invoke(self, ports: Mapping[str, Any], call: Call | None = None) -> Answer:
         """Run the tool as the server does, but without its time limit.
 
-        Raises `ValidationError` with code `input_invalid` or `output_invalid`, and whatever the
-        tool's own code raises.
+        Raises `ValidationError` with code `input_invalid` or `output_invalid`, and the
+        errors of the tool's own code.
         """
         return await self.answer(self.arguments(ports, call or Call()))
 

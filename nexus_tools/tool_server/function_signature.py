@@ -121,8 +121,8 @@ _NAMED_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWO
 class Signature:
     """The parameters and the variants of a tool's function.
 
-    `ports` is a model with the fields `port_0`, `port_1`, … in the order of `names`, so that a port
-    may be called `json` or `copy` without hiding a method of the model.
+    `ports` is a model with the fields `port_0`, `port_1`, … in the order of `names`. A port named
+    `json` or `copy` therefore does not hide a method of the model.
     """
 
     ports: type[BaseModel]

@@ -50,7 +50,7 @@ def load_module(place: str) -> ModuleType:
     except NexusError as error:
         # For example an invalid tool: the location in the author's file helps to find it.
         location = location_of(error)
-        error.hint = error.hint or (f"See {location}." if location else "")
+        error.hint = error.hint or (_see(location) if location else "")
         raise
     except (Exception, SystemExit) as error:  # the module is the author's, and may raise anything
         if isinstance(error, ModuleNotFoundError) and _is_part(error.name, place):
@@ -59,8 +59,13 @@ def load_module(place: str) -> ModuleType:
         raise UsageError(
             "target_import_failed",
             f"{place} cannot be imported: {type(error).__name__}: {message_of(error)}",
-            hint=f"See {location_of(error) or place}.",
+            hint=_see(location_of(error) or place),
         ) from error
+
+
+def _see(location: str) -> str:
+    """Return the hint to look at a location; the author's code at its end has no full stop."""
+    return f"See {location}"
 
 
 def _is_part(name: str | None, place: str) -> bool:

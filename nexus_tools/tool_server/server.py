@@ -49,12 +49,12 @@ _FOREIGN_HOST = (
 class ToolServer:
     """An ASGI application that serves each tool at the path of its FQN.
 
-    `tools` maps paths to tools. A tool keeps its URL whatever else is served. It is also reachable
-    at the paths of older servers: at the root, and at its bare name. If several tools share such a
-    path, the header `Nexus-Tool` selects one. `public_url` is the root as clients reach it. Without
-    it, `/meta` repeats the address of the request. `lifespan` is an async context manager around
-    the time in which the server is ready. `signatures` configures the verification of signed calls,
-    which needs the public URL.
+    `tools` maps paths to tools. A tool keeps its URL when other tools are added. It is also
+    reachable at the paths of older servers: at the root, and at its bare name. If several tools
+    share such a path, the header `Nexus-Tool` selects one. `public_url` is the root as clients
+    reach it. Without it, `/meta` repeats the address of the request. `lifespan` is an async context
+    manager around the time in which the server is ready. `signatures` configures the verification
+    of signed calls, which needs the public URL.
     """
 
     def __init__(
@@ -111,8 +111,8 @@ class ToolServer:
         """Set the URL of the root, for a server without a public URL.
 
         A server with such a URL is local. It rejects requests for other host names, because the
-        name of a web page may resolve to this machine. Raises `public_url_missing` if there is no
-        URL and signatures must be verified.
+        name of a web page may resolve to this machine. Raises `public_url_missing` if the URL is
+        missing and signatures must be verified.
         """
         self._root_url = self._public_url or url
         self._is_local = self._public_url is None and url is not None

@@ -1,1 +1,1 @@
-"""Benchmarks: one file per figure, each measured beside a peer if there is one."""
+"""Benchmarks: one file per figure, each compared with a peer if one exists."""

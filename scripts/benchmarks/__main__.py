@@ -14,7 +14,7 @@ from types import FrameType
 
 from benchmarks.figure import Figure, table
 
-# The time limit of each part in seconds; their sum limits a whole run.
+# The time limit of each part in seconds. Their sum limits a whole run.
 PARTS = {
     "vm": 60,
     "transactions": 60,
@@ -41,7 +41,7 @@ class OutOfTime(Exception):  # noqa: N818 - it says what happened
 
 
 def main() -> int:
-    """Run the named parts, or all; return 1 if a figure misses its target or a part failed."""
+    """Run the named parts, or all. Return 1 if a figure misses its target or a part failed."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument("name", nargs="*", help=f"{', '.join(PARTS)}; all without a name")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")

@@ -54,7 +54,7 @@ async def deploy(client: SuiClient) -> Deployment:
 async def split_coins(
     client: SuiClient, recipient: Address, amounts_mist: Sequence[int]
 ) -> tuple[Coin, ...]:
-    """Send the recipient a new coin of each amount; return all of its coins."""
+    """Send the recipient a new coin of each amount. Return all of its coins."""
     for start in range(0, len(amounts_mist), _COINS_PER_TRANSACTION):
         amounts = amounts_mist[start : start + _COINS_PER_TRANSACTION]
         builder = TransactionBuilder()

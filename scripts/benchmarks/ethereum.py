@@ -1,4 +1,4 @@
-"""Transfers, calls and start-up in one process, beside eth-tester with py-evm.
+"""Transfers, calls and start-up in one process, compared with eth-tester on py-evm.
 
 Both execute signed transactions, each in its own block or checkpoint, without a network in between,
 because eth-tester has none. A call increases a counter on chain.
@@ -131,7 +131,7 @@ class InProcess:
         self._contents: dict[str, Content] = {"transfer": transfer, "call": self._publish()}
 
     def rate(self, name: str) -> float:
-        """Return transactions per second; they are signed before."""
+        """Return transactions per second. They are signed before."""
         transactions = list(signed(self._key, self._coins(EACH), self._contents[name]))
         begin = perf_counter()
         for data, signature in transactions:
@@ -144,7 +144,7 @@ class InProcess:
         return [value.reference() for value in given.output_objects if value.owner == own]
 
     def _publish(self) -> Content:
-        """Publish the counter; return the call that increases it."""
+        """Publish the counter. Return the call that increases it."""
 
         def publish_counter(builder: TransactionBuilder) -> None:
             cap = builder.publish([compiled("counter")], [MOVE_STDLIB, SUI_FRAMEWORK])

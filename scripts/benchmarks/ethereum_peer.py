@@ -1,8 +1,8 @@
 """eth-tester with py-evm: the test network that `ethereum` compares with.
 
 It runs in its own environment, without this project. It prints a line when it is ready. Each input
-line is `["transfer" | "call", count]`. The answer is the seconds that this number of signed
-transactions took, each in its own block.
+line is `["transfer" | "call", count]`. The response is the time in seconds for this number of
+signed transactions, one per block.
 """
 
 import json

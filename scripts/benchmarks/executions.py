@@ -32,7 +32,7 @@ BRANCH_STEPS = 5
 ALONE = 8
 ROUNDS = 3
 _BEYOND_TEXT = 200
-"""The bytes of an outcome besides its text."""
+"""The bytes of an outcome without its text."""
 _SMALL = 100
 _TRANSACTIONS_AT_ONCE = 500
 
@@ -163,7 +163,7 @@ class _Pace:
     ends: Ends
 
     async def alone(self, workflow: PublishedWorkflow) -> float:
-        """Return the seconds of an execution that runs alone."""
+        """Return the seconds of a single execution."""
         # The first ones fill the Leader's caches.
         return median([await self.seconds(workflow, 1) for _ in range(ALONE)][2:])
 

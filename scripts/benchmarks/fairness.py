@@ -1,4 +1,4 @@
-"""The latency of a fast tool beside ten tools that take 30 s, with seventy calls each.
+"""The latency of a fast tool next to ten tools that take 30 s, with seventy calls each.
 
 The Leader's invoker with its defaults and a loopback server run in one process.
 """
@@ -35,7 +35,7 @@ _OK = b'{"ok": {"result": 3}}'
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Yield the latency beside the slow tools, and alone."""
+    """Yield the latency with the slow tools, and without them."""
     alone, beside = asyncio.run(_latencies(folder))
     note = f"{SLOW_TOOLS} tools that take {SLOW_S:.0f} s, with {PENDING} calls each"
     target = at_most(2 * median(alone))
@@ -100,7 +100,7 @@ async def _invoker(config: LeaderConfig) -> AsyncIterator[Invoker]:
 
 @asynccontextmanager
 async def _server() -> AsyncIterator[tuple[str, asyncio.Event]]:
-    """Run a server; yield its URL and an event that is set once all slow calls have arrived."""
+    """Run a server. Yield its URL and an event that is set once all slow calls have arrived."""
     waiting, all_wait = 0, asyncio.Event()
 
     async def app(scope: Any, receive: Any, send: Any) -> None:

@@ -1,9 +1,9 @@
 """The time until a Leader with default settings reports a lost node, and until it recovers.
 
-Each fault hits a Leader that is ready, beside an invocation that is requested meanwhile. Measured
-are the time until `/readyz` fails, and the time from the end of the fault until it succeeds and the
-invocation is settled. A dead connection or a reset has no end, so both times are measured from the
-fault.
+Each fault hits a ready Leader while an invocation is requested. The benchmark measures the time
+until `/readyz` fails. It also measures the time from the end of the fault until `/readyz` succeeds
+and the invocation is settled. A dead connection or a reset has no end, so both times are measured
+from the fault.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """The times of one fault; the report time is zero if it ended unnoticed."""
+    """The times of one fault. The report time is zero if it ended unnoticed."""
 
     name: str
     told_s: float
@@ -170,4 +170,4 @@ class _Scene:
 
 
 async def _nothing() -> None:
-    """Do nothing: the fault ends by itself."""
+    """Do nothing, because the fault ends by itself."""

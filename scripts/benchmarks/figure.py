@@ -99,7 +99,7 @@ def compared(
     target: Target | None = None,
     note: str = "",
 ) -> Figure:
-    """Return a figure beside its peer: medians, and the median of the ratios of single rounds.
+    """Return a figure and its peer: medians, and the median of the ratios of single rounds.
 
     An event that slows a whole round slows both sides of its ratio. `peers` contains the peer by
     its name.

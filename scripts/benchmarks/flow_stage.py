@@ -28,7 +28,7 @@ PROTOCOL = 140
 
 @dataclass(frozen=True, slots=True)
 class WorkflowSetup:
-    """The setting; `client` is the owner's, and `workers` are the addresses of the Leader.
+    """The setting. `client` is the owner's, and `workers` are the addresses of the Leader.
 
     Executions name the `leaders`, because otherwise each would first read every leader's recent
     record.
@@ -83,7 +83,7 @@ class Ends:
     _another: asyncio.Event = field(default_factory=asyncio.Event)
 
     def see(self, ended: ExecutionEnded) -> None:
-        """Record that an execution has ended; it must have completed."""
+        """Record that an execution has ended. It must have completed."""
         if ended.status != "completed":
             raise ValueError(f"the execution {ended.execution} ended as {ended.status}")
         self.seen[ended.execution] = perf_counter()

@@ -9,7 +9,7 @@ JOIN = ToolFqn.parse("xyz.example.bench.join@1")
 
 
 def line(steps: int) -> Document:
-    """Return a workflow that passes a text through `steps` tools; it enters as `v0.text`."""
+    """Return a workflow that passes a text through `steps` tools. It enters as `v0.text`."""
     return _echoing([(number, number + 1) for number in range(steps - 1)])
 
 
@@ -24,7 +24,7 @@ def branches(count: int, steps: int) -> Document:
 
 
 def six() -> Document:
-    """Return a workflow of six vertices with a `for_each` and a join; each vertex tries twice.
+    """Return a workflow of six vertices with a `for_each` and a join. Each vertex tries twice.
 
     A text of n words, `first.text`, takes 5 + n runs.
     """

@@ -18,7 +18,7 @@ Failure = tuple[grpc.StatusCode, str, bool]
 
 
 class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
-    """A gateway to the node at a URL; `requests` counts calls by procedure."""
+    """A gateway to the node at a URL. `requests` counts calls by procedure."""
 
     def __init__(self, url: str) -> None:
         self._channels: list[grpc.aio.Channel] = []

@@ -1,4 +1,4 @@
-"""The duration of `nexus-tools --help`, beside a Python program that does nothing."""
+"""The duration of `nexus-tools --help`, compared with an empty Python program."""
 
 import subprocess
 import sys

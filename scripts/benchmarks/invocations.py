@@ -88,7 +88,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """The setting beside the localnet."""
+    """The setting in addition to the localnet."""
 
     deployment: Deployment
     tools: Process
@@ -242,7 +242,7 @@ def _settled(event: object) -> InvocationSettled:
 
 
 async def _first(event: asyncio.Event, task: "asyncio.Task[None]") -> None:
-    """Wait for an event that a task sets; raise the exceptions of the task."""
+    """Wait for an event that a task sets. Raise the exceptions of the task."""
     waiting = asyncio.create_task(event.wait())
     await asyncio.wait({waiting, task}, return_when=asyncio.FIRST_COMPLETED)
     if task.done():

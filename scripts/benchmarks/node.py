@@ -32,7 +32,7 @@ class Node:
         return self._port
 
     def start(self, state: Path) -> None:
-        """Start with the chain in a folder, or a new one if empty; return once it listens."""
+        """Start with the chain in a folder, or a new one if empty. Return once it listens."""
         place = ("--port", str(self._port), "--state", str(state))
         command = nexus_tools("localnet", "start", *place, *self._options, "--json")
         log = self._folder / "localnet.log"
@@ -45,7 +45,7 @@ class Node:
         self.process.send(number)
 
     def end(self) -> None:
-        """Stop it as an operator does; its folder contains its state afterwards."""
+        """Stop it as an operator does. Its folder contains its state afterwards."""
         if self.process is not None:
             self.send(signal.SIGCONT)  # a suspended process ignores signals
             self.process = None
@@ -69,6 +69,6 @@ def node(folder: Path, *options: str) -> Iterator[Node]:
 
 
 def free_port() -> int:
-    """Return a port of this machine on which nothing listens now."""
+    """Return a free port of this machine."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])

@@ -41,7 +41,7 @@ def home(folder: Path) -> dict[str, str]:
 
 
 def run(command: Sequence[str], environment: dict[str, str]) -> Any:
-    """Run a command to its end; return the JSON document that it prints."""
+    """Run a command to its end. Return the JSON document that it prints."""
     done = subprocess.run(
         command, check=False, capture_output=True, text=True, env=_environment(environment)
     )
@@ -54,7 +54,7 @@ def run(command: Sequence[str], environment: dict[str, str]) -> Any:
 def started(
     command: Sequence[str], log: Path, environment: dict[str, str] | None = None
 ) -> Iterator["Process"]:
-    """Run a process until the block ends; its stderr goes to `log`."""
+    """Run a process until the block ends. Its stderr goes to `log`."""
     with log.open("ab") as errors:
         process = subprocess.Popen(
             command,
@@ -138,7 +138,7 @@ class Process:
         return json.loads("\n".join(lines))
 
     def ask(self, request: Any, timeout_s: float = _READY_S) -> Any:
-        """Send a line of JSON, and return the answer."""
+        """Send a line of JSON, and return the response."""
         self._input.write(json.dumps(request).encode() + b"\n")
         self._input.flush()
         return json.loads(self.line(timeout_s))

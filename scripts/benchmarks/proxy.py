@@ -9,7 +9,7 @@ _CHUNK = 65_536
 
 
 class _Link:
-    """One connection to the node; a dead one accepts everything and forwards nothing."""
+    """One connection to the node. A dead one accepts everything and forwards nothing."""
 
     def __init__(self, near: asyncio.StreamWriter, far: asyncio.StreamWriter | None) -> None:
         self.ends = [near] if far is None else [near, far]
@@ -57,7 +57,7 @@ class Proxy:
     # --- Faults
 
     def half_open(self) -> None:
-        """Stop forwarding on existing connections without notice; new ones work."""
+        """Stop forwarding on existing connections without notice. New connections work."""
         for link in self._links:
             link.is_dead = True
 
@@ -70,7 +70,7 @@ class Proxy:
         """End existing connections with RST."""
         for link in self._links:
             for end in link.ends:
-                linger = b"\1\0\0\0\0\0\0\0"  # on, for 0 seconds: close sends RST
+                linger = b"\1\0\0\0\0\0\0\0"  # linger for 0 seconds, so `close` sends RST
                 end.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
                 end.transport.abort()
 

@@ -1,4 +1,4 @@
-"""Requests per second of a `ToolServer`, beside an equivalent plain Starlette application.
+"""Requests per second of a `ToolServer`, compared with an equivalent plain Starlette application.
 
 There are three processes: both servers, and the load generator, which uses one of them at a time.
 Requests per second of CPU refer to the server's own time. Other work on the machine hardly changes
@@ -70,7 +70,8 @@ def _figures(tools: _Server, bare: _Server, *, nexus_headers: bool) -> Iterator[
         },
     )
     name = f"server {'Nexus headers' if nexus_headers else 'plain'}"
-    # With the headers, only our server does more work: it stores answers by idempotency key.
+    # With the headers, only our server does more work, because it stores answers by idempotency
+    # key.
     target = None if nexus_headers else at_least_of_peer(TARGET)
     note = f"{_NOTE}; {_UNLIKE}" if nexus_headers else _NOTE
     peer = {_PEER: rates["bare"]}

@@ -143,7 +143,7 @@ async def load(
 ) -> tuple[int, float]:
     """Return the number of responses in about `seconds`, and the exact duration.
 
-    With `count`, run until that number has arrived; `seconds` is the polling interval.
+    With `count`, run until that number has arrived. `seconds` is the polling interval.
     """
     requests = Requests(port, nexus_headers=nexus_headers, count=count, signed_by=signed_by)
     loop = asyncio.get_running_loop()

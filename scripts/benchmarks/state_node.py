@@ -1,8 +1,10 @@
 """A node with many objects, in a separate process: `state_node COUNT`.
 
-It prints a line when it has them. It responds to `"memory"` with the MiB of the process, `"revert"`
-with the seconds of a snapshot and a revert, without the transaction in between, and `"transfers"`
-with the transfers per CPU second, of 2 000 that each create a coin.
+It prints a line when the objects exist. Then it reads commands:
+
+    "memory"     the memory of the process in MiB
+    "revert"     the seconds of a snapshot and a revert, without the transaction in between
+    "transfers"  the transfers per CPU second, from 2 000 transfers that each create a coin
 """
 
 import json
@@ -27,7 +29,7 @@ _PAGE_BYTES = resource.getpagesize()
 
 
 def main(count: int) -> None:
-    """Fill the node, and answer until the input ends."""
+    """Fill the node, and execute commands until the input ends."""
     node = Node.open()
     for _ in range(count // _COINS_PER_TRANSACTION):
         node.fund(_OWNER, *[1] * _COINS_PER_TRANSACTION)

@@ -124,7 +124,7 @@ async def _request(own: Node, deployment: Deployment) -> None:
             await asyncio.sleep(max(0.0, due - monotonic()))
 
 
-# --- What came of it
+# --- Results
 
 
 async def _tell(own: Node, deployment: Deployment, killed: Counter[str]) -> _Storm:

@@ -1,6 +1,6 @@
 """Transactions per second and their latency over gRPC, on a localnet in a separate process.
 
-A minimal client sends them; `verbs` measures our own client.
+A minimal client sends them. `verbs` measures our own client.
 """
 
 import asyncio
@@ -29,7 +29,6 @@ ROUNDS = 5
 EACH = 400
 IDLE = 50
 REGISTRATIONS = 15
-SETTLEMENTS = 30
 BATCHES = 6
 BATCH = LeaderConfig.model_fields["max_batch_size"].default
 
@@ -63,7 +62,7 @@ async def _bare(network: Network) -> list[Figure]:
 
 
 async def _idle(connection: sender.Sender, requests: Sequence[bytes]) -> float:
-    """Return the median latency in ms of sequential requests; the first half warms up."""
+    """Return the median latency in ms of sequential requests. The first half warms up."""
     await connection.latencies(requests[:IDLE], 1)
     return median(await connection.latencies(requests[IDLE:], 1)) * 1e3
 
@@ -74,7 +73,7 @@ async def _rates(
     coins: Sequence[ObjectReference],
     contents: Mapping[str, Content],
 ) -> dict[str, list[tuple[float, float]]]:
-    """Return rate and latency of each round by content; the contents take turns."""
+    """Return rate and latency of each round by content. The contents take turns."""
     rates: dict[str, list[tuple[float, float]]] = {name: [] for name in contents}
     left = list(coins)
     for _ in range(ROUNDS):
@@ -87,7 +86,7 @@ async def _rates(
 
 
 async def _counter_call(network: Network, key: KeyPair) -> Content:
-    """Publish a counter; return the call that increases it."""
+    """Publish a counter. Return the call that increases it."""
     async with SuiClient(network, key) as client:
         builder = TransactionBuilder()
         cap = builder.publish([compiled("counter")], [MOVE_STDLIB, SUI_FRAMEWORK])

@@ -1,4 +1,4 @@
-"""Move instructions per second, beside Sui's own VM on the same functions.
+"""Move instructions per second, compared with Sui's own VM on the same functions.
 
 Sui's VM is created for each call, so the time of calling an empty function is subtracted. Our VM
 has translated the functions before they are timed. The number of instructions comes from the meter
@@ -22,7 +22,7 @@ from nexus_tools.sui.types.address import ZERO, Address
 from nexus_tools.sui.types.digest import Digest
 from packages import framework_packages, package_of
 
-# The iterations of each loop: the sandbox has 5 000 000 units of gas for a call.
+# The iterations of each loop. The sandbox has 5 000 000 units of gas for a call.
 KERNELS = {
     "arithmetic": 50_000,
     "vectors": 50_000,

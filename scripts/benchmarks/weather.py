@@ -32,7 +32,7 @@ class Service:
         self._running = ExitStack()
 
     def start(self) -> None:
-        """Start it; `process` is the running process."""
+        """Start it. `process` is the running process."""
         self.process = self._running.enter_context(started(*self._how))
 
     def end(self) -> None:
@@ -47,7 +47,7 @@ class Service:
 
 
 async def register_leader(stage: Stage, folder: Path, name: str) -> Sequence[str]:
-    """Register a leader that signs its calls, with two workers; return the command that runs it."""
+    """Register a leader that signs its calls, with two workers. Return the command that runs it."""
     second = f"{name}-2"
     await stage.new_wallet(name, 100 * chain.SUI)
     await stage.new_wallet(second, chain.SUI)
@@ -100,7 +100,7 @@ async def weather(
 
 
 def all_lost_mist(state: Path) -> tuple[int, int]:
-    """Return the total loss of all transactions, and their number; genesis created the rest."""
+    """Return the total loss of all transactions, and their number. Genesis created the rest."""
     own = localnet_node.Node.open(state)
     lost, number = 0, 1
     try:

@@ -1,9 +1,10 @@
 """The fate of workflow executions while every process is killed repeatedly.
 
 Three Leaders with two workers each dispatch executions of six vertices, with a `for_each` and a
-join. One Leader is killed with SIGKILL every three seconds and restarted, the server of the tools
-every twenty, and the node, with its state, twice, until the last execution has ended. A run that
-fails or expires is tried once more. Then the chain is read from its start.
+join. Until the last execution has ended, the benchmark kills processes with SIGKILL and restarts
+them. It kills a Leader every three seconds and the server of the tools every twenty. It kills the
+node, which keeps its state, twice. A run that fails or expires is tried once more. Then the
+benchmark reads the chain from its start.
 """
 
 import asyncio
@@ -189,7 +190,7 @@ async def _begin(own: Node, deployment: Deployment) -> None:
             await asyncio.sleep(max(0.0, due - monotonic()))
 
 
-# --- What came of it
+# --- Results
 
 
 async def _until_ended(own: Node, deployment: Deployment) -> None:

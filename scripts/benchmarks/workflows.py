@@ -1,7 +1,7 @@
 """The time to read, lint, draw and plan a workflow of thousands of vertices.
 
 A ladder forks and joins 666 or 1 333 times; 2^666 paths lead through the smaller one. A document of
-branches has 2^400 combinations of variants, of which the linter examines some. A publisher makes
+branches has 2^400 combinations of variants, and the linter examines some of them. A publisher makes
 every Leader that dispatches its workflow plan the document. The worst documents have all possible
 edges between few vertices.
 """

@@ -9,7 +9,7 @@ from differential.exposed_packages import framework
 
 
 def main() -> int:
-    """Compare and print coverage, omissions and differences; return 1 for any difference."""
+    """Compare and print coverage, omissions and differences. Return 1 for any difference."""
     seed, rounds = sys.argv[1:]
     packages = framework()
     comparing = Differential(packages, seed)

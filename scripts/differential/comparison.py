@@ -136,7 +136,7 @@ class Differential:
                 return
 
     def _draws(self, coverage: Coverage) -> Iterator[tuple[Types, Values, Answer]]:
-        """Yield calls that can be compared; record the reason for others."""
+        """Yield calls that can be compared. Record the reason for others."""
         function = coverage.function
         module = function.module.name
         if (module, function.name) in ONLY_THROUGH_CALLERS:

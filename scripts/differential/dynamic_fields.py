@@ -27,7 +27,7 @@ class DynamicFields:
         key: tuple[TypeTag, object],
         value: tuple[TypeTag, object],
     ) -> None:
-        """Add a field to the object `parent`; `key` and `value` are types with values."""
+        """Add a field to the object `parent`. `key` and `value` are types with values."""
         (key_type, name), (value_type, content) = key, value
         encoded = machine.types.encode(key_type, name)
         child = dynamic_field_id(parent, TYPE_TAG.encode(key_type), encoded)

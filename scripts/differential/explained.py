@@ -1,4 +1,4 @@
-"""The reasons why some calls cannot be compared: natives that the wheel changes or lacks.
+"""The reasons why some calls cannot be compared: natives that the wheel changes or omits.
 
 The wheel's VM is Sui's own, and so are the natives of `std`. The natives of `sui` are by its
 author. Where they differ from `sui-move-natives`, a comparison shows nothing.
@@ -26,7 +26,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """The reason why a call was not compared; `detail` is a native and its effect."""
+    """The reason why a call was not compared. `detail` is a native and its effect."""
 
     cause: Cause
     detail: str = ""
@@ -37,7 +37,7 @@ _HASH = "looks at the signature before the number of the hash"
 _READS_AS_ASKED = "reads a field of another type as one of the type that is asked for"
 _RECEIVE = "takes another struct than the framework gives it"
 
-# Natives that the framework declares but the wheel lacks: without them, the wheel does not load
+# Natives that the framework declares but the wheel lacks. Without them, the wheel does not load
 # their modules.
 LACKED: dict[str, frozenset[str]] = {
     "nitro_attestation": frozenset({"load_nitro_attestation_internal"}),
@@ -87,7 +87,7 @@ WHEELS_OWN: dict[Native, str] = {
     ("validator", "validate_metadata_bcs"): "accepts everything",
     **{(module, name): "is not there" for module, names in LACKED.items() for name in names},
 }
-# Natives with other aborts, by the code with which Sui's abort; their results are compared.
+# Natives that abort differently, by the abort code of Sui's native. Their results are compared.
 WHEELS_OWN_ABORTS: dict[tuple[str, str, int], str] = {
     ("address", "from_bytes", 0): "aborts with 1",
     ("dynamic_field", "borrow_child_object", 2): _READS_AS_ASKED,

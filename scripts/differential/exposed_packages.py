@@ -114,7 +114,7 @@ class ExposedPackages:
 
     @lru_cache(maxsize=1)  # noqa: B019 - there is one of these packages in a process
     def _files(self, package: Address, name: str, function: str) -> list[bytes]:
-        """Return the files besides the framework that Sui's own VM needs to call one wrapper.
+        """Return the non-framework files that Sui's own VM needs to call one wrapper.
 
         It assumes that all modules of a package have the address of the first one.
         """

@@ -189,5 +189,5 @@ class _ByValue:
 
 
 def pointed(token: SignatureToken) -> SignatureToken:
-    """Return the target type of a reference; any other type is returned unchanged."""
+    """Return the target type of a reference. Any other type is returned unchanged."""
     return token.target if isinstance(token, ReferenceToken) else token

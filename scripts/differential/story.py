@@ -24,7 +24,7 @@ Field = tuple[Address, StructTag, bytes]
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A recorded call of a package's function; `arguments` are BCS bytes, also of references.
+    """A recorded call of a package's function. `arguments` are BCS bytes, also of references.
 
     `new_ids` are those that the transaction had created before.
     """
@@ -103,7 +103,7 @@ def _read_fields(runtime: ObjectRuntime) -> Iterator[tuple[Address, Field]]:
 def tell_again(
     packages: ExposedPackages, package: Address, calls: Sequence[RecordedCall]
 ) -> tuple[list[Coverage], list[Difference]]:
-    """Repeat the calls in both VMs; return the coverage of each function, and the differences.
+    """Repeat the calls in both VMs. Return the coverage of each function, and the differences.
 
     Sui's own VM has one fixed sender, which replaces the scenario's.
     """

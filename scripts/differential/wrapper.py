@@ -1,8 +1,8 @@
 """Functions around others that return effects which Sui's own VM hides from callers.
 
 The wrapper of a function takes references' targets by value. It returns, in this order, the
-function's results (for a reference the BCS bytes of its target), the values behind its reference
-parameters, and the number and all bytes of events.
+function's results, the targets of its reference parameters, and the number and all bytes of events.
+For a result that is a reference, it returns the BCS bytes of the target.
 """
 
 from collections.abc import Sequence

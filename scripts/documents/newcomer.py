@@ -1,7 +1,7 @@
 """A test of README's sixty seconds and the tutorial, word by word, with only the wheel.
 
-Each version of Python gets an empty folder and a virtual environment that contains only pip. pip
-finds the wheel in its build folder, and everything else in its usual index.
+Each version of Python gets an empty folder and a virtual environment that contains only `pip`.
+`pip` finds the wheel in its build folder, and everything else in its usual index.
 """
 
 import shutil
@@ -26,13 +26,13 @@ def build_wheel() -> None:
 
 
 def run_uv(*arguments: str) -> None:
-    """Run the project's own uv, which `scripts/install` installs beside Python."""
+    """Run the project's own uv, which `scripts/install` installs next to Python."""
     uv = str(Path(sys.executable).parent / "uv")
     subprocess.run((uv, arguments[0], "--quiet", *arguments[1:]), check=True)
 
 
 def follow(environment: Path, page: Page) -> str:
-    """Follow a page in an empty folder with a new home; return a line with the result."""
+    """Follow a page in an empty folder with a new home. Return a line with the result."""
     with TemporaryDirectory() as name:
         folder = Path(name) / "folder"
         folder.mkdir()
@@ -50,7 +50,7 @@ def follow(environment: Path, page: Page) -> str:
 def main() -> int:
     """Follow both pages with the named interpreters, or with all versions."""
     build_wheel()
-    readme = Page.read("README.md").sections("Install", "Sixty seconds")
+    readme = Page.read("README.md").before("Use cases")
     said = []
     for python in sys.argv[1:] or VERSIONS:
         with TemporaryDirectory() as environment:

@@ -30,7 +30,7 @@ EXECUTED = ("console", "python")
 
 @dataclass(frozen=True)
 class Block:
-    """One block; `line` is the line of its fence, and `is_hidden` blocks are in comments."""
+    """One block. `line` is the line of its fence, and `is_hidden` blocks are in comments."""
 
     language: str
     title: str
@@ -86,9 +86,9 @@ class Page:
         """Return the section below a heading of the second level, as a page."""
         return Page(self.name, self.text.split(f"\n## {heading}\n")[1].split("\n## ")[0])
 
-    def sections(self, *headings: str) -> "Page":
-        """Return the sections below several headings, one after the other."""
-        return Page(self.name, "\n".join(self.section(heading).text for heading in headings))
+    def before(self, heading: str) -> "Page":
+        """Return everything above a heading of the second level, as a page."""
+        return Page(self.name, self.text.split(f"\n## {heading}\n")[0])
 
 
 def pages() -> list[str]:

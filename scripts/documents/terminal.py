@@ -53,19 +53,19 @@ class Terminal:
     def shell(
         cls, folder: Path, environment: Mapping[str, str], *, watched: bool = False
     ) -> "Terminal":
-        """Start a shell in a folder; if it is `watched`, programs write to a terminal."""
+        """Start a shell in a folder. If it is `watched`, programs write to a terminal."""
         terminal = cls(*SHELL, folder=folder, environment=environment, watched=watched)
         terminal._write("trap : INT\n")
         return terminal
 
     @classmethod
     def python(cls, folder: Path, environment: Mapping[str, str]) -> "Terminal":
-        """Start an interpreter in a folder; warnings are errors."""
+        """Start an interpreter in a folder. Warnings are errors."""
         command = ("python", "-W", "error", "-c", INTERPRETER, MARK)
         return cls(*command, folder=folder, environment=environment)
 
     def type(self, command: str) -> None:
-        """Execute a command in the shell; it cannot read later input."""
+        """Execute a command in the shell. It cannot read later input."""
         self.is_busy = True
         self._patience_s = INSTALL_PATIENCE_S if "pip install" in command else PATIENCE_S
         self._write(f"eval {shlex.quote(command)} </dev/null; printf '{MARK}%d\\n' $?\n")
@@ -133,7 +133,7 @@ class Terminal:
 
 
 def _screen() -> tuple[int, int]:
-    """Open a pseudo terminal that leaves lines unchanged; return both of its ends."""
+    """Open a pseudo terminal that leaves lines unchanged. Return both of its ends."""
     watching, writing = pty.openpty()
     attributes = termios.tcgetattr(writing)
     attributes[1] &= ~termios.OPOST

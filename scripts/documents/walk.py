@@ -25,7 +25,7 @@ INSTALL = re.compile(r"pip install (?P<requirements>.+)")
 
 
 def free_port() -> str:
-    """Return a port on which nothing listens."""
+    """Return a free port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return str(listener.getsockname()[1])
 
@@ -46,7 +46,7 @@ def environment_of(home: Path, programs: Path) -> dict[str, str]:
 
 
 class PageRunner:
-    """A reader in its own folder; `installs` means that `pip install` is also executed.
+    """A reader in its own folder. `installs` means that `pip install` is also executed.
 
     Several readers share a machine, so each has its own ports in place of those that a page names.
     """
@@ -106,7 +106,7 @@ class PageRunner:
             self._execute_python(block.text, shown)
 
     def _put(self, block: Block) -> None:
-        """Write or continue one of the reader's files; other files must have the shown contents."""
+        """Write or continue one of the reader's files. Other files must have the shown contents."""
         path = self._folder / block.title
         if path in self._written or not path.exists():
             self._written.add(path)

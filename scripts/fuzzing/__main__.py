@@ -22,7 +22,7 @@ _REPLAY_SECONDS = 60
 
 
 def main() -> int:
-    """Run `fuzz [TARGET…]` or `fuzz replay FILE…`; return 1 if there were findings."""
+    """Run `fuzz [TARGET…]` or `fuzz replay FILE…`. Return 1 if there were findings."""
     arguments = _arguments()
     if arguments.worker:
         return _work(arguments)

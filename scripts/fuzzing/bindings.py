@@ -40,7 +40,7 @@ HOSTILE_NAMES = (
     "1",
     "_",
 )
-"""Texts that are not Move identifiers; error names in bytecode may be such texts."""
+"""Texts that are not Move identifiers. Error names in bytecode may be such texts."""
 
 RESERVED_NAMES = (
     *("__init__", "__builtins__", "__debug__", "__name__", "__getattr__", "__class__", "__x", "__"),

@@ -39,7 +39,7 @@ _ENDS = (MoveAbort, PrimitiveError, OutOfGas, UnsupportedNative)
 
 
 def call_all(machine: Machine, package: Address, module: str, chance: random.Random) -> int:
-    """Call the functions of a module, each at most once; return the number of calls."""
+    """Call the functions of a module, each at most once. Return the number of calls."""
     loaded = machine.types.package(package)
     found = loaded.module(module) if loaded else None
     assert found is not None

@@ -62,7 +62,7 @@ def _swap(module: CompiledModule, function: int, one: int, other: int) -> Compil
 
 
 def _drop(module: CompiledModule, function: int, place: int, _: int) -> CompiledModule:
-    """Remove an instruction; a no-op keeps the branches valid."""
+    """Remove an instruction. A no-op keeps the branches valid."""
     return _instructions(
         module, function, lambda rows: with_row(rows, place, lambda _: Instruction(Opcode.NOP))
     )

@@ -158,7 +158,7 @@ class _Program:
         return tx.InputArgument(self._inputs.index(value))
 
     def finish(self, last: Sequence[tx.Command]) -> tx.ProgrammableTransaction:
-        """Return the transaction; results that cannot be dropped are transferred."""
+        """Return the transaction. Results that cannot be dropped are transferred."""
         mine = [argument for argument, type_ in self._results if isinstance(type_, StructTag)]
         recipient = self._input(tx.Pure(self._draw(_PURES["address"])))
         if mine:

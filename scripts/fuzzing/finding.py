@@ -13,7 +13,7 @@ class Broken(Exception):  # noqa: N818 - it says what the product is
 
 
 class TimeLimitExceeded(BaseException):
-    """An input exceeded the time limit; no error handler catches this exception."""
+    """An input exceeded the time limit. No error handler catches this exception."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ def _constant(module: CompiledModule, place: int, seed: int, size: int) -> Compi
     return replace(module, constants=with_row(module.constants, place, change))
 
 
-# --- What is declared
+# --- Declarations
 
 
 def _abilities(module: CompiledModule, place: int, bit: int, _: int) -> CompiledModule:

@@ -86,7 +86,7 @@ def _parts(machine: Machine, type_: Any, value: Any) -> Iterator[tuple[Any, Any]
 
 
 def _variants(machine: Machine, type_: StructTag) -> list[list[Any]]:
-    """Return the field types of each variant; a struct counts as one variant."""
+    """Return the field types of each variant. A struct counts as one variant."""
     definition = machine.types.datatype(type_)
     assert definition is not None
     if definition.variants is None:

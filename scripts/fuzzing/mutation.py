@@ -38,7 +38,7 @@ _PARTS = st.one_of(
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change at a position, in millionths of the length; `size` is in bytes."""
+    """One change at a position, in millionths of the length. `size` is in bytes."""
 
     change: Callable[[bytes, int, int, bytes], bytes]
     place: int
@@ -92,12 +92,12 @@ def apply(data: bytes, edits: Sequence[Edit]) -> bytes:
 
 
 def one_of(values: Sequence[T]) -> st.SearchStrategy[T]:
-    """Return one of the values; unlike `sampled_from`, messages do not list all of them."""
+    """Return one of the values. Unlike `sampled_from`, messages do not list all of them."""
     return st.integers(0, len(values) - 1).map(lambda place: values[place])
 
 
 def weighted(*choices: tuple[int, st.SearchStrategy[T]]) -> st.SearchStrategy[T]:
-    """Return one of the strategies by weight; `st.one_of` drops repetitions."""
+    """Return one of the strategies by weight. `st.one_of` drops repetitions."""
     places = [place for place, (weight, _) in enumerate(choices) for _ in range(weight)]
     return st.sampled_from(places).flatmap(lambda place: choices[place][1])
 

@@ -45,7 +45,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A node at a point of its chain; `probe` and `registry` are packages on it."""
+    """A node at a point of its chain. `probe` and `registry` are packages on it."""
 
     node: Node
     accounts: tuple[Account, ...]

@@ -29,7 +29,7 @@ _NATIVE, _WEB, _WEB_TEXT, _ENDED, _LEFT, _RESET = range(6)
 _SECONDS = 10.0
 _WATCHING_SECONDS = 0.03
 _QUIET_SECONDS = 0.3
-# Statuses that no client may receive: the server had an unexpected error.
+# Statuses that no client may receive, because the server had an unexpected error.
 _UNDEFINED = {2, 13}
 
 
@@ -84,7 +84,7 @@ def _procedures() -> tuple[Procedure, ...]:
 
 
 def check(data: bytes) -> str:
-    """Send the input, and check the answer and the server's health afterwards."""
+    """Send the input, and then check the response and the server's health."""
     server = served()
     server.restart()
     way, rest = (data[0] if data else _ENDED), data[1:]

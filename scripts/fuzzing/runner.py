@@ -31,7 +31,7 @@ _SETTINGS = settings(
 
 
 class _RoundOver(KeyboardInterrupt):
-    """The time is over; hypothesis passes only such an exception on immediately."""
+    """The time is over. Hypothesis passes only such an exception on immediately."""
 
 
 class Run:

@@ -73,7 +73,7 @@ class Served:
             raise Broken(f"{left} are left: {self.call(lambda: [*map(repr, asyncio.all_tasks())])}")
 
     def _left(self) -> str:
-        """Return remaining data of closed connections; the fuzzer's own connections stay."""
+        """Return remaining data of closed connections. The fuzzer's own connections stay."""
         tasks = len(asyncio.all_tasks()) - self._tasks
         connections = self._server.connected - _OWN_CONNECTIONS
         return f"{tasks} tasks and {connections} connections" if max(tasks, connections) > 0 else ""

@@ -15,7 +15,7 @@ class Target(Protocol):
         """Return the strategy that generates inputs."""
 
     def check(self, data: bytes) -> str:
-        """Use one input, and return one word for its result; any exception is a finding.
+        """Use one input, and return one word for its result. Any exception is a finding.
 
         The same input always has the same result, so a saved input can be replayed.
         """

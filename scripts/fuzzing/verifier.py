@@ -1,7 +1,8 @@
 """The verifier and the VM: Sui's verdicts are reproduced, and accepted code runs.
 
-An input is the number of a user package, and a file that replaces its module of the same name; or
-255 and a module that resembles a framework module, which is only verified.
+An input is the number of a user package and a file that replaces its module of the same name.
+Alternatively, it is 255 and a module that resembles a framework module. That module is verified but
+not executed.
 """
 
 import hashlib

@@ -84,7 +84,7 @@ class Wire:
     def message(
         self, descriptor: Descriptor, response: Descriptor | None = None
     ) -> st.SearchStrategy[bytes]:
-        """Return messages of a type; masks name fields of `response`."""
+        """Return messages of a type. Masks name fields of `response`."""
 
         @st.composite
         def draw_message(draw: st.DrawFn) -> bytes:

@@ -15,7 +15,7 @@ import sui_sandbox
 from genuine.outcome import RETURNED, Outcome
 from nexus_tools.sui.types.address import Address
 
-# The wheel's message for failed transactions; the digest varies.
+# The wheel's message for failed transactions. The digest varies.
 EPOCH = 100
 EPOCH_TIMESTAMP_MS = 1_704_067_200_000
 GAS_PRICE = 750
@@ -31,7 +31,7 @@ _OFFSET = re.compile(r"offsets: \[\(FunctionDefinitionIndex\((\d+)\), (\d+)\)\]"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a public function; `arguments` are types and BCS bytes."""
+    """A call of a public function. `arguments` are types and BCS bytes."""
 
     package: Address
     module: str
@@ -61,7 +61,7 @@ def call_reference(call: Call, packages: Packages, children: Children | None = N
 
 
 def ask(call: Call, packages: Packages, children: Children | None = None) -> dict[str, Any]:
-    """Return the wheel's own answer: `success`, `error`, `return_values`."""
+    """Return the wheel's own response: `success`, `error`, `return_values`."""
     answer: dict[str, Any] = sui_sandbox.call_view_function(
         call.package.short(),
         call.module,

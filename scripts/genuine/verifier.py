@@ -12,7 +12,7 @@ from nexus_tools.sui.bytecode import CompiledModule, ReferenceToken, Visibility
 from nexus_tools.sui.types.address import Address
 
 ACCEPTED, UNREADABLE = "ACCEPTED", "UNREADABLE"
-# Its linker, not its verifier, resolves names; its operand stack has no limit; it rejects
+# Its linker, not its verifier, resolves names. Its operand stack has no limit. It rejects
 # the instructions of global storage only at run time.
 NOT_COMPARED = {
     "MISSING_DEPENDENCY",
@@ -40,7 +40,7 @@ def callable_functions(module: CompiledModule) -> Iterator[str]:
 
 
 def verdict(package: Address, files: Sequence[bytes], module: str, function: str) -> str | None:
-    """Return `ACCEPTED`, `UNREADABLE`, or the status with which a module is rejected.
+    """Return `ACCEPTED`, `UNREADABLE`, or the status of a rejected module.
 
     Returns None if the call itself is rejected before the module is loaded.
     """

@@ -24,7 +24,7 @@ _SKIPPED = (
 
 
 def main() -> int:
-    """Print the violations, or with `--count` their share; return the exit code."""
+    """Print the violations, or with `--count` their share. Return the exit code."""
     parser = argparse.ArgumentParser(prog="prose", description=__doc__)
     parser.add_argument("paths", nargs="*", type=Path)
     parser.add_argument("--count", action="store_true", help="print hits per 1 000 sentences")

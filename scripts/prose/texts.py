@@ -84,7 +84,7 @@ def _message(node: ast.Constant | ast.JoinedStr) -> str:
 
 
 def _comments(path: Path, source: str) -> Iterator[Text]:
-    """Yield the comments; lines that follow each other are one comment."""
+    """Yield the comments. Lines that follow each other are one comment."""
     lines: list[str] = []
     first = last = 0
     for token in tokenize.generate_tokens(io.StringIO(source).readline):

@@ -57,7 +57,7 @@ def _write(name: str, text: str) -> None:
 
 
 def _python(room: str) -> str:
-    """Return the page of a package: its caption, and its exports."""
+    """Return the page of a package with its title, its docstring and its exports."""
     name = room if room == "nexus_tools" else f"nexus_tools.{room}"
     module = import_module(name)
     offered = [export for export in module.__all__ if export != "__version__"]

@@ -13,7 +13,7 @@ _TAG = re.compile(r"<[^>]*>")
 
 
 def mark_commands(site: Path) -> None:
-    """Write the commands of each console block beside it, where the theme looks for them."""
+    """Write the commands of each console block next to it, where the theme looks for them."""
     for path in site.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         marked = _BLOCK.sub(_marked, text)

@@ -68,7 +68,7 @@ def all_by_kind() -> dict[str, list[RaisedError]]:
 
 
 def _complete(kind: str, raised: set[RaisedError]) -> Iterator[RaisedError]:
-    """Fill in parts that are known only at run time; another error of the code may have them."""
+    """Fill in parts that are known only at run time. Another error of the code may have them."""
     told = {error.code for error in raised if error.message}
     for error in raised:
         if error.message or error.code not in told:

@@ -39,7 +39,7 @@ class OutsideFiles:
         return _LINK.sub(link, text)
 
     def _place(self, target: Path) -> str:
-        """Return a file's path on the website; copy other files, and folders as archives."""
+        """Return a file's path on the website. Copy other files, and folders as archives."""
         if target.parts[0] == "docs":
             return target.relative_to("docs").as_posix()
         if target.as_posix() in PAGES_OF:

@@ -21,7 +21,7 @@ KINDS = {
 _DEPTH = 6
 _CODE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _CONCERNED = re.compile(rf"\b(?:{'|'.join(KINDS)}|hint)\b")
-"""Modules without any of these words neither raise errors nor provide their texts."""
+"""Modules without any of these words do not raise errors or provide their texts."""
 _PASSED_ON = ("with_typed_options", "plain", "str", "with_wallets")
 """Functions that return the text of their first argument."""
 
@@ -117,7 +117,7 @@ class _Module:
                 yield from self._calls_in(node, function, scope)
 
     def _inside(self, function: Function, outer: Scope) -> Scope:
-        """Return the values of names in a function; its own names hide outer ones."""
+        """Return the values of names in a function. Its own names hide outer ones."""
         own = {*_parameters(function)}
         scope = {name: value for name, value in outer.items() if name not in own}
         scope |= _assigned(list(ast.walk(function)), scope)
@@ -132,7 +132,7 @@ class _Module:
         return text if re.search(r"\w\w", words.replace("and", "")) else ""
 
     def _text(self, node: ast.expr, scope: Scope, depth: int) -> str:
-        """Return the text of an expression. Of several alternatives, use the first."""
+        """Return the text of an expression, or of the first alternative if it has several."""
         text = f"{{{_words(node)}}}"
         match node:
             case ast.Constant(value=str(value) | int(value) | float(value)):

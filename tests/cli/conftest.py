@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -133,7 +134,9 @@ class Home:
             process.communicate(timeout=30)
 
     def configure(self, **document: Any) -> None:
-        """Write the file of settings."""
+        """Write the file of settings. Commands wait for the network `test` on a busy machine."""
+        if document.get("network") == "test":
+            document = {"timeout": "100s"} | document
         self.config_file.parent.mkdir(parents=True, exist_ok=True)
         self.config_file.write_text(tomli_w.dumps(document))
 
@@ -189,21 +192,33 @@ def _program(arguments, stdin):
         yield
 
 
-@pytest.fixture(scope="module")
-def chain():
-    """A network that all tests of a module share."""
-    with ThreadedLocalnet() as localnet:
-        yield localnet
-
-
-@pytest.fixture(scope="module")
-def publisher(chain, tmp_path_factory):
-    """Who published the package: the admin."""
+@pytest.fixture(scope="session")
+def published_network(tmp_path_factory):
+    """Start the network of this process and publish the package; return it and the admin's home."""
     home = Home(tmp_path_factory.mktemp("publisher"))
-    home.configure(network="test", networks={"test": {"url": chain.url, "faucet_url": chain.url}})
-    account, _ = home.wallet.new("admin")
-    chain.fund(account.address, 50 * MIST_PER_SUI)
-    home.json("package", "publish", "--yes")
+    with ThreadedLocalnet() as net:
+        home.configure(network="test", networks={"test": {"url": net.url, "faucet_url": net.url}})
+        account, _ = home.wallet.new("admin")
+        net.fund(account.address, 50 * MIST_PER_SUI)
+        home.json("package", "publish", "--yes")
+        yield net, home
+
+
+@pytest.fixture(scope="module")
+def chain(published_network):
+    """Return a network that all tests of a module share, and revert their changes at its end."""
+    net, _ = published_network
+    snapshot = net.snapshot()
+    yield net
+    net.revert(snapshot)
+
+
+@pytest.fixture(scope="module")
+def publisher(chain, published_network, tmp_path_factory):
+    """Return the admin, who published the package, with files of this module."""
+    _, published = published_network
+    home = Home(tmp_path_factory.mktemp("publisher"))
+    shutil.copytree(published.folder, home.folder, dirs_exist_ok=True)
     return home
 
 
@@ -261,8 +276,8 @@ def examples():
     return EXAMPLES
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory):
+@pytest.fixture(scope="session")
+def tool_server_url(tmp_path_factory):
     """The URL of a server with the tools of `examples/tools.py`."""
     home = Home(tmp_path_factory.mktemp("server"))
     tools = EXAMPLES / "tools.py"
@@ -319,16 +334,16 @@ def operator(chain, publisher, new_home):
 
 
 @pytest.fixture(scope="module")
-def carrier(operator):
+def operator_leader(operator):
     """The id of the operator's leader."""
     [row] = operator.json("leader", "status")
     return row["leader"]
 
 
 @pytest.fixture
-def registered(author, definition, meta_file, carrier):
+def registered_fqn(author, definition, meta_file, operator_leader):
     """The FQN of a tool that the author registered, with a price, for the operator's leader."""
-    terms = ("--price", "0.001", "--leader", carrier)
+    terms = ("--price", "0.001", "--leader", operator_leader)
     author.json("tool", "register", "--from-meta", meta_file(definition), *terms, "--yes")
     return definition["fqn"]
 
@@ -362,12 +377,12 @@ def release(monkeypatch, next_package):
 
 
 @pytest.fixture(scope="module")
-def halving(publisher, new_home, chain, carrier, served, tmp_path_factory):
+def halve_fqn(publisher, new_home, chain, operator_leader, tool_server_url, tmp_path_factory):
     """The FQN of a workflow of one registered tool with a price."""
     seller = new_home("seller", publisher)
     chain.fund(seller.wallet.signer().address, 60 * 10**9)
-    terms = ("--price", "0.05", "--leader", carrier)
-    seller.json("tool", "register", "--url", served, "--all", *terms, "--yes")
+    terms = ("--price", "0.05", "--leader", operator_leader)
+    seller.json("tool", "register", "--url", tool_server_url, "--all", *terms, "--yes")
     kind = {"variant": "off_chain", "tool_fqn": "xyz.example.math.divide@1"}
     ports = [{"name": "dividend"}, {"name": "divisor"}]
     vertex = {"name": "halve", "kind": kind, "entry_ports": ports}

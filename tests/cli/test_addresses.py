@@ -42,31 +42,31 @@ def verbs(fqn, who):
 
 
 @pytest.mark.parametrize("who", SHORT, ids=["lost-digit", "one", "two", "one-more"])
-def test_no_verb_takes_an_address_that_is_not_whole(author, leader, registered, who):
+def test_commands_reject_short_address_as_recipient(author, leader, registered_fqn, who):
     before = author.json("wallet", "show")["balance_mist"]
-    for verb in (*verbs(registered, who), ("admin", "offer", who)):
+    for verb in (*verbs(registered_fqn, who), ("admin", "offer", who)):
         assert author.fails(*verb, "--yes") == (7, "address_invalid"), verb
     assert author.json("wallet", "show")["balance_mist"] == before
 
 
-def test_the_error_counts_the_digits(author):
+def test_short_address_error_counts_the_digits(author):
     error = author.run("wallet", "transfer", WHOLE[:-1], "1", "--yes", "--json").error
     assert "has 63 digits, expected 64" in error["message"]
 
 
 @pytest.mark.parametrize("who", ["friend", WHOLE], ids=["alias", "address"])
-def test_every_verb_takes_an_alias_and_a_whole_address(author, leader, registered, friend, who):
+def test_commands_accept_alias_and_full_address(author, leader, registered_fqn, friend, who):
     address = friend if who == "friend" else WHOLE
-    for verb in verbs(registered, who):
+    for verb in verbs(registered_fqn, who):
         document = author.json(*verb, "--dry-run")
         assert address in json.dumps(document), verb
 
 
-def test_an_address_that_is_only_read_may_be_short(author):
+def test_filter_accepts_short_address(author):
     assert author.json("tool", "list", "--owner", "0x1") == []
 
 
-def test_faucet_takes_a_short_address_that_was_typed(author):
+def test_faucet_accepts_short_address(author):
     given = author.json("localnet", "faucet", "0xabc", "--amount", "1")
     assert (given["address"], given["amount_mist"]) == (f"0x{'abc':0>64}", 10**9)
 
@@ -95,7 +95,7 @@ def test_faucet_takes_a_short_address_that_was_typed(author):
     ],
     ids=lambda command: "-".join(command[:2]),
 )
-def test_no_command_takes_an_id_that_lost_a_digit(author, command):
+def test_commands_reject_id_with_missing_digit(author, command):
     error = author.run(*command, "--json").error
     assert error["code"] == "address_invalid", error
     assert "has 63 digits, expected 64" in error["message"]
@@ -116,35 +116,37 @@ def inputs_of(user, chain, invoked):
 
 
 @pytest.fixture
-def paying(author, definition, meta_file, carrier):
+def address_tool_fqn(author, definition, meta_file, operator_leader):
     """The FQN of a tool with an input that is an address, and a workflow of it."""
     schema = {"type": "object", "properties": {"to": ADDRESS, "note": {"type": "string"}}}
     document = definition | {"input_schema": schema | {"required": ["to"]}}
-    terms = ("--price", "0.001", "--leader", carrier)
+    terms = ("--price", "0.001", "--leader", operator_leader)
     author.json("tool", "register", "--from-meta", meta_file(document), *terms, "--yes")
     return definition["fqn"]
 
 
-def test_an_input_that_is_an_address_takes_an_alias(author, paying, friend, chain):
+def test_address_input_accepts_alias(author, address_tool_fqn, friend, chain):
     inputs = '{"to": "friend", "note": "friend"}'
-    invoked = author.json("tool", "invoke", paying, "--input", inputs, "--no-wait", "--yes")
+    invoked = author.json(
+        "tool", "invoke", address_tool_fqn, "--input", inputs, "--no-wait", "--yes"
+    )
     assert inputs_of(author, chain, invoked) == {"to": friend, "note": "friend"}
 
 
 @pytest.mark.parametrize("who", [*SHORT[:2], "nobody"], ids=["lost-digit", "one", "no-key"])
-def test_an_input_that_is_an_address_is_whole(author, paying, who):
+def test_address_input_rejects_short_address(author, address_tool_fqn, who):
     inputs = json.dumps({"to": who})
-    result = author.run("tool", "invoke", paying, "--input", inputs, "--yes", "--json")
+    result = author.run("tool", "invoke", address_tool_fqn, "--input", inputs, "--yes", "--json")
     assert (result.code, result.error["code"]) == (7, "input_invalid")
     assert result.error["message"].startswith("input to: ")
 
 
-def test_a_workflow_input_that_is_an_address_takes_an_alias(author, paying, friend, tmp_path):
-    kind = {"variant": "off_chain", "tool_fqn": paying}
+def test_workflow_address_input_accepts_alias(author, address_tool_fqn, friend, tmp_path):
+    kind = {"variant": "off_chain", "tool_fqn": address_tool_fqn}
     vertex = {"name": "pay", "kind": kind, "entry_ports": [{"name": "to"}]}
     file = tmp_path / "flow.json"
     file.write_text(json.dumps({"vertices": [vertex], "edges": []}))
-    fqn = paying.replace("@1", "-flow@1")
+    fqn = address_tool_fqn.replace("@1", "-flow@1")
     author.json("workflow", "publish", file, "--name", fqn, "--yes")
     run = ("workflow", "run", fqn, "--yes")
     assert author.json(*run, "--input", "to=friend")["execution"]

@@ -32,39 +32,42 @@ def slash(evidence):
     return slash
 
 
-def test_a_tool_is_slashed_and_topped_up(publisher, author, registered, slash):
-    document = slash(publisher, "propose", registered, "0.4")
+def test_slashed_tool_is_topped_up(publisher, author, registered_fqn, slash):
+    document = slash(publisher, "propose", registered_fqn, "0.4")
     assert document["amount_mist"] == 400_000_000
     assert document["expires_at_ms"] - document["executable_at_ms"] == DAY_MS
     # FIPS 180-2, appendix B.1
     digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert document["evidence_sha256"] == digest
-    shown = show(author, registered)
+    shown = show(author, registered_fqn)
     assert (shown["state"], shown["pending_slash"]["evidence_sha256"]) == ("active", digest)
-    assert "0.4 SUI from" in author.run("tool", "show", registered).stdout
+    assert "0.4 SUI from" in author.run("tool", "show", registered_fqn).stdout
     [row] = author.json("status")["tools"]
     assert row["pending_slash"]["executable_at_ms"] == document["executable_at_ms"]
-    assert publisher.fails("admin", "slash", "execute", registered, "--yes") == (4, "slash_not_due")
+    assert publisher.fails("admin", "slash", "execute", registered_fqn, "--yes") == (
+        4,
+        "slash_not_due",
+    )
     publisher.json("localnet", "advance-clock", "3d")
-    document = slash(publisher, "execute", registered)
+    document = slash(publisher, "execute", registered_fqn)
     assert (document["amount_mist"], document["remaining_mist"]) == (400_000_000, 600_000_000)
-    shown = show(author, registered)
+    shown = show(author, registered_fqn)
     assert (shown["state"], shown["pending_slash"]) == ("suspended", None)
-    lacking = f"0.4 SUI: `nexus-tools tool top-up {registered}`"
-    shown = author.run("tool", "show", registered).stdout
+    lacking = f"0.4 SUI: `nexus-tools tool top-up {registered_fqn}`"
+    shown = author.run("tool", "show", registered_fqn).stdout
     assert lacking in shown
     assert re.search(r"slashed for +lied\n", shown)
-    said = f"{registered} is suspended: 0.4 SUI of its collateral was slashed (reason: 'lied')"
-    remedy = f"nexus-tools tool top-up {registered}"
+    said = f"{registered_fqn} is suspended: 0.4 SUI of its collateral was slashed (reason: 'lied')"
+    remedy = f"nexus-tools tool top-up {registered_fqn}"
     assert f"! {said}. Run `{remedy}` to restore it\n" in author.run("status").stderr
     found = author.run("doctor", "--json").document["findings"]
     assert ("problem", said, remedy) in [
         (each["status"], each["message"], each["remedy"]) for each in found
     ]
-    assert author.json("tool", "top-up", registered, "--yes")["amount_mist"] == 400_000_000
+    assert author.json("tool", "top-up", registered_fqn, "--yes")["amount_mist"] == 400_000_000
 
 
-def test_a_leader_is_slashed(publisher, author, leader, slash):
+def test_slashed_leader_is_topped_up(publisher, author, leader, slash):
     slash(publisher, "propose", leader, "3")
     for [row] in (author.json("leader", "status"), author.json("status")["leaders"]):
         assert (row["state"], row["pending_slash"]["amount_mist"]) == ("inactive", 3_000_000_000)
@@ -83,50 +86,50 @@ def test_a_leader_is_slashed(publisher, author, leader, slash):
     assert (row["state"], row["collateral_mist"]) == ("inactive", 10_000_000_000)
 
 
-def test_what_a_pending_slash_holds_back_is_told_by_the_claim(publisher, author, registered, slash):
-    author.json("tool", "unregister", registered, "--yes")
+def test_claim_reports_collateral_locked_for_a_slash(publisher, author, registered_fqn, slash):
+    author.json("tool", "unregister", registered_fqn, "--yes")
     publisher.json("localnet", "advance-clock", "6d")
-    slash(publisher, "propose", registered, "0.4")
+    slash(publisher, "propose", registered_fqn, "0.4")
     publisher.json("localnet", "advance-clock", "1d")
-    result = author.run("tool", "claim", registered, "--yes")
+    result = author.run("tool", "claim", registered_fqn, "--yes")
     assert (
-        f"claimed 0.6 SUI from {registered}; 0.4 SUI stay locked for a pending slash"
+        f"claimed 0.6 SUI from {registered_fqn}; 0.4 SUI stay locked for a pending slash"
         in result.stderr
     )
-    slash(publisher, "cancel", registered)
-    assert author.json("tool", "claim", registered, "--yes")["amount_mist"] == 400_000_000
+    slash(publisher, "cancel", registered_fqn)
+    assert author.json("tool", "claim", registered_fqn, "--yes")["amount_mist"] == 400_000_000
 
 
-def test_how_much_can_be_slashed_still_is_said(publisher, author, registered, evidence):
+def test_excessive_slash_error_names_the_maximum(publisher, author, registered_fqn, evidence):
     why = ("--reason", "lied", "--evidence", evidence, "--yes", "--json")
-    result = publisher.run("admin", "slash", "propose", registered, "0.6", *why)
+    result = publisher.run("admin", "slash", "propose", registered_fqn, "0.6", *why)
     assert (result.code, result.error["code"]) == (7, "slash_too_large")
     assert result.error["hint"] == "Slash at most 0.5 SUI."
-    assert publisher.fails("admin", "slash", "propose", registered, "2", *why[:-1])[1] == (
+    assert publisher.fails("admin", "slash", "propose", registered_fqn, "2", *why[:-1])[1] == (
         "invalid_slash_amount"
     )
 
 
-def test_who_has_the_administration_does_not_offer_it_to_itself(publisher):
+def test_offer_rejects_the_current_admin(publisher):
     assert publisher.fails("admin", "offer", "admin", "--yes") == (2, "offer_to_owner")
 
 
-def test_only_the_admin_slashes(author, registered, evidence):
+def test_slash_requires_the_admin(author, registered_fqn, evidence):
     why = ("--reason", "envy", "--evidence", evidence, "--yes")
-    code, _ = author.fails("admin", "slash", "propose", registered, "0.1", *why)
+    code, _ = author.fails("admin", "slash", "propose", registered_fqn, "0.1", *why)
     assert code == 8
 
 
-def test_the_admin_stops_registrations_and_lets_them_go_on(publisher, author, registered):
+def test_accepting_setting_stops_and_resumes_registrations(publisher, author, registered_fqn):
     document = publisher.json("admin", "configure", "tools", "accepting=false", "--yes")
     assert document["accepting"] is False
     assert author.json("package", "show")["accepts_tools"] is False
-    author.json("tool", "unregister", registered, "--yes")
+    author.json("tool", "unregister", registered_fqn, "--yes")
     publisher.json("localnet", "advance-clock", "7d")
-    author.json("tool", "claim", registered, "--yes")
-    assert author.fails("tool", "re-register", registered, "--yes") == (4, "not_accepting")
+    author.json("tool", "claim", registered_fqn, "--yes")
+    assert author.fails("tool", "re-register", registered_fqn, "--yes") == (4, "not_accepting")
     publisher.json("admin", "configure", "tools", "accepting=true", "--yes")
-    author.json("tool", "re-register", registered, "--yes")
+    author.json("tool", "re-register", registered_fqn, "--yes")
 
 
 def test_settings_are_changed_one_by_one(publisher):
@@ -143,13 +146,13 @@ def test_settings_are_changed_one_by_one(publisher):
 @pytest.mark.parametrize(
     "change", ["colateral_mist=1", "collateral_mist", "collateral_mist=-1", "accepting=1"]
 )
-def test_what_is_no_setting_is_refused_with_those_that_are(publisher, change):
+def test_configure_rejects_unknown_setting(publisher, change):
     result = publisher.run("admin", "configure", "tools", change, "--yes", "--json")
     assert (result.code, result.error["code"]) == (2, "setting_unknown")
     assert "collateral_mist" in result.error["hint"]
 
 
-def test_the_settings_are_shown_with_what_an_invocation_costs_by_them(publisher, author):
+def test_show_prints_settings_and_invocation_cost(publisher, author):
     document = author.json("admin", "show")
     assert document["owner"] == publisher.json("wallet", "show")["address"]
     assert document["offered"] is None
@@ -164,14 +167,14 @@ def test_the_settings_are_shown_with_what_an_invocation_costs_by_them(publisher,
     assert "mist" not in shown.stdout
 
 
-def test_before_fees_are_changed_it_is_said_what_an_invocation_costs_then(publisher):
+def test_configure_reports_new_invocation_cost_before_the_change(publisher):
     result = publisher.run("admin", "configure", "leaders", "fee_gas_units=2000", "--dry-run")
-    assert "Today: an invocation" in result.stderr
+    assert "Today: at a gas price" in result.stderr
     assert "0.00153 SUI if it fails" in result.stderr
     assert "0.00253 SUI if it fails" in result.stderr
 
 
-def test_a_leader_is_slashed_by_its_name(publisher, author, evidence):
+def test_slash_finds_leader_by_name(publisher, author, evidence):
     author.json("leader", "register", "--name", "only one", "--yes")
     why = ("--reason", "lied", "--evidence", evidence, "--yes")
     publisher.json("admin", "slash", "propose", "only one", "1", *why)
@@ -181,7 +184,7 @@ def test_a_leader_is_slashed_by_its_name(publisher, author, evidence):
     assert (refused.code, refused.error["code"]) == (3, "leader_unknown")
 
 
-def test_the_administration_is_offered_and_accepted(publisher, stranger):
+def test_administration_is_offered_and_accepted(publisher, stranger):
     address = str(stranger.wallet.signer().address)
     assert stranger.fails("admin", "accept", "--yes")[0] == 8
     assert stranger.fails("admin", "offer", f"0x{0xABC:064x}", "--yes") == (8, "not_admin")
@@ -201,7 +204,7 @@ def test_the_administration_is_offered_and_accepted(publisher, stranger):
     publisher.json("admin", "accept", "--yes")
 
 
-def test_an_offer_of_the_administration_is_taken_back(publisher, stranger):
+def test_offer_of_the_administration_can_be_cancelled(publisher, stranger):
     publisher.json("admin", "offer", stranger.wallet.signer().address, "--yes")
     assert publisher.json("admin", "offer", "--cancel", "--yes")["offered"] is None
     assert stranger.fails("admin", "accept", "--yes") == (8, "not_offered")

@@ -43,7 +43,7 @@ def test_every_command_has_help(home, path):
     assert result.stdout.startswith(f"Usage: nexus-tools {' '.join(path)} ")
 
 
-def test_the_version_is_that_of_the_package(home):
+def test_version_equals_that_of_the_package(home):
     from nexus_tools import __version__
 
     assert home.run("--version").stdout.strip() == f"nexus-tools, version {__version__}"
@@ -53,35 +53,35 @@ def test_the_version_is_that_of_the_package(home):
     ("arguments", "suggestion"),
     [(["tol"], "tool"), (["tool", "regster"], "register"), (["localnet", "advance-clok"], "clock")],
 )
-def test_a_misspelt_command_gets_a_suggestion(home, arguments, suggestion):
+def test_misspelled_command_gets_a_suggestion(home, arguments, suggestion):
     result = home.run(*arguments)
     assert result.code == 2
     assert "Did you mean" in result.stderr
     assert suggestion in result.stderr
 
 
-def test_an_unknown_option_is_wrong_usage(home):
+def test_unknown_option_is_wrong_usage(home):
     result = home.run("tool", "list", "--colour", "red")
     assert (result.code, result.stdout) == (2, "")
     assert "--colour" in result.stderr
     assert "nexus-tools tool list --help" in result.stderr
 
 
-def test_with_json_an_error_is_a_document_on_stderr(home):
+def test_error_is_a_json_document_on_stderr_with_json_option(home):
     result = home.run("tool", "show", "no-fqn", "--json")
     assert (result.code, result.stdout) == (7, "")
     assert set(result.error) == {"code", "message", "hint", "details"}
     assert result.error["code"] == "fqn_invalid"
 
 
-def test_without_json_an_error_says_what_to_do_and_shows_no_traceback(home):
+def test_error_has_a_hint_and_no_traceback_without_json_option(home):
     result = home.run("tool", "show", "no-fqn")
     assert "error: 'no-fqn' is not a valid FQN" in result.stderr
     assert "Write an FQN such as" in result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_a_defect_is_reported_without_a_traceback(home, monkeypatch):
+def test_defect_is_reported_without_traceback(home, monkeypatch):
     def break_down(*_):
         raise ZeroDivisionError("of our own")
 
@@ -91,7 +91,7 @@ def test_a_defect_is_reported_without_a_traceback(home, monkeypatch):
     assert "NEXUS_TOOLS_DEBUG" in result.error["hint"]
 
 
-def test_an_extra_that_is_not_installed_is_named(home, tmp_path):
+def test_missing_extra_is_named(home, tmp_path):
     """In a process of its own, where the library cannot be imported from the start."""
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['wasmtime'] = None\n")
     result = home.spawn("package", "build", tmp_path, "--json", PYTHONPATH=str(tmp_path))
@@ -99,7 +99,7 @@ def test_an_extra_that_is_not_installed_is_named(home, tmp_path):
     assert "nexus-tools[compiler]" in result.error["hint"]
 
 
-def test_what_every_installation_has_is_not_told_to_be_of_an_extra():
+def test_required_dependencies_are_not_listed_as_extras():
     always = {
         re.split(r"[^\w-]", each)[0] for each in requires("nexus-tools") if "extra" not in each
     }
@@ -109,14 +109,14 @@ def test_what_every_installation_has_is_not_told_to_be_of_an_extra():
     assert brought & always == set()
 
 
-def test_the_debug_variable_shows_where_a_defect_comes_from(home, monkeypatch):
+def test_debug_variable_shows_the_traceback_of_a_defect(home, monkeypatch):
     monkeypatch.setattr("nexus_tools.sui.keystore.Wallet.accounts", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         home.run("wallet", "list", NEXUS_TOOLS_DEBUG="1")
 
 
 @pytest.mark.parametrize("everything", [False, True])
-def test_a_reader_that_goes_away_is_no_failure(home, everything):
+def test_closed_pipe_is_not_a_failure(home, everything):
     read, write = os.pipe()
     os.close(read)
     command = [sys.executable, "-m", "nexus_tools", "network", "list", "--json"]
@@ -133,7 +133,7 @@ def test_a_reader_that_goes_away_is_no_failure(home, everything):
         ("config", "--network=testnet", "--json", "show"),
     ],
 )
-def test_an_option_that_a_command_lacks_is_refused_in_front_of_the_noun_too(home, arguments):
+def test_unsupported_option_before_the_noun_is_rejected(home, arguments):
     result = home.run(*arguments)
     assert (result.code, result.error["code"]) == (2, "usage")
     assert "nexus-tools config show --help" in result.error["hint"]
@@ -147,13 +147,13 @@ def test_an_option_that_a_command_lacks_is_refused_in_front_of_the_noun_too(home
         ("--network=nowhere", "network", "--json", "show"),
     ],
 )
-def test_shared_options_may_stand_in_front_of_noun_and_verb(home, arguments):
+def test_shared_options_are_accepted_before_noun_and_verb(home, arguments):
     result = home.run(*arguments)
     assert (result.code, result.error["code"]) == (3, "network_unknown")
 
 
 @pytest.mark.parametrize("arguments", [(), ("tool",), ("localnet",)])
-def test_a_group_alone_shows_its_help_and_no_error(home, arguments):
+def test_group_without_command_prints_help_and_no_error(home, arguments):
     result = home.run(*arguments)
     assert (result.code, result.stdout) == (2, "")
     assert result.stderr.startswith(f"Usage: {' '.join(('nexus-tools', *arguments))} ")
@@ -161,7 +161,7 @@ def test_a_group_alone_shows_its_help_and_no_error(home, arguments):
 
 
 @pytest.mark.parametrize("arguments", [("tool", "show", "no-fqn"), ("network", "use", "testnet")])
-def test_no_color_is_printed_to_who_wants_none(home, arguments):
+def test_no_color_variable_disables_colors(home, arguments):
     assert "\x1b[" in on_a_terminal(home, *arguments)
     assert "\x1b[" not in on_a_terminal(home, *arguments, NO_COLOR="1")
 
@@ -191,7 +191,7 @@ def on_a_terminal(home, *arguments, **environment):
         ("export", "--from-meta", "{meta}", "--format", "unstract", "--output", "/proc/foo"),
     ],
 )
-def test_a_folder_that_cannot_be_written_is_no_defect(home, meta_file, definition, arguments):
+def test_unwritable_folder_is_not_a_defect(home, meta_file, definition, arguments):
     arguments = [one.format(meta=meta_file(definition)) for one in arguments]
     result = home.run(*arguments, "--json")
     assert (result.code, result.error["code"]) == (2, "file_inaccessible")
@@ -199,7 +199,7 @@ def test_a_folder_that_cannot_be_written_is_no_defect(home, meta_file, definitio
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_completion_script_names_the_program(home, shell):
+def test_completion_script_names_the_program(home, shell):
     script = home.run("completion", shell).stdout
     assert "_NEXUS_TOOLS_COMPLETE" in script
 
@@ -248,7 +248,7 @@ def in_a_shell(home, line):
 
 
 @pytest.mark.parametrize("command", ["network list", "network list --json", "--help"])
-def test_a_full_disk_behind_stdout_is_no_defect(home, command):
+def test_full_disk_behind_stdout_is_not_a_defect(home, command):
     done = in_a_shell(home, f"$nexus {command} > /dev/full")
     assert done.returncode == 2
     assert "No space left on device" in done.stderr
@@ -256,12 +256,12 @@ def test_a_full_disk_behind_stdout_is_no_defect(home, command):
     assert "Exception ignored" not in done.stderr
 
 
-def test_a_full_disk_behind_a_file_is_no_defect(home):
+def test_full_disk_behind_a_file_is_not_a_defect(home):
     done = in_a_shell(home, "ulimit -f 0; trap '' XFSZ; $nexus network use testnet --json | cat")
     assert '"code": "disk_full"' in done.stderr
 
 
-def test_a_disk_that_gets_full_takes_nothing_of_a_start_up_file(home):
+def test_full_disk_does_not_truncate_startup_file(home):
     home.json("completion", "install", "bash")
     text = "# mine\n" * 1_024  # 7 KiB, which is all that may be written
     (home.folder / ".bashrc").write_text(text)
@@ -271,7 +271,7 @@ def test_a_disk_that_gets_full_takes_nothing_of_a_start_up_file(home):
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&- <&-"])
-def test_a_stream_that_is_closed_is_no_defect(home, closed):
+def test_closed_stream_is_not_a_defect(home, closed):
     assert in_a_shell(home, f"$nexus network list {closed}").returncode == 0
     done = in_a_shell(home, f"$nexus network use nowhere {closed}")
     assert (done.returncode, "should not happen" in done.stderr) == (3, False)

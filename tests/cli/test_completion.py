@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+OTHERS = ("invoke", "unregister", "update", "claim")
+
 
 def complete(home, *words, kind="plain", **environment):
     """The completions of the last word, as bash asks for them, and all of that kind."""
@@ -66,7 +68,7 @@ def test_files_are_left_to_the_shell(home, words, kind):
         ["config", "set", "wallet"],
     ],
 )
-def test_keys_are_completed_also_those_that_came_a_moment_ago(home, sui_files, words):
+def test_keys_are_completed_including_new_ones(home, sui_files, words):
     home.json("wallet", "new", "rob")
     assert complete(home, *words, "r") == ["rob"]
     home.json("wallet", "new", "rita")
@@ -85,7 +87,7 @@ def silent_node(author):
 
 
 @pytest.fixture
-def asking(monkeypatch):
+def started_processes(monkeypatch):
     """The processes that ask nodes, as they are started; they are ended with the test."""
     started = []
 
@@ -102,49 +104,55 @@ def asking(monkeypatch):
         process.wait()
 
 
-@pytest.mark.parametrize("verb", ["show", "invoke", "unregister", "update", "claim"])
-def test_fqns_of_the_network_are_completed(author, registered, asking, verb):
-    complete(author, "tool", verb, registered[:-3])
-    [process] = asking
+@pytest.mark.parametrize(
+    "verb",
+    [
+        "show",
+        *(pytest.param(verb, marks=pytest.mark.long) for verb in OTHERS),
+    ],
+)
+def test_fqns_of_the_network_are_completed(author, registered_fqn, started_processes, verb):
+    complete(author, "tool", verb, registered_fqn[:-3])
+    [process] = started_processes
     process.returncode = None  # who asked does not wait for it any more
     process.wait(timeout=60)
-    assert complete(author, "tool", verb, registered[:-3]) == [registered]
-    assert complete(author, "tool", verb, "-n", "mainnet", registered[:-3]) == []
-    assert len(asking) == 1
+    assert complete(author, "tool", verb, registered_fqn[:-3]) == [registered_fqn]
+    assert complete(author, "tool", verb, "-n", "mainnet", registered_fqn[:-3]) == []
+    assert len(started_processes) == 1
 
 
-def test_a_silent_node_is_asked_once_in_a_minute_while_the_shell_goes_on(
-    author, silent_node, asking
+def test_silent_node_is_queried_once_a_minute_in_the_background(
+    author, silent_node, started_processes
 ):
     assert complete(author, "tool", "show", "xyz") == []
-    assert len(asking) == 1
+    assert len(started_processes) == 1
     with silent_node.accept()[0]:
         assert complete(author, "tool", "show", "xyz") == []
-        assert len(asking) == 1
-        asking[0].returncode = None
-        assert asking[0].poll() is None
+        assert len(started_processes) == 1
+        started_processes[0].returncode = None
+        assert started_processes[0].poll() is None
 
 
-def test_fqns_that_are_known_are_there_at_once_while_the_node_is_asked_anew(
-    author, registered, silent_node, asking
+def test_cached_fqns_are_completed_during_a_refresh(
+    author, registered_fqn, silent_node, started_processes
 ):
     kept = author.folder / "cache" / "nexus-tools" / "names.json"
     kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text(json.dumps({"fqns test": {"stamp": 1, "names": [registered]}}))
-    assert complete(author, "tool", "show", "xyz.test.") == [registered]
-    assert len(asking) == 1
+    kept.write_text(json.dumps({"fqns test": {"stamp": 1, "names": [registered_fqn]}}))
+    assert complete(author, "tool", "show", "xyz.test.") == [registered_fqn]
+    assert len(started_processes) == 1
     with silent_node.accept()[0]:
-        assert complete(author, "tool", "show", "xyz.test.") == [registered]
-        assert len(asking) == 1
+        assert complete(author, "tool", "show", "xyz.test.") == [registered_fqn]
+        assert len(started_processes) == 1
 
 
 @pytest.mark.parametrize("words", [["tool", "show", "x"], ["wallet", "show", "x"], ["tool", "sh"]])
-def test_a_broken_file_of_settings_completes_nothing_and_says_nothing(home, words):
+def test_broken_settings_file_completes_nothing_silently(home, words):
     home.configure(netwrok="testnet")
     assert complete(home, *words) in ([], ["show"])
 
 
-def test_names_that_are_kept_are_completed_without_anything_heavy(home):
+def test_cached_names_are_completed_without_heavy_imports(home):
     """In a process of its own: what it has imported is looked at."""
     home.json("wallet", "new", "rob")
     assert complete(home, "wallet", "show", "r") == ["rob"]
@@ -174,7 +182,7 @@ def test_names_that_are_kept_are_completed_without_anything_heavy(home):
 @pytest.mark.parametrize(
     ("shell", "startup"), [("bash", ".bashrc"), ("zsh", ".zshrc"), ("fish", None)]
 )
-def test_completion_is_installed_once_and_says_what_it_wrote(home, shell, startup):
+def test_completion_is_installed_once_and_names_written_files(home, shell, startup):
     if startup:
         (home.folder / startup).write_text("alias ll='ls -l'")
     installed = home.json("completion", "install", SHELL=f"/usr/bin/{shell}")
@@ -191,14 +199,14 @@ def test_completion_is_installed_once_and_says_what_it_wrote(home, shell, startu
     assert "completion is already installed" in home.run("completion", "install", shell).stderr
 
 
-def test_with_print_nothing_is_written(home):
+def test_print_option_writes_nothing(home):
     shown = home.run("completion", "install", "bash", "--print")
     assert "_NEXUS_TOOLS_COMPLETE" in shown.stdout
     assert ".bashrc: . " in shown.stderr
     assert not (home.folder / ".bashrc").exists()
 
 
-def test_an_unknown_shell_is_wrong_usage(home):
+def test_unknown_shell_is_wrong_usage(home):
     assert home.fails("completion", "install", SHELL="/bin/tcsh") == (2, "shell_unknown")
     assert home.fails("completion", "install", "tcsh") == (2, "usage")
 

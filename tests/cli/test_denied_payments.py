@@ -15,7 +15,7 @@ DENIED = (*STALE[:2], True)
 
 
 @pytest.fixture(params=[[LOST, STALE], [DENIED]], ids=["lost", "denied"])
-def denying(request, author, chain):
+def denying_network(request, author, chain):
     """Has a user's network lead to a node that denies what it has executed; gives its name."""
     ready, over = threading.Event(), []
 
@@ -51,14 +51,14 @@ def check_doubt(user, network, *command):
     assert user.json("network", "transaction", digest)["status"] == "succeeded"
 
 
-def test_a_denied_transfer_is_paid_once_and_named(author, stranger, denying):
+def test_denied_transfer_is_paid_once_and_named(author, stranger, denying_network):
     account = stranger.wallet.account().address
     before = stranger.json("wallet", "show")["balance_mist"]
-    check_doubt(author, denying, "wallet", "transfer", account, "1")
+    check_doubt(author, denying_network, "wallet", "transfer", account, "1")
     assert stranger.json("wallet", "show")["balance_mist"] == before + 10**9
 
 
-def test_a_denied_invocation_is_requested_once_and_named(author, denying, registered):
-    invoke = ("tool", "invoke", registered, "--input", INPUT, "--max-cost", "0.05", "--no-wait")
-    check_doubt(author, denying, *invoke)
+def test_denied_invocation_is_requested_once_and_named(author, denying_network, registered_fqn):
+    invoke = ("tool", "invoke", registered_fqn, "--input", INPUT, "--max-cost", "0.05", "--no-wait")
+    check_doubt(author, denying_network, *invoke)
     assert len(author.json("invocation", "list")) == 1

@@ -17,28 +17,28 @@ SHARED = {"--json", "--quiet", "--network", "--wallet", "--yes", "--dry-run", "-
 
 
 @pytest.mark.parametrize("option", sorted(SHARED))
-def test_the_options_of_many_commands_are_explained(option):
+def test_shared_options_are_explained_on_the_page(option):
     assert f"`{option}`" in PAGE
 
 
 @pytest.mark.parametrize("kind", [NexusError, *NexusError.__subclasses__()])
-def test_every_exit_code_is_explained(kind):
+def test_exit_codes_are_explained_on_the_page(kind):
     assert re.search(rf"^\| {kind.exit_code} \|", PAGE, re.MULTILINE)
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_every_setting_is_explained_with_its_variable(key):
+def test_settings_are_explained_with_their_variables(key):
     assert f"`{key}`" in PAGE
     assert f"`NEXUS_TOOLS_{key.upper()}`" in PAGE
 
 
 @pytest.mark.parametrize("noun", NOUNS)
-def test_every_noun_stands_on_the_page(noun):
+def test_nouns_are_listed_on_the_page(noun):
     assert re.search(rf"^\| .*`{noun}`", PAGE, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("name", "command"), list(leaves(app)), ids=str)
-def test_every_command_and_every_option_says_what_it_does(name, command):
+def test_commands_and_options_have_help(name, command):
     assert command.help, name
     for parameter in command.params:
         hidden = isinstance(parameter, click.Argument) or parameter.hidden

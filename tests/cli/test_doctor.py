@@ -2,17 +2,26 @@
 
 import socket
 
+import pytest
+
 from nexus_tools.cli.doctor import network
 
 
-def found(home, name, *arguments, **environment):
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch):
+    """Wait for the network of the tests on a busy machine."""
+    monkeypatch.setattr(network, "_NODE_TIMEOUT_S", 100.0)
+    monkeypatch.setattr(network, "_CHECK_TIMEOUT_S", 100.0)
+
+
+def findings_of(home, name, *arguments, **environment):
     """Exit code, and status and remedy of each finding of a name."""
     result = home.run("doctor", "--json", *arguments, **environment)
     rows = [row for row in result.document["findings"] if row["name"] == name]
     return result.code, [(row["status"], row["remedy"]) for row in rows]
 
 
-def test_who_has_everything_is_well(author):
+def test_doctor_reports_health_when_all_checks_pass(author):
     result = author.run("doctor", "--json", SHELL="")
     assert result.code == 0, result.stdout
     assert result.document["healthy"] is True
@@ -30,7 +39,7 @@ def test_who_has_everything_is_well(author):
     }
 
 
-def test_people_see_a_mark_for_each_finding_and_the_remedy_below(author):
+def test_doctor_prints_a_mark_and_remedy_for_each_finding(author):
     (author.data / "sui.keystore").chmod(0o644)
     result = author.run("doctor")
     assert result.code == 1
@@ -44,83 +53,83 @@ def test_people_see_a_mark_for_each_finding_and_the_remedy_below(author):
     assert "✗ keystore" in quiet
 
 
-def test_the_remedies_of_a_new_user_lead_to_health(home, chain):
-    assert found(home, "keystore") == (1, [("problem", "nexus-tools wallet new")])
+def test_remedies_lead_a_new_user_to_health(home, chain):
+    assert findings_of(home, "keystore") == (1, [("problem", "nexus-tools wallet new")])
     start = ("problem", "nexus-tools localnet start --detach")
     closed = {"NEXUS_TOOLS_LOCALNET_PORT": "1"}
-    assert found(home, "localnet", **closed) == (1, [start])
-    assert found(home, "network", **closed) == (1, [start])
+    assert findings_of(home, "localnet", **closed) == (1, [start])
+    assert findings_of(home, "network", **closed) == (1, [start])
     home.configure(network="test", networks={"test": {"url": chain.url, "faucet_url": chain.url}})
-    assert found(home, "wallet") == (1, [("problem", "nexus-tools wallet new")])
+    assert findings_of(home, "wallet") == (1, [("problem", "nexus-tools wallet new")])
     home.json("wallet", "new", "me")
     address = home.json("wallet", "show")["address"]
     faucet = f"nexus-tools localnet faucet {address} -n test"
-    assert found(home, "wallet") == (1, [("problem", faucet)])
+    assert findings_of(home, "wallet") == (1, [("problem", faucet)])
     publish = "nexus-tools package publish -n test"
-    assert found(home, "package") == (1, [("problem", publish)])
+    assert findings_of(home, "package") == (1, [("problem", publish)])
     for remedy in (faucet, publish):
         home.json(*remedy.split()[1:], *(["--yes"] if "publish" in remedy else []))
     assert home.json("doctor")["healthy"] is True
 
 
-def test_a_little_money_is_a_warning(home, chain, publisher):
+def test_low_balance_is_a_warning(home, chain, publisher):
     home.configure(**publisher.settings)
     account, _ = home.wallet.new("poor")
     chain.fund(account.address, 1_000)
-    code, [(status, remedy)] = found(home, "wallet")
+    code, [(status, remedy)] = findings_of(home, "wallet")
     assert (code, status) == (0, "warning")
     assert remedy.startswith("nexus-tools localnet faucet 0x")
 
 
-def test_a_leader_whose_workers_cannot_pay_is_a_problem_with_a_remedy(author, new_home, chain):
+def test_leader_whose_workers_cannot_pay_is_a_problem_with_a_remedy(author, new_home, chain):
     worker = new_home("worker", author).wallet.signer().address
     leader = author.json("leader", "register", "--yes")["leader"]
-    assert found(author, "leader") == (0, [("ok", "")])
+    assert findings_of(author, "leader") == (0, [("ok", "")])
     mine = author.json("wallet", "show")["address"]
     author.json("leader", "worker", "add", worker, "--yes")
     author.json("leader", "worker", "remove", mine, "--yes")
     faucet = f"nexus-tools localnet faucet {worker} --amount 1.000 -n test"
-    assert found(author, "leader") == (1, [("problem", faucet)])
+    assert findings_of(author, "leader") == (1, [("problem", faucet)])
     for command in (("status",), ("leader", "status", "--leader", leader)):
         assert faucet in author.run(*command).stderr
     author.json(*faucet.split()[1:])
-    assert found(author, "leader") == (0, [("ok", "")])
+    assert findings_of(author, "leader") == (0, [("ok", "")])
     assert "cannot pay" not in author.run("status").stderr
 
 
-def test_the_extra_of_a_library_that_is_missing_is_named(author, monkeypatch):
+def test_missing_extra_is_named(author, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "wasmtime", None)
-    code, rows = found(author, "extra")
+    code, rows = findings_of(author, "extra")
     assert ("warning", "pip install 'nexus-tools[compiler]'") in rows
     assert code == 0
 
 
 def test_completion_that_is_not_installed_is_a_warning(author):
-    code, rows = found(author, "completion", SHELL="/bin/bash")
+    code, rows = findings_of(author, "completion", SHELL="/bin/bash")
     assert (code, rows) == (0, [("warning", "nexus-tools completion install")])
     author.json("completion", "install", "bash")
-    assert found(author, "completion", SHELL="/bin/bash") == (0, [("ok", "")])
+    assert findings_of(author, "completion", SHELL="/bin/bash") == (0, [("ok", "")])
 
 
-def test_a_journal_that_others_may_read_is_a_warning(author):
+def test_readable_journal_is_a_warning(author):
     journal = author.data / "leaders" / "0x1.sqlite"
     journal.parent.mkdir(parents=True)
     journal.touch(0o644)
-    assert found(author, "journal") == (0, [("warning", f"chmod 600 {journal}")])
+    assert findings_of(author, "journal") == (0, [("warning", f"chmod 600 {journal}")])
 
 
-def test_a_tool_whose_server_is_away_is_a_problem(author, definition, meta_file, served):
-    dead = f"{served.rpartition(':')[0]}:1"
+def test_unreachable_tool_server_is_a_problem(author, definition, meta_file, tool_server_url):
+    dead = f"{tool_server_url.rpartition(':')[0]}:1"
     path = meta_file(definition | {"url": dead})
     author.json("tool", "register", "--from-meta", path, "--skip-validation", "--yes")
     validate = ("problem", f"nexus-tools tool validate {dead}")
-    assert found(author, "tool") == (1, [validate])
-    well = ("--url", f"{served}/divide", "--skip-validation", "--yes")
+    assert findings_of(author, "tool") == (1, [validate])
+    well = ("--url", f"{tool_server_url}/divide", "--skip-validation", "--yes")
     author.json("tool", "update", definition["fqn"], *well)
-    assert validate not in found(author, "tool")[1]
+    assert validate not in findings_of(author, "tool")[1]
 
 
-def test_a_clock_that_is_not_the_chains_is_a_warning_but_on_a_localnet(author, publisher, chain):
+def test_clock_difference_is_a_warning_except_on_a_localnet(author, publisher, chain):
     author.json("localnet", "advance-clock", "1h")
     [row] = [row for row in author.json("doctor")["findings"] if row["name"] == "clock"]
     assert (row["status"], row["remedy"]) == ("ok", "")
@@ -132,23 +141,23 @@ def test_a_clock_that_is_not_the_chains_is_a_warning_but_on_a_localnet(author, p
     assert "behind the chain" in row["message"]
 
 
-def test_a_node_that_is_silent_is_named_in_time(author, monkeypatch):
+def test_silent_node_is_reported_after_the_timeout(author, monkeypatch):
     monkeypatch.setattr(network, "_NODE_TIMEOUT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         known = author.settings
         known["networks"]["test"]["url"] = f"http://127.0.0.1:{listener.getsockname()[1]}"
         author.configure(**known)
-        code, rows = found(author, "network")
+        code, rows = findings_of(author, "network")
     assert (code, rows) == (1, [("problem", "nexus-tools network use NAME --url URL")])
 
 
-def test_the_hint_speaks_of_what_is_printed(home):
+def test_hint_matches_the_output_format(home):
     assert "lines with ✗" in home.run("doctor").stderr
     assert "remedy" in home.run("doctor", "--json").error["hint"]
 
 
-def test_an_unknown_network_is_a_problem(author):
-    assert found(author, "network", "-n", "nowhere") == (
+def test_unknown_network_is_a_problem(author):
+    assert findings_of(author, "network", "-n", "nowhere") == (
         1,
         [("problem", "nexus-tools network list")],
     )

@@ -72,7 +72,7 @@ def transfer(stranger):
     return ("wallet", "transfer", str(stranger.wallet.account().address), "1", "--yes")
 
 
-def test_a_lost_answer_names_the_transaction_and_does_not_advise_patience(author, proxy, transfer):
+def test_lost_answer_error_names_the_transaction_and_not_the_timeout(author, proxy, transfer):
     result = author.run(*transfer, "--json", NEXUS_TOOLS_TIMEOUT="2s")
     error = result.error
     assert (result.code, proxy.sent.is_set()) == (6, True)
@@ -82,10 +82,12 @@ def test_a_lost_answer_names_the_transaction_and_does_not_advise_patience(author
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
-def test_who_ends_a_transfer_that_was_sent_is_told_the_transaction(author, proxy, transfer, sent):
+def test_signal_after_sending_names_the_transaction(author, proxy, transfer, sent):
     process = author.process(*transfer, NEXUS_TOOLS_TIMEOUT="60s")
     assert proxy.sent.wait(30)
     process.send_signal(sent)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert re.search(r"transaction [1-9A-Za-z]{43,44} was sent and may still be executed", err)
+    assert re.search(
+        r"transaction [1-9A-Za-z]{43,44}, which the network may still execute\. Run `", err
+    )

@@ -9,6 +9,8 @@ import pytest
 DIVIDE = "xyz.example.math.divide@1"
 INPUT = '{"dividend": 84, "divisor": 2}'
 PROCESSES = 4
+# .ci/run starts processes of all commands; one transfer and one registration are usual tests.
+LONG = pytest.mark.long
 
 PROGRAM = """
 import asyncio, json, sys
@@ -34,7 +36,7 @@ def documents(processes):
     return found
 
 
-def reported(processes):
+def successful_documents(processes):
     """The documents of the processes that report success, each with a transaction of its own."""
     found = documents(processes)
     assert len({each["digest"] for each in found}) == len(found)
@@ -48,10 +50,12 @@ def start(user, *command):
 
 def at_once(user, *command):
     """Start the same command in several processes; returns what those report that succeed."""
-    return reported(start(user, *command))
+    return successful_documents(start(user, *command))
 
 
-@pytest.mark.parametrize("how", [(), ("--deposit",)], ids=["coin", "deposit"])
+@pytest.mark.parametrize(
+    "how", [pytest.param((), id="coin"), pytest.param(("--deposit",), id="deposit", marks=LONG)]
+)
 def test_equal_transfers_arrive_as_often_as_they_are_reported(author, how):
     author.wallet.new("shop")
     sent = at_once(author, "wallet", "transfer", "shop", "0.1", *how)
@@ -60,16 +64,18 @@ def test_equal_transfers_arrive_as_often_as_they_are_reported(author, how):
     assert author.json("wallet", "show")["balance_mist"] == 20_000_000_000 - spent
 
 
-def test_equal_invocations_exist_as_often_as_they_are_reported(author, halving):
+@LONG
+def test_equal_invocations_exist_as_often_as_they_are_reported(author, halve_fqn):
     sent = at_once(author, "tool", "invoke", DIVIDE, "--input", INPUT, "--no-wait")
     listed = {row["invocation"] for row in author.json("invocation", "list")}
     assert listed == {each["invocation"] for each in sent}
     assert len(listed) == len(sent)
 
 
-def test_equal_invocations_of_programs_exist_as_often_as_they_are_reported(author, halving):
+@LONG
+def test_equal_invocations_of_programs_exist_as_often_as_they_are_reported(author, halve_fqn):
     command = [sys.executable, "-c", PROGRAM, DIVIDE]
-    sent = reported(
+    sent = successful_documents(
         [
             subprocess.Popen(
                 command,
@@ -85,22 +91,24 @@ def test_equal_invocations_of_programs_exist_as_often_as_they_are_reported(autho
     assert listed == {each["invocation"] for each in sent}
 
 
-def test_equal_executions_exist_as_often_as_they_are_reported(author, halving):
-    sent = at_once(author, "workflow", "run", halving, "--input", INPUT)
+@LONG
+def test_equal_executions_exist_as_often_as_they_are_reported(author, halve_fqn):
+    sent = at_once(author, "workflow", "run", halve_fqn, "--input", INPUT)
     listed = {row["execution"] for row in author.json("workflow", "executions")}
     assert listed == {each["execution"] for each in sent}
     assert len(listed) == len(sent)
 
 
-def test_equal_schedules_exist_as_often_as_they_are_reported(author, halving):
+@LONG
+def test_equal_schedules_exist_as_often_as_they_are_reported(author, halve_fqn):
     plan = ("--every", "1h", "--funds", "1", "--input", INPUT)
-    sent = at_once(author, "schedule", "create", halving, *plan)
+    sent = at_once(author, "schedule", "create", halve_fqn, *plan)
     listed = {row["schedule"] for row in author.json("schedule", "list")}
     assert listed == {each["schedule"] for each in sent}
     assert len(listed) == len(sent)
 
 
-def test_one_registration_of_a_tool_is_reported_when_several_start(author, definition, meta_file):
+def test_concurrent_registrations_of_a_tool_report_one(author, definition, meta_file):
     file = meta_file(definition)
     new = documents(start(author, "tool", "register", "--from-meta", file))
     before = 20_000_000_000
@@ -110,7 +118,8 @@ def test_one_registration_of_a_tool_is_reported_when_several_start(author, defin
     assert left == before - 1_000_000_000 - registered[0]["cost_mist"]
 
 
-def test_one_leader_of_a_name_is_registered_when_several_start(author, chain):
+@LONG
+def test_concurrent_registrations_of_a_leader_create_one(author, chain):
     chain.fund(author.wallet.signer().address, 40 * 10**9)
     found = documents(start(author, "leader", "register", "--name", "lee"))
     assert len(found) == PROCESSES

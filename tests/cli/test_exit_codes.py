@@ -16,18 +16,18 @@ def test_0_done(home):
     assert home.run("network", "list").code == 0
 
 
-def test_1_failed_because_the_user_declined(author, registered):
-    result = answer(author, "n\n", "tool", "unregister", registered)
+def test_1_failed_because_the_user_declined(author, registered_fqn):
+    result = answer(author, "n\n", "tool", "unregister", registered_fqn)
     assert result.returncode == 1
     assert "cancelled: nothing was done" in result.stderr
-    assert author.json("tool", "show", registered)["state"] == "active"
+    assert author.json("tool", "show", registered_fqn)["state"] == "active"
 
 
-def test_what_the_user_agrees_to_is_done(author, registered):
-    result = answer(author, "y\n", "tool", "unregister", registered)
+def test_confirmed_command_is_executed(author, registered_fqn):
+    result = answer(author, "y\n", "tool", "unregister", registered_fqn)
     assert result.returncode == 0
     assert "The simulation succeeded: unregistered" in result.stderr
-    assert author.json("tool", "show", registered)["state"] == "unregistered"
+    assert author.json("tool", "show", registered_fqn)["state"] == "unregistered"
 
 
 def test_2_wrong_usage(home):
@@ -38,8 +38,8 @@ def test_3_not_found(author):
     assert author.fails("tool", "show", "xyz.test.nobody@1") == (3, "tool_unknown")
 
 
-def test_4_not_now(author, registered):
-    assert author.fails("tool", "claim", registered, "--yes") == (4, "not_unregistered")
+def test_4_not_now(author, registered_fqn):
+    assert author.fails("tool", "claim", registered_fqn, "--yes") == (4, "not_unregistered")
 
 
 @pytest.mark.usefixtures("compiler")
@@ -91,7 +91,7 @@ def _accept(server):
         ("tool", "unregister", "xyz.example.math.divide@1", "--yes"),
     ],
 )
-def test_6_a_silent_node_is_asked_once_and_who_wants_waits_longer(author, silent_node, command):
+def test_6_silent_node_is_queried_once_and_the_hint_names_timeout(author, silent_node, command):
     silent_url = f"http://127.0.0.1:{silent_node.getsockname()[1]}"
     settings = author.settings
     settings["networks"]["test"] = {"url": silent_url, "faucet_url": silent_url}
@@ -103,7 +103,7 @@ def test_6_a_silent_node_is_asked_once_and_who_wants_waits_longer(author, silent
     assert connections(silent_node) == 1
 
 
-def test_people_wait_for_ten_seconds(home):
+def test_timeout_is_ten_seconds_by_default(home):
     assert home.json("config", "show")["timeout"] == "10s"
     home.json("config", "set", "timeout", "1m")
     assert home.json("config", "show")["timeout"] == "1m"
@@ -114,14 +114,14 @@ def test_7_validation_failed(author):
     assert author.fails("tool", "show", "add@1") == (7, "fqn_invalid")
 
 
-def test_8_not_allowed(stranger, registered):
-    assert stranger.fails("tool", "unregister", registered, "--yes") == (8, "not_owner")
+def test_8_not_allowed(stranger, registered_fqn):
+    assert stranger.fails("tool", "unregister", registered_fqn, "--yes") == (8, "not_owner")
 
 
 @pytest.mark.parametrize("verb", ["unregister", "claim"])
-def test_without_a_key_there_is_nothing_to_sign_with(author, registered, verb):
+def test_commands_fail_without_a_key(author, registered_fqn, verb):
     (author.data / "sui.keystore").unlink()
-    assert author.fails("tool", verb, registered, "--yes") == (3, "wallet_empty")
+    assert author.fails("tool", verb, registered_fqn, "--yes") == (3, "wallet_empty")
 
 
 class Interrupted(io.StringIO):
@@ -139,13 +139,13 @@ class Interrupted(io.StringIO):
 
 
 @pytest.mark.parametrize("command", [("unregister",), ("update", "--price", "0.1")])
-def test_130_stopped_at_a_question(author, registered, command):
-    before = author.json("tool", "show", registered)
+def test_130_stopped_at_a_question(author, registered_fqn, command):
+    before = author.json("tool", "show", registered_fqn)
     terminal = Interrupted()
-    result = author.run("tool", *command, registered, stdin=terminal)
+    result = author.run("tool", *command, registered_fqn, stdin=terminal)
     assert (result.code, terminal.waits_on) == (130, False)
     assert result.stderr.split()[-1] == "stopped"
-    assert author.json("tool", "show", registered) == before
+    assert author.json("tool", "show", registered_fqn) == before
 
 
 def answer(home, text, *arguments):

@@ -31,7 +31,7 @@ def works_after_its_hint(user, *command, stdin=""):
     return result.document
 
 
-def test_a_new_user_is_refused_once_and_told_all_that_is_lacking(home, free_tcp_port):
+def test_first_error_of_a_new_user_lists_all_steps(home, free_tcp_port):
     """No key, no localnet, no SUI."""
     port = {"NEXUS_TOOLS_LOCALNET_PORT": str(free_tcp_port)}
     publish = ("package", "publish", "--network", "localnet", "--yes", "--json")
@@ -78,25 +78,25 @@ def test_tool_register_of_many_tools_works_after_its_hint(poor, definition):
     works_after_its_hint(poor, "tool", "register", "--from-meta", "-", stdin=stdin)
 
 
-def test_tool_invoke_works_after_its_hint(poor, halving):
+def test_tool_invoke_works_after_its_hint(poor, halve_fqn):
     command = ("tool", "invoke", DIVIDE, "--input", INPUT, "--no-wait")
     assert works_after_its_hint(poor, *command)["invocation"]
 
 
-def test_tool_invoke_works_after_its_hint_when_it_waits(poor, halving, operator):
+def test_tool_invoke_works_after_its_hint_when_it_waits(poor, halve_fqn, operator):
     leader = operator.daemon("works", "leader", "run", "--allow-loopback")
     document = works_after_its_hint(poor, "tool", "invoke", DIVIDE, "--input", INPUT)
     assert document["variant"] == "ok"
     assert leader.end().code == 0
 
 
-def test_workflow_run_works_after_its_hint(poor, halving):
-    command = ("workflow", "run", halving, "--input", INPUT)
+def test_workflow_run_works_after_its_hint(poor, halve_fqn):
+    command = ("workflow", "run", halve_fqn, "--input", INPUT)
     assert works_after_its_hint(poor, *command)["execution"]
 
 
-def test_schedule_create_works_after_its_hint(poor, halving):
-    command = ("schedule", "create", halving, "--input", INPUT, "--every", "1h", "--funds", "1")
+def test_schedule_create_works_after_its_hint(poor, halve_fqn):
+    command = ("schedule", "create", halve_fqn, "--input", INPUT, "--every", "1h", "--funds", "1")
     assert works_after_its_hint(poor, *command)["funds_mist"] == 10**9
 
 
@@ -106,7 +106,7 @@ def test_wallet_transfer_works_after_its_hint(poor):
     assert works_after_its_hint(poor, *command)["amount_mist"] == 1_500_000_000
 
 
-def test_the_message_names_the_amount_and_the_gas(poor):
+def test_insufficient_funds_error_names_amount_and_gas(poor):
     poor.wallet.new("friend")
     error = poor.run("wallet", "transfer", "friend", "1", "--yes", "--json").error
     words = r"the wallet has 0 SUI, and this needs about 1\.01\S* SUI: 1 SUI and up to 0\.01\S* SUI"

@@ -84,7 +84,7 @@ def parse(text: str) -> None:
 
 
 @pytest.mark.parametrize(("place", "text"), sorted(set(_named_commands())))
-def test_a_command_that_is_named_can_be_typed(place, text):
+def test_commands_named_in_texts_can_be_parsed(place, text):
     parse(text)
 
 
@@ -99,7 +99,7 @@ def test_a_command_that_is_named_can_be_typed(place, text):
         "nexus-tools tool list more",
     ],
 )
-def test_one_that_cannot_is_found(text):
+def test_parse_rejects_wrong_commands(text):
     with pytest.raises((AssertionError, click.UsageError)):
         parse(text)
 
@@ -122,7 +122,7 @@ def test_one_that_cannot_is_found(text):
         ((), "`nexus-tools status`", None),
     ],
 )
-def test_a_hint_keeps_the_wallet_and_the_network_that_were_typed(typed, text, shown):
+def test_hint_keeps_the_typed_wallet_and_network(typed, text, shown):
     expected = (shown or text).format(w="--wallet buyer", n="--network 'a net'")
     with app.make_context("nexus-tools", ["status", *typed]) as root:
         status = app.get_command(root, "status")
@@ -130,7 +130,7 @@ def test_a_hint_keeps_the_wallet_and_the_network_that_were_typed(typed, text, sh
             assert with_current_options(text) == expected
 
 
-def test_a_text_outside_of_a_command_stays_as_it_is():
+def test_text_outside_a_command_is_unchanged():
     assert with_current_options("`nexus-tools status`") == "`nexus-tools status`"
 
 
@@ -147,10 +147,10 @@ def test_hints_of_results_errors_and_findings_keep_the_wallet(author, publisher)
     assert [offer["accept"] for offer in offers] == ["nexus-tools admin accept --wallet buyer"]
 
 
-def test_the_wallet_that_has_to_sign_is_named_if_it_is_of_ones_own(author, stranger, registered):
+def test_hint_names_the_required_wallet_if_it_is_an_own_one(author, stranger, registered_fqn):
     owner = author.json("wallet", "show")["address"]
     author.wallet.new("other")
-    offer = ("tool", "offer", registered.partition("@")[0], "--cancel", "--yes")
+    offer = ("tool", "offer", registered_fqn.partition("@")[0], "--cancel", "--yes")
     refused = author.run(*offer, "-w", "other")
     assert f"Sign with the wallet of {owner}: --wallet author." in refused.stderr
     refused = stranger.run(*offer)

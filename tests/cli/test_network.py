@@ -12,7 +12,7 @@ def free_port():
         yield str(taken.getsockname()[1])
 
 
-def test_the_usual_networks_and_the_own_ones_are_listed(home):
+def test_list_has_well_known_and_own_networks(home):
     home.json("network", "use", "own", "--url", "http://127.0.0.1:1234")
     networks = {row["name"]: row for row in home.json("network", "list")}
     assert {"localnet", "devnet", "testnet", "mainnet", "own"} == set(networks)
@@ -25,18 +25,18 @@ def test_the_usual_networks_and_the_own_ones_are_listed(home):
     assert networks["testnet"]["source"] == "well-known"
 
 
-def test_a_network_that_nobody_knows_is_not_used(home):
+def test_use_rejects_unknown_network(home):
     assert home.fails("network", "use", "nowhere") == (3, "network_unknown")
     assert not home.config_file.exists()
 
 
-def test_a_network_that_does_not_respond_is_unreachable(home):
+def test_unreachable_network_is_reported(home):
     home.configure(network="own", networks={"own": {"url": "http://127.0.0.1:1"}})
     assert home.fails("network", "show") == (6, "node_unreachable")
 
 
 @pytest.mark.parametrize("command", [("tool", "list"), ("network", "show"), ("leader", "status")])
-def test_without_a_localnet_its_user_is_told_how_to_start_one(home, free_port, command):
+def test_missing_localnet_error_hints_at_localnet_start(home, free_port, command):
     home.wallet.new("author")
     result = home.run(*command, "--json", NEXUS_TOOLS_LOCALNET_PORT=free_port)
     assert (result.code, result.error["code"]) == (6, "node_unreachable")
@@ -44,7 +44,7 @@ def test_without_a_localnet_its_user_is_told_how_to_start_one(home, free_port, c
     assert "localnet start" in result.error["hint"]
 
 
-def test_commands_tell_the_truth_about_the_localnet_of_someone_else(author, chain):
+def test_commands_report_that_another_node_uses_the_localnet_port(author, chain):
     port = chain.url.rpartition(":")[2]
     result = author.run(
         *("tool", "list", "--network", "localnet", "--json"), NEXUS_TOOLS_LOCALNET_PORT=port
@@ -62,24 +62,24 @@ def test_commands_tell_the_truth_about_the_localnet_of_someone_else(author, chai
     assert author.fails("tool", "list") == (3, "package_not_published")
 
 
-def test_the_localnet_is_listed_where_it_would_be_started(home):
+def test_localnet_is_listed_at_the_configured_port(home):
     networks = home.json("network", "list", NEXUS_TOOLS_LOCALNET_PORT="9123")
     assert networks[0]["url"] == "http://127.0.0.1:9123"
 
 
-def test_a_url_that_is_none_is_said_so(home):
+def test_invalid_network_url_is_reported(home):
     home.configure(network="own", networks={"own": {"url": "ftp://example.com"}})
     assert home.fails("network", "show") == (2, "network_url_invalid")
 
 
-def test_the_current_network_is_shown_with_its_chain_and_package(author, chain):
+def test_show_prints_chain_and_package_of_the_current_network(author, chain):
     document = author.json("network", "show")
     assert document["url"] == chain.url
     assert document["chain_id"] == author.settings["deployments"]["test"]["chain_id"]
     assert document["package"] == author.settings["deployments"]["test"]["package_id"]
 
 
-def test_the_package_of_another_chain_is_not_shown(author, chain):
+def test_show_omits_the_package_of_another_chain(author, chain):
     published = author.settings["deployments"]["test"]
     author.configure(
         **author.settings | {"deployments": {"test": published | {"chain_id": "1" * 32}}}
@@ -88,7 +88,7 @@ def test_the_package_of_another_chain_is_not_shown(author, chain):
     assert "package" not in author.run("network", "show").stdout
 
 
-def test_a_transaction_is_shown_if_the_node_has_executed_it(author, stranger):
+def test_transaction_command_shows_executed_transaction(author, stranger):
     account = stranger.wallet.account().address
     sent = author.json("wallet", "transfer", account, "1", "--yes")
     shown = author.json("network", "transaction", sent["digest"])
@@ -98,7 +98,7 @@ def test_a_transaction_is_shown_if_the_node_has_executed_it(author, stranger):
     assert (printed.code, sent["digest"] in printed.stdout) == (0, True)
 
 
-def test_a_transaction_that_the_node_does_not_show_is_not_found(author):
+def test_unknown_transaction_is_not_found(author):
     digest = "1" * 32
     assert author.fails("network", "transaction", digest) == (3, "transaction_unknown")
     assert author.fails("network", "transaction", "?") == (7, "digest_invalid")

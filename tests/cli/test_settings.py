@@ -5,11 +5,11 @@ import pytest
 from tests.cli.conftest import Typist
 
 
-def test_without_a_file_commands_work_on_the_localnet(home):
+def test_network_defaults_to_localnet(home):
     assert home.json("config", "show")["network"] == "localnet"
 
 
-def test_the_file_is_overruled_by_the_environment_and_that_by_an_option(home):
+def test_environment_overrides_the_file_and_options_override_both(home):
     home.configure(network="devnet")
     assert home.json("config", "show")["network"] == "devnet"
     assert home.json("config", "show", NEXUS_TOOLS_NETWORK="testnet")["network"] == "testnet"
@@ -18,33 +18,33 @@ def test_the_file_is_overruled_by_the_environment_and_that_by_an_option(home):
     assert "nowhere" in result.error["message"]
 
 
-def test_what_the_environment_says_is_named(home):
+def test_show_names_settings_from_the_environment(home):
     document = home.json("config", "show", NEXUS_TOOLS_WALLET="author")
     assert document["from_environment"] == ["wallet"]
 
 
-def test_a_misspelt_variable_is_wrong_usage(home):
+def test_misspelled_variable_is_wrong_usage(home):
     result = home.run("config", "show", "--json", NEXUS_TOOLS_NETWROK="testnet")
     assert (result.code, result.error["code"]) == (2, "variable_unknown")
     assert result.error["hint"] == "Did you mean NEXUS_TOOLS_NETWORK?"
 
 
-def test_help_is_given_whatever_the_environment_says(home):
+def test_help_works_with_misspelled_variables(home):
     assert home.run("network", "use", "--help", NEXUS_TOOLS_NETWROK="testnet").code == 0
 
 
-def test_a_setting_is_kept_in_the_file(home):
+def test_set_saves_the_setting_in_the_file(home):
     home.json("config", "set", "network", "testnet")
     assert home.settings["network"] == "testnet"
     assert home.json("config", "show")["network"] == "testnet"
 
 
-def test_the_file_is_readable_for_its_owner_alone(home):
+def test_file_is_readable_by_its_owner_only(home):
     home.run("config", "set", "network", "devnet")
     assert stat.S_IMODE(home.config_file.stat().st_mode) == 0o600
 
 
-def test_an_unknown_setting_is_wrong_usage(home):
+def test_unknown_setting_is_wrong_usage(home):
     result = home.run("config", "set", "colour", "red")
     assert result.code == 2
     assert "network" in result.stderr
@@ -60,7 +60,7 @@ def test_an_unknown_setting_is_wrong_usage(home):
         b"\xff\xfe".decode("latin"),
     ],
 )
-def test_a_malformed_file_is_named_in_words(home, text):
+def test_malformed_file_error_names_the_file(home, text):
     home.config_file.parent.mkdir(parents=True)
     home.config_file.write_text(text)
     result = home.run("wallet", "list", "--json")
@@ -68,13 +68,13 @@ def test_a_malformed_file_is_named_in_words(home, text):
     assert str(home.config_file) in result.error["message"]
 
 
-def test_another_file_can_be_named(home, tmp_path):
+def test_variable_selects_another_file(home, tmp_path):
     other = tmp_path / "other.toml"
     other.write_text("network = 'mainnet'")
     assert home.json("config", "show", NEXUS_TOOLS_CONFIG=str(other))["network"] == "mainnet"
 
 
-def test_setting_one_thing_keeps_the_others(home):
+def test_set_keeps_other_settings(home):
     home.configure(network="own", networks={"own": {"url": "http://127.0.0.1:1"}})
     home.wallet.new("author")
     home.json("config", "set", "wallet", "author")
@@ -95,12 +95,12 @@ def test_setting_one_thing_keeps_the_others(home):
         ("timeout", "soon", (2, "duration_invalid")),
     ],
 )
-def test_what_is_not_there_is_not_set(home, key, value, failure):
+def test_set_rejects_values_that_do_not_exist(home, key, value, failure):
     assert home.fails("config", "set", key, value) == failure
     assert not home.config_file.exists()
 
 
-def test_a_setting_is_taken_out_of_the_file_again(home):
+def test_unset_removes_a_setting(home):
     home.configure(network="mainnet", networks={"own": {"url": "http://127.0.0.1:1"}})
     assert home.json("config", "unset", "network") == {"network": None, "was": "mainnet"}
     assert home.json("config", "show")["network"] == "localnet"
@@ -109,7 +109,7 @@ def test_a_setting_is_taken_out_of_the_file_again(home):
     assert home.json("config", "unset", "network") == {"network": None, "was": None}
 
 
-def test_a_key_that_is_gone_can_be_taken_out_of_the_file(home):
+def test_unset_removes_a_missing_key(home):
     home.configure(wallet="nobody", keystore="/proc")
     home.json("config", "unset", "wallet")
     home.json("config", "unset", "keystore")
@@ -127,7 +127,7 @@ def test_a_key_that_is_gone_can_be_taken_out_of_the_file(home):
         (("config", "set", "network", "testnet"), "NEXUS_TOOLS_NETWORK", "devnet"),
     ],
 )
-def test_what_the_environment_overrules_is_said_so(home, command, variable, value):
+def test_command_warns_when_a_variable_overrides_its_setting(home, command, variable, value):
     for alias in ("one", "two"):
         home.wallet.new(alias)
     result = home.run(*command, **{variable: value})
@@ -137,13 +137,13 @@ def test_what_the_environment_overrules_is_said_so(home, command, variable, valu
     assert "✓" in home.run(*command).stderr
 
 
-def test_an_environment_that_says_the_same_overrules_nothing(home):
+def test_equal_variable_overrides_nothing(home):
     account, _ = home.wallet.new("one")
     result = home.run("wallet", "use", "one", NEXUS_TOOLS_WALLET=str(account.address))
     assert "✓ commands sign with one" in result.stderr
 
 
-def test_a_key_that_is_used_takes_the_place_of_the_one_in_the_file(home):
+def test_use_replaces_the_wallet_in_the_file(home):
     for alias in ("one", "two"):
         home.wallet.new(alias)
     home.json("config", "set", "wallet", "two")
@@ -170,7 +170,7 @@ def test_max_gas_price_must_be_a_positive_integer(home, value):
     assert home.json("config", "show")["max_gas_price"] == 10_000
 
 
-def test_a_command_at_its_question_keeps_what_is_set_meanwhile(home):
+def test_confirmed_command_keeps_concurrent_changes(home):
     home.wallet.new("old")
     home.wallet.new("new")
     home.configure(wallet="old")

@@ -22,7 +22,7 @@ import pytest
         (("wallet", "ls"), 2, "list"),
     ],
 )
-def test_a_misspelt_word_gets_a_suggestion(home, arguments, code, likely):
+def test_misspelled_word_gets_a_suggestion(home, arguments, code, likely):
     result = home.run(*arguments)
     assert result.code == code
     assert f"id you mean {likely}?" in result.stderr
@@ -35,7 +35,7 @@ def test_a_misspelt_word_gets_a_suggestion(home, arguments, code, likely):
         (("tool", "serve", "tools.py", "--port", "0"), "--bind"),
     ],
 )
-def test_an_option_of_another_command_gets_a_suggestion(home, arguments, likely):
+def test_option_of_another_command_gets_a_suggestion(home, arguments, likely):
     result = home.run(*arguments)
     assert result.code == 2
     assert f"Did you mean '{likely}'?" in result.stderr
@@ -50,7 +50,7 @@ def test_an_option_of_another_command_gets_a_suggestion(home, arguments, likely)
         ("tool", "list", "-w", "pubisher", "--owner", "pubisher"),
     ],
 )
-def test_a_misspelt_key_gets_a_suggestion(home, arguments):
+def test_misspelled_key_gets_a_suggestion(home, arguments):
     home.json("wallet", "new", "publisher")
     result = home.run(*arguments)
     assert result.code == 3
@@ -58,24 +58,24 @@ def test_a_misspelt_key_gets_a_suggestion(home, arguments):
 
 
 @pytest.mark.parametrize("verb", ["show", "unregister", "invoke", "claim"])
-def test_a_misspelt_fqn_gets_a_suggestion(author, registered, verb):
-    result = author.run("tool", verb, registered.replace("xyz.test", "xyz.tset"))
+def test_misspelled_fqn_gets_a_suggestion(author, registered_fqn, verb):
+    result = author.run("tool", verb, registered_fqn.replace("xyz.test", "xyz.tset"))
     assert result.code == 3
-    assert f"Did you mean {registered}?" in result.stderr
+    assert f"Did you mean {registered_fqn}?" in result.stderr
 
 
-def test_a_version_that_is_not_registered_yet_gets_one_that_is(author, registered):
-    result = author.run("tool", "show", registered.replace("@1", "@2"))
-    assert f"Did you mean {registered}?" in result.stderr
+def test_unregistered_version_gets_a_registered_one(author, registered_fqn):
+    result = author.run("tool", "show", registered_fqn.replace("@1", "@2"))
+    assert f"Did you mean {registered_fqn}?" in result.stderr
 
 
-def test_an_fqn_of_which_only_the_domain_is_right_gets_the_usual_hint(author, registered):
+def test_fqn_with_only_a_correct_domain_gets_the_usual_hint(author, registered_fqn):
     result = author.run("tool", "show", "xyz.test.something-else-altogether@1")
     assert (result.code, "Did you mean" in result.stderr) == (3, False)
     assert "run `nexus-tools tool list` to see all tools" in result.stderr
 
 
-def test_a_misspelt_setting_in_the_file_gets_a_suggestion(home):
+def test_misspelled_setting_in_the_file_gets_a_suggestion(home):
     home.configure(netwrok="testnet")
     result = home.run("config", "show")
     assert result.code == 2

@@ -18,7 +18,7 @@ def at_home(home, sui_files, chain):
     return home
 
 
-def test_keys_and_networks_of_the_sui_cli_are_listed_as_such(at_home):
+def test_list_shows_keys_and_networks_of_the_sui_cli(at_home):
     (key,) = at_home.json("wallet", "list")
     assert (key["alias"], key["address"], key["active"]) == ("ruby", RUBY, False)
     assert key["source"] == "sui"
@@ -33,7 +33,7 @@ def test_keys_and_networks_of_the_sui_cli_are_listed_as_such(at_home):
     }
 
 
-def test_a_network_that_a_well_known_name_hides_is_named(home, sui_files, chain):
+def test_network_hidden_by_a_well_known_name_is_reported(home, sui_files, chain):
     file = sui_files(home.folder, private=chain.url) / "client.yaml"
     file.write_text(file.read_text().replace("alias: private", "alias: devnet"))
     listed = home.run("network", "list")
@@ -42,17 +42,17 @@ def test_a_network_that_a_well_known_name_hides_is_named(home, sui_files, chain)
     assert (devnet["source"], devnet["url"]) == ("well-known", DEVNET.url)
 
 
-def test_networks_with_names_of_their_own_are_not_reported_as_hidden(at_home):
+def test_networks_with_unique_names_are_not_reported_as_hidden(at_home):
     assert "is not" not in at_home.run("network", "list").stderr
 
 
-def test_a_command_takes_them_by_name(at_home, chain):
+def test_commands_accept_external_keys_and_networks_by_name(at_home, chain):
     shown = at_home.json("wallet", "show", "ruby", "--network", "private")
     assert (shown["address"], shown["source"]) == (RUBY, "sui")
     assert at_home.json("network", "show", "-n", "private")["source"] == "sui"
 
 
-def test_a_key_that_is_used_signs(at_home, chain, publisher):
+def test_external_key_signs_when_used(at_home, chain, publisher):
     at_home.json("wallet", "use", "ruby")
     assert [row["active"] for row in at_home.json("wallet", "list")] == [True]
     package = publisher.settings["deployments"]["test"]["package_id"]
@@ -63,7 +63,7 @@ def test_a_key_that_is_used_signs(at_home, chain, publisher):
     assert leader["name"] == "ruby"
 
 
-def test_nothing_of_the_sui_cli_is_written(at_home):
+def test_files_of_the_sui_cli_are_unchanged(at_home):
     folder = at_home.folder / ".sui"
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     at_home.json("wallet", "use", "ruby")
@@ -72,7 +72,7 @@ def test_nothing_of_the_sui_cli_is_written(at_home):
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
-def test_a_broken_file_of_the_sui_cli_hides_nothing_of_ours(at_home):
+def test_broken_file_of_the_sui_cli_hides_no_own_key(at_home):
     (at_home.folder / ".sui/sui_config/client.yaml").write_text("envs: 1")
     at_home.json("wallet", "new", "mine")
     listed = at_home.run("wallet", "list")
@@ -81,11 +81,11 @@ def test_a_broken_file_of_the_sui_cli_hides_nothing_of_ours(at_home):
     assert "client.yaml" in listed.stderr
 
 
-def test_a_key_of_the_sui_cli_is_not_ours_to_print(at_home):
+def test_export_rejects_external_key(at_home):
     assert at_home.fails("wallet", "export", "ruby", "--yes") == (2, "account_external")
 
 
-def test_keys_and_networks_are_imported_and_no_key_is_printed(at_home, chain):
+def test_import_copies_keys_and_networks_and_prints_no_secret(at_home, chain):
     folder = at_home.folder / ".sui" / "sui_config"
     (secret,) = json.loads((folder / "sui.keystore").read_text())
     result = at_home.run("wallet", "import", "--from-sui", "--json")
@@ -110,7 +110,7 @@ def test_keys_and_networks_are_imported_and_no_key_is_printed(at_home, chain):
     assert at_home.settings["networks"]["private"] == {"url": chain.url}
 
 
-def test_a_second_import_changes_nothing(at_home):
+def test_second_import_changes_nothing(at_home):
     at_home.json("wallet", "import", "--from-sui")
     at_home.json("wallet", "rename", "ruby", "mine")
     again = at_home.json("wallet", "import", "--from-sui")
@@ -118,17 +118,17 @@ def test_a_second_import_changes_nothing(at_home):
     assert not any(row["new"] for row in again["networks"])
 
 
-def test_a_key_whose_alias_is_taken_gets_another_one(at_home):
+def test_import_renames_key_when_its_alias_is_taken(at_home):
     at_home.json("wallet", "new", "ruby")
     (key,) = at_home.json("wallet", "import", "--from-sui")["keys"]
     assert (key["address"], key["new"]) == (RUBY, True)
     assert key["alias"] != "ruby"
 
 
-def test_without_the_sui_cli_there_is_nothing_to_import(home):
+def test_import_fails_without_the_sui_cli(home):
     assert home.fails("wallet", "import", "--from-sui") == (3, "sui_files_missing")
 
 
-def test_an_alias_is_given_to_one_key_only(at_home):
+def test_import_from_sui_rejects_an_alias(at_home):
     code = at_home.fails("wallet", "import", "--from-sui", "--alias", "mine")
     assert code == (2, "from_sui_conflict")

@@ -7,7 +7,7 @@ from nexus_tools.sui.support.units import sui
 
 
 @pytest.mark.parametrize("options", [(), ("--quiet",)])
-def test_a_new_key_is_kept_with_mode_0600_and_its_phrase_is_shown_once(home, options):
+def test_new_key_is_private_and_its_phrase_is_printed_once(home, options):
     made = home.run("wallet", "new", "author", *options)
     assert made.code == 0
     phrase = made.stderr.splitlines()[-1].strip()
@@ -30,14 +30,14 @@ def test_keys_are_listed_without_secrets(home):
     assert all(set(row) == keys for row in rows)
 
 
-def test_another_key_can_be_used(home):
+def test_use_selects_another_key(home):
     home.json("wallet", "new", "one")
     home.json("wallet", "new", "two")
     assert home.json("wallet", "use", "two")["active"] is True
     assert home.fails("wallet", "use", "three") == (3, "account_unknown")
 
 
-def test_a_key_travels_from_wallet_to_wallet(home, tmp_path):
+def test_exported_key_is_imported_into_another_wallet(home, tmp_path):
     made = home.json("wallet", "new", "one")
     secret = home.run("wallet", "export", "one", "--yes").stdout.strip()
     assert secret.startswith("suiprivkey1")
@@ -50,7 +50,7 @@ def test_a_key_travels_from_wallet_to_wallet(home, tmp_path):
     assert secret not in imported.stdout + imported.stderr
 
 
-def test_a_key_is_read_from_a_pipe_without_a_word(home, tmp_path):
+def test_import_reads_key_from_stdin_without_a_prompt(home, tmp_path):
     made = home.json("wallet", "new", "one")
     secret = home.run("wallet", "export", "one", "--yes").stdout
     other = {"NEXUS_TOOLS_KEYSTORE": str(tmp_path / "other.keystore")}
@@ -59,31 +59,31 @@ def test_a_key_is_read_from_a_pipe_without_a_word(home, tmp_path):
     assert imported.stderr == "✓ imported the key account-1\n"
 
 
-def test_a_pipe_without_a_key_is_wrong_usage(home):
+def test_import_without_input_is_wrong_usage(home):
     result = home.run("wallet", "import", "--json", stdin="")
     assert (result.code, result.error["code"]) == (2, "secret_missing")
 
 
-def test_a_bad_key_is_refused_without_being_printed(home):
+def test_invalid_key_is_rejected_without_printing_it(home):
     result = home.run("wallet", "import", "--json", NEXUS_TOOLS_SECRET="suiprivkey1nonsense")
     assert (result.code, result.error["code"]) == (7, "key_invalid")
     assert "nonsense" not in result.stderr
 
 
-def test_a_secret_is_not_printed_without_being_asked_for(home):
+def test_export_needs_confirmation(home):
     home.json("wallet", "new", "one")
     result = home.run("wallet", "export", "one")
     assert (result.code, result.stdout) == (2, "")
     assert "Pass --yes" in result.stderr
 
 
-def test_the_balance_is_that_of_the_chain(author):
+def test_show_prints_the_balance_on_chain(author):
     document = author.json("wallet", "show")
     assert document["balance_mist"] == 20_000_000_000
     assert "balance    20 SUI" in author.run("wallet", "show").stdout
 
 
-def test_without_a_key_nothing_is_shown(home):
+def test_show_fails_without_a_key(home):
     result = home.run("wallet", "show", "--json")
     assert (result.code, result.error["code"]) == (3, "wallet_empty")
     assert "`nexus-tools wallet new`" in result.error["hint"]
@@ -105,7 +105,7 @@ def test_sui_is_sent_to_a_key_by_its_alias_or_to_an_address(author, stranger):
     assert stranger.json("wallet", "show")["balance_mist"] == before + 1
 
 
-def test_the_balance_is_told_with_what_is_in_the_address_balance(author):
+def test_show_prints_the_address_balance_separately(author):
     author.wallet.new("friend")
     author.json("wallet", "transfer", "friend", "1.5", "--yes")
     assert "address balance" not in author.run("wallet", "show", "friend").stdout
@@ -117,7 +117,7 @@ def test_the_balance_is_told_with_what_is_in_the_address_balance(author):
     assert words in author.run("wallet", "show", "friend").stdout
 
 
-def test_a_key_without_a_coin_sends_what_is_in_its_address_balance(author):
+def test_transfer_spends_the_address_balance_without_coins(author):
     author.wallet.new("friend")
     author.wallet.new("other")
     author.json("wallet", "transfer", "friend", "2", "--deposit", "--yes")
@@ -128,7 +128,7 @@ def test_a_key_without_a_coin_sends_what_is_in_its_address_balance(author):
 
 
 @pytest.mark.parametrize("coins", [(), ("1", "0.5")], ids=["balance", "both"])
-def test_all_is_what_coins_and_the_address_balance_have(author, coins):
+def test_transfer_of_all_spends_coins_and_the_address_balance(author, coins):
     author.wallet.new("friend")
     author.wallet.new("other")
     for amount in coins:
@@ -143,7 +143,7 @@ def test_all_is_what_coins_and_the_address_balance_have(author, coins):
     assert author.json("wallet", "show", "other")["balance_mist"] == sent["amount_mist"]
 
 
-def test_nothing_at_all_is_not_sent(author):
+def test_transfer_of_all_fails_for_an_empty_wallet_and_a_deposit(author):
     author.wallet.new("friend")
     failing = ("wallet", "transfer", "author", "all", "-w", "friend", "--yes")
     assert author.fails(*failing) == (4, "not_enough_sui")
@@ -151,7 +151,7 @@ def test_nothing_at_all_is_not_sent(author):
     assert author.fails(*failing) == (2, "amount_needed")
 
 
-def test_a_transfer_asks_first_and_says_where_the_money_goes(author):
+def test_transfer_asks_for_confirmation_and_names_the_recipient(author):
     author.wallet.new("friend")
     asked = author.run("wallet", "transfer", "friend", "1")
     address = author.json("wallet", "show", "friend")["address"]
@@ -160,7 +160,7 @@ def test_a_transfer_asks_first_and_says_where_the_money_goes(author):
     assert author.json("wallet", "show", "friend")["balance_mist"] == 0
 
 
-def test_a_dry_run_sends_nothing(author):
+def test_dry_run_sends_nothing(author):
     author.wallet.new("friend")
     assert author.json("wallet", "transfer", "friend", "1", "--dry-run")["dry_run"] is True
     assert author.json("wallet", "show", "friend")["balance_mist"] == 0
@@ -168,7 +168,7 @@ def test_a_dry_run_sends_nothing(author):
 
 @pytest.mark.parametrize("amount", ["20", "19.9999", "21"])
 @pytest.mark.parametrize("how", ["--yes", "--dry-run"])
-def test_what_would_leave_nothing_for_gas_is_refused_before_it_is_sent(author, amount, how):
+def test_transfer_that_leaves_no_gas_is_rejected_before_sending(author, amount, how):
     author.wallet.new("friend")
     result = author.run("wallet", "transfer", "friend", amount, how, "--json")
     assert (result.code, result.error["code"]) == (4, "not_enough_sui")
@@ -187,11 +187,11 @@ def test_what_would_leave_nothing_for_gas_is_refused_before_it_is_sent(author, a
         ("author", "much", (2, "usage")),
     ],
 )
-def test_a_transfer_to_nobody_or_of_nothing_is_refused(author, to, amount, code):
+def test_transfer_rejects_invalid_recipient_or_amount(author, to, amount, code):
     assert author.fails("wallet", "transfer", to, amount, "--yes") == code
 
 
-def test_a_key_is_renamed_and_stays_the_one_that_signs(home):
+def test_renamed_key_stays_active(home):
     made = home.json("wallet", "new", "one")
     home.json("config", "set", "wallet", "one")
     renamed = home.json("wallet", "rename", "one", "first")
@@ -200,7 +200,7 @@ def test_a_key_is_renamed_and_stays_the_one_that_signs(home):
     assert home.settings["wallet"] == "first"
 
 
-def test_an_alias_that_is_taken_or_of_another_form_is_refused(home):
+def test_rename_rejects_taken_or_invalid_alias(home):
     home.json("wallet", "new", "one")
     home.json("wallet", "new", "two")
     result = home.run("wallet", "rename", "one", "two", "--json")
@@ -209,11 +209,11 @@ def test_an_alias_that_is_taken_or_of_another_form_is_refused(home):
     again = home.run("wallet", "new", "two", "--json")
     assert (again.code, again.error["code"]) == (2, "alias_taken")
     assert str(home.wallet.account("two").address) in again.error["message"]
-    assert "you already have it: continue" in again.error["hint"]
+    assert "you already have it, so continue" in again.error["hint"]
     assert home.fails("wallet", "rename", "one", "one two") == (7, "alias_invalid")
 
 
-def test_a_key_is_removed_after_a_question_that_says_how_to_back_it_up(home, chain):
+def test_remove_asks_for_confirmation_and_names_the_backup_command(home, chain):
     home.configure(network="test", networks={"test": {"url": chain.url}})
     home.json("wallet", "new", "one")
     home.json("wallet", "new", "two")
@@ -224,21 +224,21 @@ def test_a_key_is_removed_after_a_question_that_says_how_to_back_it_up(home, cha
     assert [row["alias"] for row in home.json("wallet", "list")] == ["one"]
 
 
-def test_a_key_with_sui_is_only_removed_by_force(author):
+def test_remove_requires_force_for_a_key_with_sui(author):
     assert author.fails("wallet", "remove", "author", "--yes") == (4, "key_not_empty")
     assert [row["alias"] for row in author.json("wallet", "list")] == ["author"]
     author.json("wallet", "remove", "author", "--yes", "--force")
     assert author.json("wallet", "list") == []
 
 
-def test_a_key_whose_balance_nobody_can_tell_is_only_removed_by_force(home):
+def test_remove_requires_force_when_the_balance_is_unknown(home):
     home.configure(network="gone", networks={"gone": {"url": "http://127.0.0.1:1"}})
     home.json("wallet", "new", "one")
     assert home.fails("wallet", "remove", "one", "--yes") == (4, "balance_unknown")
     assert home.json("wallet", "remove", "one", "--yes", "--force")["alias"] == "one"
 
 
-def test_a_setting_that_named_a_removed_key_goes_with_it(home):
+def test_remove_clears_the_setting_of_the_removed_key(home):
     home.json("wallet", "new", "one")
     home.json("wallet", "new", "two")
     home.json("config", "set", "wallet", "two")

@@ -22,7 +22,7 @@ def vault(home):
     return home
 
 
-def test_a_key_is_made_listed_and_printed(vault):
+def test_encrypted_key_is_listed_and_exported(vault):
     vault.json("wallet", "new", "plain")
     rows = vault.json("wallet", "list")
     assert {row["alias"]: row["encrypted"] for row in rows} == {"vault": True, "plain": False}
@@ -44,11 +44,11 @@ def test_a_key_is_made_listed_and_printed(vault):
         ({"NEXUS_TOOLS_PASSPHRASE_FILE": "/nowhere"}, (2, "passphrase_file_invalid")),
     ],
 )
-def test_without_the_right_passphrase_nothing_is_opened(vault, environment, error):
+def test_export_fails_without_the_right_passphrase(vault, environment, error):
     assert vault.fails("wallet", "export", "vault", "--yes", **environment) == error
 
 
-def test_a_key_is_imported_encrypted(home, tmp_path):
+def test_import_encrypts_the_key(home, tmp_path):
     made = home.json("wallet", "new", "plain")
     secret = home.run("wallet", "export", "plain", "--yes").stdout.strip()
     imports = ("wallet", "import", "--secret", secret, "--encrypt")
@@ -58,18 +58,18 @@ def test_a_key_is_imported_encrypted(home, tmp_path):
     assert Wallet(tmp_path / "other.keystore", lambda _: SECRET).signer().to_bech32() == secret
 
 
-def test_a_passphrase_that_is_soon_guessed_is_refused(home):
+def test_short_passphrase_is_rejected(home):
     new = ("wallet", "new", "vault", "--encrypt")
     assert home.fails(*new, NEXUS_TOOLS_PASSPHRASE="7 chars") == (2, "passphrase_too_short")
     assert home.json("wallet", "list") == []
     home.json(*new, NEXUS_TOOLS_PASSPHRASE="8 chars.")
 
 
-def test_an_alias_that_is_taken_is_refused_before_a_passphrase_is_asked_for(vault):
+def test_taken_alias_is_rejected_before_the_passphrase_prompt(vault):
     assert vault.fails("wallet", "new", "vault", "--encrypt") == (2, "alias_taken")
 
 
-def test_no_output_and_no_file_has_the_passphrase_or_the_secret(vault, tmp_path):
+def test_passphrase_and_secret_are_in_no_output_and_no_file(vault, tmp_path):
     wrong = vault.run("wallet", "export", "vault", "--yes", NEXUS_TOOLS_PASSPHRASE="wr0ng words")
     assert "wr0ng words" not in wrong.stdout + wrong.stderr
     key = Wallet(vault.data / "sui.keystore", lambda _: SECRET).signer()
@@ -82,7 +82,7 @@ def test_no_output_and_no_file_has_the_passphrase_or_the_secret(vault, tmp_path)
         assert key.to_keystore().encode() not in content
 
 
-def test_a_program_finds_the_key_with_the_passphrase_of_its_environment(vault, monkeypatch):
+def test_settings_find_encrypted_key_with_passphrase_variable(vault, monkeypatch):
     for name, value in (vault.environment | WORDS).items():
         monkeypatch.setenv(name, value)
     assert (
@@ -90,13 +90,13 @@ def test_a_program_finds_the_key_with_the_passphrase_of_its_environment(vault, m
     )
 
 
-def test_a_key_that_is_to_be_made_is_not_said_to_be_there(home):
+def test_missing_passphrase_error_of_a_new_key_does_not_say_open(home):
     result = home.run("wallet", "new", "vault", "--encrypt", "--json")
     assert (result.code, result.error["code"]) == (2, "passphrase_missing")
     assert "open" not in result.error["message"]
 
 
-def test_who_only_looks_needs_no_passphrase(author, chain):
+def test_read_only_commands_need_no_passphrase(author, chain):
     address = author.json("wallet", "new", "vault", "--encrypt", **WORDS)["address"]
     chain.fund(Address.parse(address), 10**9)
     status = author.json("status", "-w", "vault")
@@ -107,7 +107,7 @@ def test_who_only_looks_needs_no_passphrase(author, chain):
     assert (given["address"], given["amount_mist"]) == (address, 2 * 10**9)
 
 
-def test_an_encrypted_key_signs_transactions(author, chain):
+def test_encrypted_key_signs_transactions(author, chain):
     made = author.json("wallet", "new", "vault", "--encrypt", **WORDS)
     chain.fund(Address.parse(made["address"]), 10**9)
     sends = ("wallet", "transfer", "-w", "vault", "0x" + "7" * 64, "0.1", "--yes")

@@ -17,7 +17,7 @@ def balance(user, name):
     return user.json("wallet", "show", name)["balance_mist"]
 
 
-def test_a_transfer_merges_the_coins_that_it_needs_and_says_so(dusty):
+def test_transfer_merges_the_required_coins_and_reports_it(dusty):
     result = dusty.run("wallet", "transfer", "to", "1.5", "--yes", "--json")
     assert result.code == 0, result.stderr
     assert "merged " in result.stderr
@@ -25,14 +25,14 @@ def test_a_transfer_merges_the_coins_that_it_needs_and_says_so(dusty):
     assert balance(dusty, "to") == 1_500_000_000
 
 
-def test_all_is_the_whole_wallet_when_it_has_many_coins(dusty):
+def test_transfer_of_all_spends_many_coins(dusty):
     sent = dusty.json("wallet", "transfer", "to", "all", "--yes")
     assert balance(dusty, "to") == sent["amount_mist"]
     assert sent["amount_mist"] == 2_400_000_000 - sent["cost_mist"]
     assert balance(dusty, "dusty") == 0
 
 
-def test_a_dry_run_and_a_question_merge_nothing(dusty):
+def test_dry_run_and_prompt_merge_nothing(dusty):
     for options in (("--dry-run",), ()):
         asked = dusty.run("wallet", "transfer", "to", "1.5", *options)
         assert asked.code in (0, 2)
@@ -41,7 +41,7 @@ def test_a_dry_run_and_a_question_merge_nothing(dusty):
     assert balance(dusty, "dusty") == 2_400_000_000
 
 
-def test_a_tool_is_registered_from_many_coins(dusty, definition, meta_file):
+def test_tool_is_registered_from_many_coins(dusty, definition, meta_file):
     file = meta_file(definition)
     registered = dusty.json("tool", "register", "--from-meta", file, "--yes")
     assert registered["digest"]
@@ -62,7 +62,7 @@ def test_merge_asks_first(dusty):
     assert "Merge 600 coins on test?" in asked.stderr
 
 
-def test_the_error_counts_all_coins_when_they_are_too_little(dusty):
+def test_insufficient_funds_error_counts_all_coins(dusty):
     result = dusty.run("wallet", "transfer", "to", "2.4", "--yes", "--json")
     assert (result.code, result.error["code"]) == (4, "not_enough_sui")
     assert result.error["details"]["available_mist"] == 2_400_000_000

@@ -70,7 +70,7 @@ def test_explain_abort_reports_the_possible_time(chain):
         "The unregister delay is not over: claimable at 2026-11-28 09:14 UTC (in 3 d)"
         in explained.message
     )
-    assert explained.hint == "claim later"
+    assert explained.hint == "Claim later."
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,28 @@ from documents.walk import PROGRAMS, fresh_folder
 # Languages of blocks that are not run.
 READ = ("text", "json", "toml", "yaml", "ini", "move", "mermaid", "dockerfile", "systemd")
 PAGES = pages()
+# The pages that most readers follow. All other pages are followed by .ci/run.
+USUAL = (
+    "README.md",
+    "docs/tutorial.md",
+    "docs/guides/tools.md",
+    "docs/guides/python.md",
+    "docs/guides/workflows.md",
+)
+
+
+def _page(name):
+    return pytest.param(name, marks=() if name in USUAL else pytest.mark.long)
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "name",
-    [name for name in PAGES if {block.language for block in Page.read(name).blocks} & {*EXECUTED}],
+    [
+        _page(name)
+        for name in PAGES
+        if {block.language for block in Page.read(name).blocks} & {*EXECUTED}
+    ],
 )
 def test_page_works_as_written(name, tmp_path, lend_compiler):
     # The type checker does not see editable installs.

@@ -8,9 +8,10 @@ import pytest
 
 from nexus_tools.errors import NexusError
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
-from nexus_tools.sui.client import RetryPolicy, SuiClient
+from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.tool import Answer, Failure, FailureReason
+from tests.retry_policies import QUICK
 
 
 @dataclass
@@ -108,8 +109,7 @@ async def stranger(chain):
     """Return an unrelated account with 1 000 SUI."""
     key = KeyPair.from_bytes(b"\0" + bytes([77] * 32))
     chain.net.fund(key.address, 1_000 * 10**9)
-    quick = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
-    async with SuiClient(chain.net.network, key, retry_policy=quick) as client:
+    async with SuiClient(chain.net.network, key, retry_policy=QUICK) as client:
         yield client
 
 

@@ -285,7 +285,7 @@ class RuledExecution:
         """Pay the sender for storage and computation; after an early end, as far as funds last."""
         written, worked = self.semantics.take_counts()
         stored_mist = (written + more_bytes) * BYTE_MIST
-        fees_mist = self.fees.steps_mist(effort + worked) + advancing_mist
+        fees_mist = self.fees.worked_mist(effort + worked) + advancing_mist
         lacking_mist = max(0, stored_mist + fees_mist - self.funds_mist)
         if lacking_mist and not self.semantics.is_ending:
             raise FundsShortError

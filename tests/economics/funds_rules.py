@@ -45,7 +45,7 @@ class Needs:
         stored = RUN_BYTES + NUMBER_BYTES * len(self.plan.vertices[vertex].blocks)
         stored += MOST_INVOCATION_BYTES
         requested_mist = self.attempt_mist(vertex) + stored * BYTE_MIST
-        requested_mist += self.fees.steps_mist(REQUEST)
+        requested_mist += self.fees.worked_mist(REQUEST)
         if not is_refused:
             return count * requested_mist
         failed = self._edges(vertex, ERR_EVAL)
@@ -73,11 +73,11 @@ class Needs:
         return self.plan.vertices[vertex].variants.get(variant, ())
 
     def _least_mist(self, edges):
-        return self.fees.steps_mist((EDGE + LOOK) * len(edges))
+        return self.fees.worked_mist((EDGE + LOOK) * len(edges))
 
     def _edge_bytes(self, edge):
         marked = MARK_BYTES + NUMBER_BYTES * MAX_DEPTH
-        return marked if edge.left is not None else self._brought_bytes(edge)
+        return marked if edge.collected_region is not None else self._brought_bytes(edge)
 
     def _brought_bytes(self, edge):
         run_bytes = RUN_BYTES + NUMBER_BYTES * MAX_DEPTH + DELIVERY_BYTES

@@ -10,7 +10,7 @@ import pytest
 from nexus_tools.contracts import Publisher, make_ports, tool_id
 from nexus_tools.registry import LeaderRegistry, close_call, open_call
 from nexus_tools.sui import bcs
-from nexus_tools.sui.client import RetryPolicy, SuiClient, request_sui
+from nexus_tools.sui.client import SuiClient, request_sui
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.localnet import Localnet, Origin
 from nexus_tools.sui.localnet.genesis import system_state
@@ -21,6 +21,7 @@ from tests.economics.carried import MIST, Stage
 from tests.economics.execution_stories import CALL_MIST, CALLED, PLAIN, SIGNED
 from tests.economics.test_executions import definition
 from tests.executions.carrying import Dispatcher
+from tests.retry_policies import QUICK
 
 SCRIPTED = Path(__file__).parent / "scripted"
 
@@ -90,12 +91,11 @@ async def network_of(protocol, price, linked):
     """Yield a `PlayNetwork`; `linked` is the fixture of that name."""
     async with _localnet(protocol, price) as net:
         network = Network("localnet", net.url, net.url)
-        quick = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
         keys = [KeyPair.from_bytes(b"\0" + bytes([number] * 32)) for number in (7, 8, 9, 10)]
         for key in keys:
             await request_sui(network, key.address, 90_000 * MIST)
         owner, worker, backup, keeper = (
-            SuiClient(network, key, retry_policy=quick) for key in keys
+            SuiClient(network, key, retry_policy=QUICK) for key in keys
         )
         async with owner, worker, backup, keeper:
             deployment = (await Publisher(owner).publish()).deployment

@@ -59,7 +59,7 @@ class PlayedKeeping:
             Timing(self._plan(order.timing), None),
             max_steps=order.terms["max_steps"],
             duration_ms=order.terms["duration_ms"],
-            each_mist=order.each_mist,
+            funds_per_execution_mist=order.funds_per_execution_mist,
             keeper_fee_mist=order.keeper_fee_mist,
             overlaps=order.overlaps,
             max_failures=order.max_failures,

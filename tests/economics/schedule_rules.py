@@ -107,7 +107,9 @@ class RuledSchedule:
     def needed_mist(self):
         """The funds needed to start an execution."""
         stored = MOST_BYTES + self.order.stored_bytes + self.order.most_begun_bytes
-        return self.order.each_mist + self._fee_mist(KEEPING_UNITS) + stored * BYTE_MIST
+        return (
+            self.order.funds_per_execution_mist + self._fee_mist(KEEPING_UNITS) + stored * BYTE_MIST
+        )
 
     def _begin(self, cursor, paid):
         order, now_ms = self.order, self.clock.now_ms
@@ -123,7 +125,7 @@ class RuledSchedule:
         paid.earned_mist += order.keeper_fee_mist
         paid.begun += 1
         self.paid_mist += fee_mist + stored * BYTE_MIST
-        self.funds_mist -= order.each_mist + fee_mist + stored * BYTE_MIST
+        self.funds_mist -= order.funds_per_execution_mist + fee_mist + stored * BYTE_MIST
         today = now_ms // DAY_MS
         self.begun_today = self.begun_today + 1 if today == self.day else 1
         self.day = today
@@ -219,7 +221,7 @@ class RuledOrder:
         return self.story.values
 
     @property
-    def each_mist(self):
+    def funds_per_execution_mist(self):
         """The funds of each execution."""
         return self.terms["funds_mist"]
 

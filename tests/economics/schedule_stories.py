@@ -98,8 +98,10 @@ class ScheduleStory:
     def _order(self, number, fees, now_ms):
         chance = Random(f"order {self.seed} {number}")
         terms = self.story.terms(fees) | {"duration_ms": chance.choice((HOUR_MS, 3 * HOUR_MS))}
-        each_mist = self.story.estimate(fees).recommended_mist
-        terms["funds_mist"] = chance.choice((each_mist, each_mist, each_mist // 2))
+        funds_per_execution_mist = self.story.estimate(fees).recommended_mist
+        terms["funds_mist"] = chance.choice(
+            (funds_per_execution_mist, funds_per_execution_mist, funds_per_execution_mist // 2)
+        )
         begun = chance.choice((2, OCCASIONS + 1))
         return RuledOrder(
             self.story,

@@ -18,7 +18,8 @@ from tests.economics.played_schedules import PlayedKeeping
 from tests.economics.schedule_stories import play_schedules, schedule_stories
 from tests.economics.test_execution_laws import PRICES
 
-NETWORKS = [*product(PROTOCOLS, PRICES)] if DOCUMENTS > 100 else [(105, 1_000), (140, 5_000)]
+FEW = [(105, 1_000), pytest.param(140, 5_000, marks=pytest.mark.long)]
+NETWORKS = [*product(PROTOCOLS, PRICES)] if DOCUMENTS > 100 else FEW
 
 
 @pytest.mark.parametrize(("protocol", "price"), NETWORKS)

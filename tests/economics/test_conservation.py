@@ -22,12 +22,12 @@ from nexus_tools.registry import (
     Registration,
     ToolRegistry,
 )
-from nexus_tools.sui.client import RetryPolicy
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature, SigningKey, ToolFqn
 from nexus_tools.tool.signing.signed_outcome import outcome_message
 from tests.economics.purse import Purse
+from tests.retry_policies import QUICK
 
 PEOPLE = 4
 NAMES = ("first", "second")
@@ -373,11 +373,10 @@ STEPS = st.lists(
 
 async def play(chain, define, steps, done):
     """Play the steps, and count after each of them."""
-    quick = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
     keys = [KeyPair.from_bytes(b"\0" + bytes([11 + n] * 32)) for n in range(PEOPLE)]
     async with AsyncExitStack() as stack:
         clients = [
-            await stack.enter_async_context(Purse(chain.net.network, key, retry_policy=quick))
+            await stack.enter_async_context(Purse(chain.net.network, key, retry_policy=QUICK))
             for key in keys
         ]
         world = World(chain, define, clients)

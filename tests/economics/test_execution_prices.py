@@ -15,7 +15,7 @@ from nexus_tools.workflow import (
     Vertex,
 )
 from tests.economics.gas_bounds import PROTOCOLS
-from tests.economics.priced_network import priced_network
+from tests.economics.priced_network import PricedNetworks
 from tests.economics.test_executions import (
     PORTS,
     SOURCE,
@@ -40,10 +40,16 @@ def protocol(request):
     return request.param
 
 
+@pytest.fixture(scope="session")
+def networks():
+    with PricedNetworks() as networks:
+        yield networks
+
+
 @pytest.fixture
-async def begun(protocol, request):
+async def begun(networks, protocol, request):
     """Return a function that starts a document and requests its first run; the tools sign."""
-    async with priced_network(protocol, request.param) as stage:
+    async with networks.of(protocol, request.param).stage() as stage:
         await stage.register_tool(definition(SOURCE, ["e"]), signs=True)
         await stage.register_tool(definition(WIDE, PORTS), signs=True)
         await stage.register_tool(definition(THIN, ["i"]), signs=True)
@@ -91,6 +97,7 @@ async def test_leader_does_not_lose_by_failing_vertices_with_many_ports(begun):
         assert execution.gained_mist[-1] > 0
 
 
+@pytest.mark.long
 @priced(500, 1_000, 5_000)
 async def test_leader_does_not_lose_by_failing_a_vertex_with_many_lists(begun):
     lists = [edge("each.ok.value", f"wide.{port}", EdgeKind.COLLECT) for port in PORTS[:20]]
@@ -211,6 +218,7 @@ async def assert_reading_is_paid(begun, flow, small, units):
         assert more == units(execution.workflow.sizes, last_reads)
 
 
+@pytest.mark.long
 @priced(500, 1_000, 5_000)
 async def test_leader_earns_on_the_largest_page(begun):
     """Signed inputs count the page again; each request and `advance` is paid for it."""
@@ -225,6 +233,7 @@ async def test_leader_earns_on_the_largest_page(begun):
     await assert_reading_is_paid(begun, in_a_large_page(51), in_a_large_page(0), units)
 
 
+@pytest.mark.long
 @priced(1_000, 5_000)
 async def test_leader_earns_on_workflows_with_many_groups(begun):
     def units(sizes, last_reads):
@@ -235,6 +244,7 @@ async def test_leader_earns_on_workflows_with_many_groups(begun):
     await assert_reading_is_paid(begun, with_many_groups(30), with_many_groups(1), units)
 
 
+@pytest.mark.long
 @priced(500, 1_000, 5_000)
 async def test_leader_earns_on_tools_with_the_largest_schemas(begun):
     await begun.stage.register_tool(branching_tool(BRANCHING, ["e"]), signs=True)

@@ -137,7 +137,7 @@ async def test_chain_refuses_inputs_above_the_leaders_read_limit(stage):
     stage.is_reckless = True
     with pytest.raises(NexusError) as caught:
         await execution.close("wide", answer(), signed=True)
-    assert caught.value.code == "too_large"
+    assert caught.value.code == "inputs_too_large"
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ async def test_chain_refuses_lists_of_strings_that_move_would_join_byte_by_byte(
     stage.is_reckless = True
     with pytest.raises(NexusError) as caught:
         await settle_gathered(execution, TEXT_IN_CHUNKS)
-    assert caught.value.code == "too_large"
+    assert caught.value.code == "inputs_too_large"
 
 
 async def test_begin_refuses_entry_values_above_the_total_limit(stage):

@@ -15,10 +15,11 @@ from nexus_tools.registry import (
     quote_mist,
     read_histories,
 )
-from nexus_tools.sui.client import RetryPolicy, SuiClient
+from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.tool import Failure, FailureReason
+from tests.retry_policies import QUICK
 
 SUI = 10**9
 HONEST = ("first", "second", "third")
@@ -62,9 +63,7 @@ class Market:
         """Return how often a caller without preferences names the attacker's leader first."""
         key = KeyPair.from_bytes(b"\0" + bytes([78] * 32))
         chain = self.parties.chain
-        async with SuiClient(
-            chain.net.network, key, retry_policy=RetryPolicy(0.001, 0.01)
-        ) as client:
+        async with SuiClient(chain.net.network, key, retry_policy=QUICK) as client:
             caller = Invocations(client, chain.deployment)
             histories = await read_histories(caller)
             leaders = await caller.find_all([*self.honest, self.attacker], Leader)

@@ -85,7 +85,7 @@ async def test_publisher_cannot_use_the_upgrade_cap_past_the_lock(
     async with attack("admin"):
         with pytest.raises(NexusError):
             await parties.clients["admin"].execute(builder)
-    assert (await upgrades().locks.upgrades(package)).upgrades is UpgradeMode.LOCKED
+    assert (await upgrades().locks.upgrade_state(package)).upgrades is UpgradeMode.LOCKED
 
 
 async def test_publisher_cannot_prevent_owners_from_leaving_before_an_upgrade(
@@ -120,7 +120,9 @@ async def test_publisher_cannot_lock_in_inactive_owners_by_its_own_version(
     await upgrades().execute(next_package)
     deployment = parties.chain.deployment
     await Publisher(parties.clients["admin"]).migrate(
-        deployment.at((await parties.clients["admin"].package_versions(deployment.package_id))[-1])
+        deployment.with_newest(
+            (await parties.clients["admin"].package_versions(deployment.package_id))[-1]
+        )
     )
     owners, leaders = (
         room(parties.clients[party], deployment)

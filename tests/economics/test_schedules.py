@@ -45,7 +45,7 @@ class Scheduling:
             timing,
             leaders=leaders,
             funds_mist=funds_mist,
-            each_mist=EACH_MIST,
+            funds_per_execution_mist=EACH_MIST,
             keeper_fee_mist=KEEPER_FEE_MIST,
             allow_overlap=True,
         )

@@ -19,10 +19,11 @@ import marketplace
 from marketplace import REFUSED_AFTER, End, Fees, Leader, LeaderPlay, Requester, Tool, ToolPlay
 from nexus_tools.errors import NexusError
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
-from nexus_tools.sui.client import RetryPolicy, SuiClient
+from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature, SigningKey
 from nexus_tools.tool.signing.signed_outcome import outcome_message
+from tests.retry_policies import QUICK
 
 INPUTS = {"a": 2, "b": 3}
 ANSWER = Answer("ok", {"result": 5})
@@ -164,8 +165,7 @@ async def stage_of(market, chain, define):
         for number, party in enumerate(parties, 100):
             key = KeyPair.from_bytes(b"\0" + bytes([number] * 32))
             chain.net.fund(key.address, 1_000 * 10**9)
-            quick = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
-            client = SuiClient(chain.net.network, key, retry_policy=quick)
+            client = SuiClient(chain.net.network, key, retry_policy=QUICK)
             clients[party.name] = await stack.enter_async_context(client)
         stage = Stage(chain, clients)
         await stage.register(market, define)

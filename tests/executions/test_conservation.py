@@ -23,7 +23,6 @@ from nexus_tools.contracts.move_bindings.workflows.execution import Execution
 from nexus_tools.contracts.move_bindings.workflows.schedule import Schedule, ScheduleCreated
 from nexus_tools.errors import NexusError, NotFoundError
 from nexus_tools.registry import Executions, Registration, Schedules, ToolRegistry
-from nexus_tools.sui.client import RetryPolicy
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.effects import IdOperation
@@ -31,6 +30,7 @@ from nexus_tools.workflow import DEFAULT_GROUP, Status, find_structure
 from tests.economics.purse import Purse
 from tests.executions.carrying import FUNDS_MIST, HOUR_MS, OUTCOME_BYTES, Carried, Dispatcher
 from tests.executions.conftest import ANY, DEAR
+from tests.retry_policies import QUICK
 from tests.workflow.random_documents import grown, outcome_of, strewn
 
 STORIES = int(os.environ.get("NEXUS_TOOLS_DOCUMENTS", "2"))
@@ -271,11 +271,10 @@ async def world(chain, owner, leader, active_leader, settings, define):
         leaders = (active_leader,) if price_mist else ()
         await tools.register(Registration(define(fqn), price_mist=price_mist, leaders=leaders))
     pledges = [(await tools.get(fqn)).id for fqn in (ANY, PRICED, DEAR)], [active_leader]
-    quick = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
     async with AsyncExitStack() as stack:
         accounts = {
             name: await stack.enter_async_context(
-                Account(chain.net.network, key, retry_policy=quick)
+                Account(chain.net.network, key, retry_policy=QUICK)
             )
             for name, key in KEYS.items()
         }
@@ -302,6 +301,7 @@ async def test_execution_conserves_money(world):
             raise
 
 
+@pytest.mark.long
 async def test_schedule_conserves_money(world):
     for story in stories(world):
         try:

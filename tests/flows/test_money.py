@@ -129,7 +129,7 @@ class Economy:
 
 
 @pytest.fixture
-async def people(stage, advance_clock):
+async def participants(stage, advance_clock):
     async with (
         stage.client("author") as author,
         stage.client("leader") as leader,
@@ -141,8 +141,8 @@ async def people(stage, advance_clock):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_collateral_and_refunds_equal_deposits_minus_payments(stage, people, seed):
-    economy = Economy(stage, people, random.Random(seed))
+async def test_collateral_and_refunds_equal_deposits_minus_payments(stage, participants, seed):
+    economy = Economy(stage, participants, random.Random(seed))
     await economy.start()
     for _ in range(STEPS):
         await economy.act()
@@ -153,9 +153,9 @@ async def test_collateral_and_refunds_equal_deposits_minus_payments(stage, peopl
 
 
 @pytest.fixture
-async def earnings(stage, people):
+async def earnings(stage, participants):
     """Return a function that measures a leader's gain from closing an invocation."""
-    author, leader, requester = people
+    author, leader, requester = participants
     tools = ToolRegistry(author, stage.deployment)
     leaders = LeaderRegistry(leader, stage.deployment)
     await tools.register(Registration(definition("xyz.money.earnings.echo@1")))

@@ -82,6 +82,7 @@ from nexus_tools.tool_server import (
     tool,
 )
 from nexus_tools.workflow import DEFAULT_GROUP
+from tests.retry_policies import QUICK
 
 TIMEOUT_S = 60
 STEP_EVENTS = (
@@ -498,7 +499,7 @@ class World:
         return self.known[-1]
 
     def client_of(self, key):
-        return SuiClient(self.client.network, key, retry_policy=PATIENCE)
+        return SuiClient(self.client.network, key, retry_policy=QUICK)
 
     def client_at(self, url):
         return SuiClient(Network("localnet", url), retry_policy=PATIENCE)
@@ -557,7 +558,7 @@ def deployed(deploy):
 @pytest.fixture
 async def world(deployed, localnet, tmp_path):
     key, deployment = deployed
-    async with SuiClient(localnet.network, key, retry_policy=PATIENCE) as client:
+    async with SuiClient(localnet.network, key, retry_policy=QUICK) as client:
         yield World(localnet, deployment, client, tmp_path, key)
 
 
@@ -671,7 +672,7 @@ def prepared(tmp_path_factory):
     key = new_key()
 
     async def publish(network):
-        async with SuiClient(network, key) as client:
+        async with SuiClient(network, key, retry_policy=QUICK) as client:
             return (await Publisher(client).publish()).deployment
 
     with node(folder) as first:

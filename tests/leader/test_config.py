@@ -42,11 +42,11 @@ def test_default_allows_only_https_to_public_addresses():
     ("name", "value"),
     [
         ("MAX_CONCURRENT", "0"),
-        ("BATCH_SIZE", "1000"),
+        ("MAX_BATCH_SIZE", "1000"),
         ("HEALTH_PORT", "65536"),
         ("ALLOWED_NETWORKS", "10.0.0.1/8"),
         ("ALLOWED_PORTS", "https"),
-        ("TROUBLE_PAUSE_MS", "-1"),
+        ("ERROR_RETRY_DELAY_MS", "-1"),
     ],
 )
 def test_load_names_an_out_of_range_variable_without_its_value(name, value):

@@ -223,7 +223,9 @@ async def test_second_leader_acts_when_the_first_one_does_not(world, counting):
 # --- Restarts
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 5])
+@pytest.mark.parametrize(
+    "count", [1, *(pytest.param(count, marks=pytest.mark.long) for count in (0, 2, 5))]
+)
 async def test_killed_leader_advances_each_run_once_after_restart(world, counting, count):
     leader = await world.new_leader()
     workflow = await world.publish(CHAIN)

@@ -4,6 +4,7 @@ import asyncio
 import re
 import shutil
 import signal
+from itertools import pairwise
 
 import pytest
 from grpc import StatusCode
@@ -46,6 +47,15 @@ async def results(world, ids):
     return [invocation.state.ports.as_json()["result"] for invocation in closed]
 
 
+def assert_outages_ended(log):
+    """Assert that each outage was logged once and ended.
+
+    A busy machine may cause outages after the one of the test.
+    """
+    assert log.readiness[:2] == ["not_ready", "ready"]
+    assert all(before != after for before, after in pairwise(log.readiness))
+
+
 def node_up(leader):
     return leader.metrics.registry.get_sample_value("nexus_leader_node_up")
 
@@ -70,8 +80,8 @@ async def test_unreachable_node_is_logged_once_and_nothing_is_lost(world, add, p
         await log.wait_for("ready")
         assert node_up(leader) == 1
         assert await results(world, ids) == [42, 7]
-    assert log.readiness == ["not_ready", "ready"]
-    assert log.warnings == ["not_ready"]
+    assert_outages_ended(log)
+    assert set(log.warnings) == {"not_ready"}
 
 
 async def test_dead_connection_is_replaced(world, add, proxy, log):
@@ -82,7 +92,7 @@ async def test_dead_connection_is_replaced(world, add, proxy, log):
         ids = await world.request(add, {"a": 20, "b": 22})
         assert await results(world, ids) == [42]
         await log.wait_for("ready")
-    assert log.readiness == ["not_ready", "ready"]
+    assert_outages_ended(log)
 
 
 async def test_connection_resets_cost_only_time(world, add, proxy, log):
@@ -144,7 +154,7 @@ async def test_other_chain_behind_a_gateway_without_headers_is_rejected(world, a
             gateway.forward_to(world.localnet.url)
             assert await results(world, ids) == [42]
             await log.wait_for("ready")
-    assert log.readiness == ["not_ready", "ready"]
+    assert_outages_ended(log)
 
 
 # --- Processes
@@ -165,7 +175,7 @@ async def test_hanging_node_is_reported_and_awaited(apart, add_apart, log):
         own.send(signal.SIGCONT)
         await log.wait_for("ready")
         assert await results(world, await world.request(add_apart, {"a": 3, "b": 4})) == [7]
-    assert log.readiness == ["not_ready", "ready"]
+    assert_outages_ended(log)
 
 
 async def test_events_before_a_node_crash_are_settled_after_its_restart(apart, add_apart, log):
@@ -293,7 +303,7 @@ async def test_leader_reports_that_it_waits_for_its_node(world, add, proxy, log)
         assert await results(world, await world.request(add, {"a": 1, "b": 2})) == [3]
         leader.stop()
         await running
-    assert log.readiness == ["not_ready", "ready"]
+    assert_outages_ended(log)
 
 
 @pytest.mark.parametrize("fault", ["swallow", "drop"])
@@ -351,7 +361,7 @@ async def test_leader_calls_no_tool_while_no_worker_can_pay(world, serve_tools, 
         world.running(identity, heartbeat_interval_ms=10) as leader,
     ):
         problem = (await log.wait_for("not_ready"))["workers"]
-        amount, receiver = re.search(r"send ([\d.]+) SUI or more to (0x\w+)", problem).groups()
+        amount, receiver = re.search(r"Send ([\d.]+) SUI or more to (0x\w+)", problem).groups()
         assert receiver == str(identity.key.address)
         world.localnet.fund(identity.key.address, round(float(amount) * 10**9))
         assert await results(world, [request]) == [7]

@@ -13,6 +13,7 @@ from nexus_tools.leader.dispatch import invoker as invoker_module
 from nexus_tools.leader.dispatch.file_descriptors import raise_file_limit
 from nexus_tools.leader.dispatch.invoker import Invoker, retry_after_ms
 from nexus_tools.leader.dispatch.response_classifier import Declined
+from nexus_tools.leader.dispatch.tool_health import BreakerState
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason
@@ -564,7 +565,9 @@ async def test_unreachable_tool_is_paused_after_several_failures(
     results += await asyncio.gather(*map(invoker.invoke, late))
     assert all(result.failure.reason is FailureReason.UNREACHABLE for result in results)
     assert len(server.requests) == 2
-    assert invoker.tool_health.open_breakers() == 1
+    health = invoker.tool_health.of(late[0].tool, late[0].fqn)
+    assert health.breaker.state is BreakerState.OPEN
+    assert invoker.tool_health.down() == 1
 
 
 async def test_refused_address_is_reported_only_to_the_operator(

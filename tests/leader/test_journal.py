@@ -252,7 +252,7 @@ VICTIM = """
 import asyncio, sys
 from pathlib import Path
 from nexus_tools.leader.chain.assignment import Assignment
-from nexus_tools.leader.chain.closure import Closed
+from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.journal.journal import Journal
 from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import Answer
@@ -269,7 +269,7 @@ async def one(journal, number):
     say(number, "called")
     await journal.record_outcome(invocation, Answer("ok", {"n": number}))
     say(number, "known")
-    await journal.record_closed({invocation: Closed.SETTLED}, 1)
+    await journal.record_closed({invocation: ClosureKind.SETTLED}, 1)
     say(number, "closed")
 
 async def main():

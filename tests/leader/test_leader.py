@@ -149,8 +149,9 @@ async def test_server_with_another_interface_fails_with_definition_mismatch(
 async def test_closed_port_fails_with_unreachable(world, add_definition, unused_tcp_port):
     definition = add_definition(f"http://127.0.0.1:{unused_tcp_port}", timeout_ms=1_000)
     registered = await world.register_tool(definition)
-    # The window has 16 s, of which 6 s are for retries.
-    state = await failure_of(world, registered, closing_margin_ms=10_000)
+    # The window has 16 s, and the pause before the second attempt is longer.
+    pauses = {"retry_delay_ms": 60_000, "max_retry_delay_ms": 60_000}
+    state = await failure_of(world, registered, **pauses)
     assert state.reason == FailureReason.UNREACHABLE
 
 

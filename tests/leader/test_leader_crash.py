@@ -47,9 +47,9 @@ async def process_of(world, identity, **environment):
         "JOURNAL": str(world.folder / "journal.sqlite"),
         "ALLOW_HTTP": "true",
         "ALLOWED_NETWORKS": "127.0.0.0/8",
-        "FIRST_PAUSE_MS": "5",
-        "LONGEST_PAUSE_MS": "20",
-        "TROUBLE_PAUSE_MS": "10",
+        "RETRY_DELAY_MS": "5",
+        "MAX_RETRY_DELAY_MS": "20",
+        "ERROR_RETRY_DELAY_MS": "10",
         **environment,
     }
     process = await asyncio.create_subprocess_exec(
@@ -125,12 +125,12 @@ async def test_leader_killed_during_calls_retries_and_settles_once(world, counti
     assert max(app.asked.values()) <= 2
 
 
-@pytest.mark.parametrize("settled", [1, 20])
+@pytest.mark.parametrize("settled", [1, pytest.param(20, marks=pytest.mark.long)])
 async def test_leader_killed_during_settling_settles_the_rest_once(world, counting, settled):
     _, registered = counting
     identity = await world.new_leader()
     ids = await world.request(registered, *[{"a": n, "b": 1} for n in range(60)])
-    options = {"CHECK_META": "false", "BATCH_SIZE": "4"}
+    options = {"CHECK_META": "false", "MAX_BATCH_SIZE": "4"}
     async with asyncio.timeout(TIMEOUT_S):
         async with process_of(world, identity, **options) as process:
             await world.closings(settled)
@@ -144,7 +144,7 @@ async def test_leader_without_its_journal_settles_nothing_twice(world, counting)
     _, registered = counting
     identity = await world.new_leader()
     ids = await world.request(registered, *[{"a": n, "b": 1} for n in range(40)])
-    options = {"CHECK_META": "false", "BATCH_SIZE": "4"}
+    options = {"CHECK_META": "false", "MAX_BATCH_SIZE": "4"}
     async with asyncio.timeout(TIMEOUT_S):
         async with process_of(world, identity, **options) as process:
             await world.closings(8)

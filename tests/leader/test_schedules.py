@@ -196,12 +196,15 @@ async def test_event_starts_an_execution(world, leader, await_events, emit_event
 async def test_leftover_funds_pay_for_the_next_event(
     world, leader, await_events, emit_event, schedules, create
 ):
-    each_mist = await needed_mist(create)
+    funds_per_execution_mist = await needed_mist(create)
     async with world.running(leader):
-        schedule = await await_events(each_mist=each_mist, funds_mist=2 * each_mist)
+        schedule = await await_events(
+            funds_per_execution_mist=funds_per_execution_mist,
+            funds_mist=2 * funds_per_execution_mist,
+        )
         await emit_event(1)
         await wait_for_events(world, executions.ExecutionEnded, 1)
-        assert (await schedules.get(schedule)).funds_mist < each_mist
+        assert (await schedules.get(schedule)).funds_mist < funds_per_execution_mist
         world.localnet.advance_clock(PAUSE_MS)
         await emit_event(2)
         await wait_for_events(world, executions.ExecutionEnded, 2)
@@ -209,7 +212,7 @@ async def test_leftover_funds_pay_for_the_next_event(
 
 
 async def test_event_missed_while_off_starts_one_execution(world, leader, await_events, emit_event):
-    schedule = await await_events(overlaps=True)
+    schedule = await await_events(allow_overlap=True)
     await emit_event(1)
     for number in (1, 2):
         async with world.running(leader):
@@ -421,7 +424,7 @@ async def test_schedule_without_funds_has_no_slot_until_a_refill(
     world, leader, await_events, emit_event, schedules, single_slot, unchecked, simulated
 ):
     async with world.running(leader):
-        first = await await_events(funds_mist=0, each_mist=0)
+        first = await await_events(funds_mist=0, funds_per_execution_mist=0)
         second = await await_events()
         await emit_event(1)
         await wait_for_events(world, executions.ExecutionEnded, 1)
@@ -616,7 +619,7 @@ async def test_schedule_without_funds_is_not_simulated(
     world, leader, create, schedules, unchecked, simulated, looks
 ):
     async with world.running(leader):
-        schedule = await create(funds_mist=0, each_mist=0)
+        schedule = await create(funds_mist=0, funds_per_execution_mist=0)
         for count in range(2, 6):  # each check ends before the next one starts
             world.localnet.advance_clock(HOUR_MS)
             await looks.at(schedule, count)

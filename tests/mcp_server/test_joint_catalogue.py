@@ -29,7 +29,7 @@ async def test_pages_of_the_catalogues_are_concatenated(joint_catalogue, memory)
     assert pages == [(memory.DIVIDE,), (memory.NOTHING,), (memory.STEPS,)]
 
 
-async def test_each_tool_is_found_and_called_in_its_own_catalogue(joint_catalogue, numbers, memory):
+async def test_tools_are_found_and_called_in_their_own_catalogue(joint_catalogue, numbers, memory):
     assert await joint_catalogue.find(memory.STEPS.fqn) == memory.STEPS
     answer = await joint_catalogue.call(memory.DIVIDE, {"a": 6, "b": 2}, ignore_progress)
     assert answer.ports == {"quotient": 3}

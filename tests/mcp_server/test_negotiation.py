@@ -54,7 +54,7 @@ async def exchange(stdio_program):
 
 
 @pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
-async def test_each_version_with_a_handshake_is_supported(exchange, version):
+async def test_versions_with_a_handshake_are_supported(exchange, version):
     answers = await exchange(
         initialize(version),
         INITIALIZED,
@@ -113,7 +113,7 @@ def answer_of(response):
 
 
 @pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
-async def test_each_version_with_a_handshake_is_supported_over_http(post, version):
+async def test_versions_with_a_handshake_are_supported_over_http(post, version):
     answer = answer_of(await post(initialize(version)))
     assert answer["result"]["protocolVersion"] == version
     response = await post(request(2, "tools/call", CALL), mcp_protocol_version=version)

@@ -55,7 +55,7 @@ def test_hints_of_known_authors_are_repeated(hostile, trust):
 
 
 @pytest.mark.parametrize("trust", list(Trust))
-def test_every_text_is_displayable_and_limited(hostile, trust):
+def test_shown_texts_are_displayable_and_limited(hostile, trust):
     shown = document(hostile, Origin(OWNER, trust))
     for text in strings(shown):
         assert all(map(is_displayable, text.split("\n")))

@@ -42,7 +42,7 @@ async def client(mode, server):
         yield client
 
 
-async def test_three_tools_find_describe_and_call(connect):
+async def test_search_mode_tools_find_describe_and_call_a_tool(connect):
     async with connect() as client:
         tools = (await client.list_tools()).tools
         results = (await client.call_tool("find_tools", {"query": "divide"})).structured_content
@@ -67,7 +67,7 @@ async def test_found_tool_has_a_summary_with_inputs_and_outputs(client):
     assert json.loads(results.content[0].text) == results.structured_content
 
 
-async def test_every_tool_is_found_once_over_all_pages(client, memory):
+async def test_search_lists_every_tool_once_over_all_pages(client, memory):
     fqns, page = [], 1
     while page:
         arguments = {"limit": 3, "page": page}
@@ -129,6 +129,6 @@ async def test_progress_reaches_a_client_with_a_token(client):
     assert messages == [(1, "step 0"), (2, "step 1")]
 
 
-async def test_three_tools_use_less_than_a_thousandth_of_a_long_list(client):
+async def test_search_mode_listing_is_smaller_than_4_kib(client):
     listing = (await client.list_tools()).model_dump_json(by_alias=True, exclude_none=True)
     assert len(listing) < 4_096

@@ -49,7 +49,7 @@ async def everything(client):
             return tools
 
 
-async def test_every_tool_is_listed_once_over_every_transport_in_both_generations(connect, memory):
+async def test_list_has_every_tool_once_over_every_transport_and_generation(connect, memory):
     async with connect() as client:
         titles = [tool.title for tool in await everything(client)]
     assert titles == [str(each.fqn) for each in memory.MemoryCatalogue().definitions]
@@ -108,7 +108,7 @@ async def test_listed_tool_has_its_fqn(client):
     }
 
 
-async def test_annotations_are_those_that_are_known(catalogue, memory, mode):
+async def test_annotations_are_listed_where_known(catalogue, memory, mode):
     from mcp_types import ToolAnnotations
 
     def annotate(definition):

@@ -11,7 +11,7 @@ from nexus_tools.tool import ToolDefinition, ToolFqn
 EMPTY = None  # the catalogue is not used, because all names are registered
 
 
-def defined(fqn):
+def definition_of(fqn):
     ports = {"type": "object", "properties": {}}
     branch = {"type": "object", "properties": {"ok": ports}, "required": ["ok"]}
     return ToolDefinition.parse(
@@ -47,7 +47,7 @@ def test_dash_stays():
         (f"xyz.{'a' * 90}.bb@1", f"xyz.{'a' * 90}.bb@2"),
     ],
 )
-def test_two_tools_never_have_one_name(one, other):
+def test_different_fqns_have_different_names(one, other):
     assert name(one) != name(other)
 
 
@@ -68,7 +68,7 @@ def test_ambiguous_labels_end_in_the_digits_of_the_sha_256():
     assert name("xyz.a--a.b_b@1") == "xyz_a--a_b_b_v1_851d1df8305bde64"
 
 
-def test_too_long_name_keeps_its_end():
+def test_long_name_keeps_its_end():
     fqn = "org.example.borrowed.github-enterprise.create_pull_request@1"
     assert re.fullmatch(r"create_pull_request--v1_[0-9a-f]{16}", name(fqn))
 
@@ -93,6 +93,6 @@ def test_name_is_valid_for_models(length):
 async def test_name_keeps_its_first_fqn():
     """If two tools had the same name, the later one must not replace the first one."""
     names = ToolNames(EMPTY, lambda _: "same", page_size=1)
-    names.assign([defined("xyz.example.math.add@1")])
-    names.assign([defined("xyz.example.math.sub@1")])
+    names.assign([definition_of("xyz.example.math.add@1")])
+    names.assign([definition_of("xyz.example.math.sub@1")])
     assert str(await names.find("same")) == "xyz.example.math.add@1"

@@ -41,7 +41,7 @@ def interface(define):
     return interface
 
 
-def test_each_entry_port_is_a_property_with_the_schema_of_its_tool(interface):
+def test_entry_ports_are_properties_with_the_schemas_of_their_tools(interface):
     workflow = interface(Vertex("first", ADD, entry_ports=("number",)), Vertex("second", ADD))
     assert workflow.input_schema == {
         "type": "object",
@@ -142,7 +142,7 @@ def wide(name, count, **more):
     ],
     ids=["ports", "vertices", "groups", "targets", "outputs", "name"],
 )
-def test_too_large_workflow_is_not_offered(interface, vertices, more):
+def test_oversized_workflow_is_rejected(interface, vertices, more):
     with pytest.raises(ValidationError) as refused:
         interface(*vertices, **more)
     assert refused.value.code == "definition_too_large"
@@ -165,7 +165,7 @@ LARGE = {"enum": [f"value {number}" for number in range(2_500)]}
     ],
     ids=["repeated", "referred to"],
 )
-def test_too_large_total_of_schemas_is_not_offered(define, monkeypatch, named):
+def test_workflow_with_oversized_schemas_is_rejected_early(define, monkeypatch, named):
     """Of a hundred tools with schemas of 30 KB, only two are converted."""
     fqns = [f"xyz.example.math.add@{version}" for version in range(1, 101)]
     tools = {fqn: define(fqn=fqn, input_schema=named) for fqn in fqns}

@@ -120,8 +120,8 @@ def test_all_events_are_checked_field_by_field():
     assert len(events) == 62
     # Those of workflows are compared on a chain: tests/executions, tests/registry/test_workflows.
     events = [item for item in events if not item.startswith(("dag::", "execution::"))]
-    told = unit_tests()
-    assert [event for event in events if f"told<{event}>()" not in told] == []
+    tests = unit_tests()
+    assert [event for event in events if f"<{event}>()" not in tests] == []
 
 
 def test_move_tests_have_unique_names():

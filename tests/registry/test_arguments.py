@@ -40,7 +40,7 @@ async def test_publish_rejects_text_instead_of_document(refused):
 
 async def test_begin_rejects_fqn_instead_of_workflow(refused):
     assert await refused("executions.start", SUM, {}) == (
-        "begin: expected PublishedWorkflow for workflow, got 'xyz.example.sum@1'",
+        "start: expected PublishedWorkflow for workflow, got 'xyz.example.sum@1'",
         "Use `await nexus.workflows.get(fqn)` to find it by its FQN.",
     )
 
@@ -68,8 +68,8 @@ async def test_methods_reject_text_instead_of_address(refused, verb):
 
 
 async def test_name_leaders_rejects_list_of_numbers(refused):
-    message, _ = await refused("executions.name_leaders", ID, [5])
-    assert message == "name_leaders: expected a list of Address or text for leaders, got [5]"
+    message, _ = await refused("executions.set_leaders", ID, [5])
+    assert message == "set_leaders: expected a list of Address or text for leaders, got [5]"
 
 
 async def test_answer_rejects_none_for_approve(refused):

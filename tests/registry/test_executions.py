@@ -151,7 +151,7 @@ async def test_failure_has_a_readable_message(executions, twice, worker):
     state = await executions.wait(started.execution)
     assert state.status is Status.TERMINATED
     [failed] = state.failures
-    assert failed.sentence == f"one failed, unreachable: nobody listens ({ADD})"
+    assert failed.message == f"one failed, unreachable: nobody listens ({ADD})"
     assert state.vertex_states()["one"].failed == 1
 
 
@@ -214,7 +214,7 @@ async def test_clean_deletes_all_objects_for_their_rebate(executions, twice, wor
         await executions.get(started.execution)
     [listed] = await executions.list()
     assert listed.execution is None
-    assert listed.begun.execution == started.execution
+    assert listed.start_event.execution == started.execution
 
 
 async def test_clean_works_after_cancel_once_runs_expired(executions, twice, worker, chain):
@@ -243,7 +243,7 @@ async def test_begin_rejects_invalid_arguments_before_payment(executions, twice,
     with pytest.raises(ValidationError) as refused:
         await executions.start(twice, {"a": "one", "one.b": 2})
     assert refused.value.code == "input_invalid"
-    assert refused.value.message.startswith("the input a does not fit: ")
+    assert refused.value.message.startswith("the input a is invalid: ")
     with pytest.raises(WrongStateError) as refused:
         await executions.start(twice, {"a": 1, "one.b": 2}, funds_mist=1_000)
     assert refused.value.code == "funds_too_small"
@@ -261,9 +261,9 @@ async def test_pending_run_waits_for_its_leader(executions, twice, worker, chain
     started = await executions.start(twice, {"a": 1, "one.b": 2})
     chain.net.advance_clock(3_000)
     [wait] = await waits_of(executions, started.execution)
-    assert (wait.what, wait.run) == (WaitReason.OUTCOME, Run("one"))
+    assert (wait.reason, wait.run) == (WaitReason.OUTCOME, Run("one"))
     assert wait.leaders == (worker.leader,)
-    assert re.match(r"one was requested \d+ s ago, and the leader 0x", wait.sentence)
+    assert re.match(r"one was requested \d+ s ago, and the leader 0x", wait.message)
 
 
 async def test_wait_for_funds_has_amount_and_refill_command(executions, twice, worker):
@@ -272,22 +272,22 @@ async def test_wait_for_funds_has_amount_and_refill_command(executions, twice, w
     await worker.carry(twice, started.execution, adds({"one": 3}))
     [wait] = await waits_of(executions, started.execution)
     state = await executions.state(started.execution)
-    assert wait.what is WaitReason.FUNDS
+    assert wait.reason is WaitReason.FUNDS
     assert wait.funds_mist == state.execution.funds < wait.needed_mist
-    command, amount = wait.sentence.rstrip("`").rsplit(" ", 1)
+    command, amount = wait.message.rstrip("`").rsplit(" ", 1)
     assert command.endswith(f"nexus-tools workflow refill {started.execution}")
     await executions.refill(started.execution, parse_sui(amount))
     [wait] = await waits_of(executions, started.execution)
-    assert (wait.what, wait.run) == (WaitReason.LEADER, Run("two"))
-    assert "two is ready, and the leader" in wait.sentence
+    assert (wait.reason, wait.run) == (WaitReason.LEADER, Run("two"))
+    assert "two is ready, and the leader" in wait.message
 
 
 async def test_expired_run_waits_for_a_leader_to_advance(executions, twice, chain, worker):
     started = await executions.start(twice, {"a": 1, "one.b": 2})
     chain.net.advance_clock(60_000)
     waits = await waits_of(executions, started.execution)
-    assert [(wait.what, wait.run) for wait in waits] == [(WaitReason.LEADER, Run("one"))]
-    sentence = waits[0].sentence
+    assert [(wait.reason, wait.run) for wait in waits] == [(WaitReason.LEADER, Run("one"))]
+    sentence = waits[0].message
     assert sentence.startswith("one expired at ")
     assert f"`nexus-tools workflow cancel {started.execution}` to end the execution" in sentence
 
@@ -296,12 +296,12 @@ async def test_overdue_execution_waits_for_someone_to_end_it(executions, twice, 
     started = await executions.start(twice, {"a": 1, "one.b": 2}, duration_ms=1_000)
     chain.net.advance_clock(2_000)
     over, under_way = await waits_of(executions, started.execution)
-    assert f"`nexus-tools workflow cancel {started.execution} --expired`" in over.sentence
-    assert under_way.what is WaitReason.OUTCOME
+    assert f"`nexus-tools workflow cancel {started.execution} --expired`" in over.message
+    assert under_way.reason is WaitReason.OUTCOME
     await executions.expire(started.execution)
     closing, under_way = await waits_of(executions, started.execution)
-    assert closing.what is WaitReason.CLOSING
-    assert closing.sentence.startswith("timed out")
+    assert closing.reason is WaitReason.CLOSING
+    assert closing.message.startswith("timed out")
 
 
 async def test_failed_run_waits_for_its_retry(executions, publish, worker):
@@ -310,7 +310,7 @@ async def test_failed_run_waits_for_its_retry(executions, publish, worker):
     started = await executions.start(again, {"a": 1, "b": 2})
     await worker.carry(again, started.execution, lambda _: Failure(FailureReason.UNREACHABLE, ""))
     [wait] = await waits_of(executions, started.execution)
-    assert (wait.what, wait.run) == (WaitReason.TIME, Run("one"))
+    assert (wait.reason, wait.run) == (WaitReason.TIME, Run("one"))
 
 
 async def test_ended_execution_has_no_waits(executions, twice, worker):

@@ -9,6 +9,7 @@ from nexus_tools.contracts.move_bindings.tool import ToolRegistered
 from nexus_tools.errors import NotAllowedError, NotFoundError, ValidationError, WrongStateError
 from nexus_tools.registry import Registration, ToolRegistry
 from nexus_tools.sui.client import SimulatedTransaction
+from nexus_tools.sui.client.connection.connection import Connection
 from nexus_tools.sui.types.object import Shared
 from nexus_tools.tool import MoveFunction, ToolFqn, ToolType
 
@@ -92,8 +93,8 @@ async def test_register_again_reports_existing_tool(registry, added, define, own
     before = await owner.balance(owner.address)
     result = await registry.register(Registration(define()))
     assert result.sent is None
-    assert [tool.new for tool in result.tools] == [False]
-    assert [tool.new for tool in added.tools] == [True]
+    assert [tool.is_new for tool in result.tools] == [False]
+    assert [tool.is_new for tool in added.tools] == [True]
     assert await owner.balance(owner.address) == before
 
 
@@ -118,7 +119,7 @@ async def test_register_again_reports_the_original_price(registry, define, activ
 async def test_register_sends_only_missing_tools(registry, define):
     definitions = [Registration(define()), Registration(define("xyz.example.math.mul@1"))]
     result = await registry.register(*definitions)
-    assert [tool.new for tool in result.tools] == [False, True]
+    assert [tool.is_new for tool in result.tools] == [False, True]
     assert len(result.sent.created_of("tool", "Tool")) == 1
 
 
@@ -260,8 +261,8 @@ async def test_register_all_resumes_after_interruption(registry, define):
         done = {tool.fqn for tool in result.tools}
         break
     known, rest = [result async for result in registry.register_all(*definitions)]
-    assert (known.sent, {tool.fqn for tool in known.tools if not tool.new}) == (None, done)
-    assert all(tool.new for tool in rest.tools)
+    assert (known.sent, {tool.fqn for tool in known.tools if not tool.is_new}) == (None, done)
+    assert all(tool.is_new for tool in rest.tools)
     assert len(await registry.list()) == 120
 
 
@@ -288,3 +289,36 @@ async def test_register_all_sends_nothing_if_one_is_invalid(registry, define):
         [result async for result in registry.register_all(*definitions, definitions[3])]
     assert caught.value.code == "fqn_duplicate"
     assert await registry.list() == ()
+
+
+# --- Requests to the node
+
+
+@pytest.fixture
+def requests(monkeypatch):
+    """Return the list of procedures that clients call on the node."""
+    names, call = [], Connection.call
+
+    async def record(self, name, **fields):
+        names.append(name.rpartition("/")[2])
+        return await call(self, name, **fields)
+
+    monkeypatch.setattr(Connection, "call", record)
+    return names
+
+
+@pytest.mark.parametrize(("count", "reads"), [(1, 2), (250, 13)])
+async def test_register_all_reads_the_registry_once(
+    registry, define, active_leader, requests, count, reads
+):
+    registrations = [
+        Registration(definition, 5, leaders=(active_leader,))
+        for definition in _tools(define, count)
+    ]
+    requests.clear()
+    results = [result async for result in registry.register_all(*registrations)]
+    assert sum(len(result.tools) for result in results) == count
+    # A read has at most 50 objects: of the registry, the tools and their names, and the leader.
+    assert requests.count("BatchGetObjects") == reads
+    assert requests.count("SimulateTransaction") == len(results)
+    assert requests.count("ExecuteTransaction") == len(results)

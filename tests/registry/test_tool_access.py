@@ -235,7 +235,7 @@ async def test_key_rotation_under_load_loses_no_request(serve, leaders, keyed_le
     assert set(codes) == {""}
 
 
-@pytest.mark.parametrize("bound", ["PATIENCE_S", "MAX_WAITING_REQUESTS"])
+@pytest.mark.parametrize("bound", ["PROOF_GRACE_S", "MAX_WAITING_REQUESTS"])
 async def test_key_lookup_timeout_asks_for_retry(
     serve, leaders, active_leader, request_add, owner, monkeypatch, bound
 ):

@@ -88,7 +88,7 @@ async def test_keeper_never_loses_by_triggering(
     workflow = await publish("xyz.example.wide@1", priced_tool, vertices)
     inputs = {f"v{number}.a": 10 ** (digits - 1) for number in range(vertices)}
     schedule = await create(
-        workflow, inputs, keeper_fee_mist=0, each_mist=2 * SUI, funds_mist=7 * SUI
+        workflow, inputs, keeper_fee_mist=0, funds_per_execution_mist=2 * SUI, funds_mist=7 * SUI
     )
     address = keeper.client.address
     for _ in range(3):
@@ -127,7 +127,7 @@ async def test_keeper_is_refunded_for_the_bytes_of_its_first_event(
     create, keeper, active_leader, chain
 ):
     timing = Timing(Plan.OnEvent("0x2::coin::Minted", PAUSE_MS, 100), None)
-    schedule = await create(timing=timing, keeper_fee_mist=0, overlaps=True)
+    schedule = await create(timing=timing, keeper_fee_mist=0, allow_overlap=True)
     gains = []
     for number in range(2):
         before_mist = await keeper.client.balance(keeper.client.address)
@@ -225,7 +225,7 @@ async def test_create_rejects_insufficient_execution_funds(create):
     with pytest.raises(
         WrongStateError, match="the first runs of an execution cost up to"
     ) as caught:
-        await create(each_mist=1_000)
+        await create(funds_per_execution_mist=1_000)
     assert caught.value.code == "funds_too_small"
 
 
@@ -280,7 +280,7 @@ async def test_ended_execution_counts_before_it_is_collected(
     assert (standing.running, standing.collectable_mist) == ((), EACH_MIST)
     with pytest.raises(WrongStateError) as caught:
         await keeper.refill(schedule, SUI)
-    assert caught.value.code == "finished"
+    assert caught.value.code == "schedule_finished"
     before_mist = await user.balance(user.address)
     sent = await schedules.cancel(schedule)
     assert schedules.returned_mist(sent) == standing.funds_mist
@@ -352,11 +352,11 @@ async def test_extend_adds_times_until_and_executions(
 ):
     now_ms = await user.now_ms()
     by_list = await create(
-        timing=Timing(Plan.At((now_ms + HOUR_MS,)), None), max_executions=1, overlaps=True
+        timing=Timing(Plan.At((now_ms + HOUR_MS,)), None), max_executions=1, allow_overlap=True
     )
     end_ms = every_hour.plan.first_at_ms
     ending = Timing(Plan.Every(HOUR_MS, end_ms, end_ms), None)
-    by_interval = await create(timing=ending, overlaps=True)
+    by_interval = await create(timing=ending, allow_overlap=True)
     chain.net.advance_clock(HOUR_MS)
     for schedule in (by_list, by_interval):
         started_execution(await keeper.trigger(schedule, active_leader), keeper)
@@ -400,7 +400,7 @@ async def test_reset_cursor_lets_earlier_positions_count(
     create, schedules, keeper, active_leader, chain
 ):
     timing = Timing(Plan.OnEvent("0x2::coin::Minted", PAUSE_MS, 100), None)
-    schedule = await create(timing=timing, overlaps=True)
+    schedule = await create(timing=timing, allow_overlap=True)
     started_execution(
         await keeper.trigger_by_event(schedule, active_leader, Cursor(2**64 - 1, 0, 0)), keeper
     )

@@ -101,7 +101,7 @@ def test_network_without_grpc_is_rejected(home):
     assert code_of(Settings.load().find_network, "nowhere") == "network_unknown"
 
 
-def test_other_files_are_not_read_for_own_networks(home):
+def test_own_network_is_found_without_reading_external_files(home):
     folder = home / ".sui" / "sui_config"
     folder.mkdir(parents=True)
     (folder / "client.yaml").write_text("[")

@@ -77,7 +77,7 @@ def test_plugin_imports_nothing_of_the_network_until_it_is_used():
     ]
 
 
-def test_a_network_is_started_by_the_first_test_that_asks_for_it(run, project):
+def test_localnet_starts_with_the_first_test_that_uses_it(run, project):
     project("""
         import sys
 
@@ -90,7 +90,8 @@ def test_a_network_is_started_by_the_first_test_that_asks_for_it(run, project):
     run().assert_outcomes(passed=2)
 
 
-def test_a_fixture_of_the_project_wins(run, project):
+@pytest.mark.long
+def test_project_fixture_overrides_the_plugin_fixture(run, project):
     project("""
         import pytest
 
@@ -107,7 +108,7 @@ def test_a_fixture_of_the_project_wins(run, project):
 # --- Fresh states
 
 
-def test_each_test_finds_the_network_as_it_was_even_after_a_failure(run, project):
+def test_state_is_reverted_for_each_test_even_after_a_failure(run, project):
     project("""
         import pytest
 
@@ -118,19 +119,19 @@ def test_each_test_finds_the_network_as_it_was_even_after_a_failure(run, project
             return localnet.run(sui_client.balance(BOB))
 
         @pytest.mark.parametrize("fails", [True, False, True])
-        def test_bob_has_nothing_at_first(localnet, sui_client, fails):
+        def test_balance_is_zero_at_the_start(localnet, sui_client, fails):
             assert balance(localnet, sui_client) == 0
             localnet.fund(BOB, 5, 6)
             assert balance(localnet, sui_client) == 11
             assert not fails
 
-        def test_there_was_one_network():
+        def test_one_network_was_used():
             assert len(URLS) == 1
     """)
     run().assert_outcomes(passed=2, failed=2)
 
 
-def test_the_clock_goes_back_with_the_state(run, project):
+def test_clock_is_reverted_with_the_state(run, project):
     project("""
         import time
         import pytest
@@ -138,7 +139,7 @@ def test_the_clock_goes_back_with_the_state(run, project):
         DAY_MS = 86_400_000
 
         @pytest.mark.parametrize("day", range(2))
-        def test_it_is_today(localnet, sui_client, day):
+        def test_clock_is_current(localnet, sui_client, day):
             assert localnet.run(sui_client.now_ms()) < time.time() * 1000 + DAY_MS
             assert localnet.advance_clock(2 * DAY_MS) > time.time() * 1000 + DAY_MS
             assert localnet.run(sui_client.now_ms()) > time.time() * 1000 + DAY_MS
@@ -146,19 +147,21 @@ def test_the_clock_goes_back_with_the_state(run, project):
     run().assert_outcomes(passed=2)
 
 
-def test_the_epoch_goes_back_with_the_state(run, project):
+@pytest.mark.long
+def test_epoch_is_reverted_with_the_state(run, project):
     project("""
         import pytest
 
         @pytest.mark.parametrize("time", range(2))
-        def test_it_is_epoch_0(localnet, time):
+        def test_epoch_starts_at_0(localnet, time):
             localnet.seed_randomness(b"seed")
             assert localnet.advance_epoch() == 1
     """)
     run().assert_outcomes(passed=2)
 
 
-def test_a_client_goes_on_after_a_revert_within_a_test(run, project):
+@pytest.mark.long
+def test_client_continues_after_a_revert_within_a_test(run, project):
     project("""
         from nexus_tools.sui.transaction_builder import TransactionBuilder
 
@@ -178,7 +181,8 @@ def test_a_client_goes_on_after_a_revert_within_a_test(run, project):
     run().assert_outcomes(passed=1)
 
 
-def test_what_a_wider_fixture_does_is_there_for_all_tests_after_it(run, project):
+@pytest.mark.long
+def test_state_of_a_module_fixture_remains_for_later_tests(run, project):
     project("""
         import pytest
 
@@ -257,6 +261,7 @@ def test_async_tests_use_clients_in_their_own_loop_under_anyio(run, project):
     run().assert_outcomes(passed=2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["auto", "strict"])
 def test_async_tests_use_clients_in_their_own_loop_under_pytest_asyncio(run, project, mode):
     project(f"""
@@ -283,7 +288,8 @@ def test_async_tests_use_clients_in_their_own_loop_under_pytest_asyncio(run, pro
     run(asyncio=options).assert_outcomes(passed=2)
 
 
-def test_what_a_coroutine_raises_is_raised_in_the_sync_test(run, project):
+@pytest.mark.long
+def test_localnet_run_raises_the_exception_of_the_coroutine(run, project):
     project("""
         import pytest
         from nexus_tools.errors import NexusError
@@ -318,9 +324,8 @@ def sample(pytester):
     return sample
 
 
-def test_a_folder_is_compiled_once_as_long_as_its_sources_are_the_same(
-    run, project, sample, compiler_cache
-):
+@pytest.mark.long
+def test_publish_compiles_unchanged_sources_once(run, project, sample, compiler_cache):
     sample(42)
     project("""
         from collections import Counter
@@ -363,9 +368,8 @@ def test_a_folder_is_compiled_once_as_long_as_its_sources_are_the_same(
     run().assert_outcomes(passed=3)
 
 
-def test_sources_that_do_not_compile_are_reported_in_the_words_of_the_compiler(
-    run, project, sample, compiler_cache
-):
+@pytest.mark.long
+def test_publish_shows_compiler_errors(run, project, sample, compiler_cache):
     sample("no_such_thing")
     project("""
         def test_it(publish):
@@ -376,6 +380,7 @@ def test_sources_that_do_not_compile_are_reported_in_the_words_of_the_compiler(
     result.stdout.fnmatch_lines(["*Unbound variable 'no_such_thing'*"])
 
 
+@pytest.mark.long
 def test_compiled_modules_are_published_and_their_objects_found(run, project):
     project("""
         from nexus_tools.contracts import (load_package)
@@ -409,7 +414,7 @@ REGISTER = """
 """
 
 
-def test_the_registry_is_published_once_and_empty_in_each_test(run, project):
+def test_registry_is_published_once_and_empty_in_each_test(run, project):
     project(f"""
     import pytest
     {REGISTER}
@@ -429,7 +434,8 @@ def test_the_registry_is_published_once_and_empty_in_each_test(run, project):
     run().assert_outcomes(passed=3)
 
 
-def test_a_registry_that_is_asked_for_in_the_middle_of_a_test_is_there_in_later_ones(run, project):
+@pytest.mark.long
+def test_registry_requested_within_a_test_remains_for_later_tests(run, project):
     project("""
         import pytest
 
@@ -447,7 +453,8 @@ def test_a_registry_that_is_asked_for_in_the_middle_of_a_test_is_there_in_later_
 # --- Other processes
 
 
-def test_each_worker_of_xdist_has_a_network_of_its_own(run, project, pytester):
+@pytest.mark.long
+def test_xdist_workers_have_separate_localnets(run, project, pytester):
     project("""
         import os
         from pathlib import Path
@@ -466,7 +473,7 @@ def test_each_worker_of_xdist_has_a_network_of_its_own(run, project, pytester):
     assert len(set(urls)) == len(urls) == 2
 
 
-def test_a_transaction_is_traced(run, project):
+def test_localnet_traces_a_transaction(run, project):
     project("""
         from nexus_tools.sui.transaction_builder import TransactionBuilder
 
@@ -481,7 +488,8 @@ def test_a_transaction_is_traced(run, project):
     run().assert_outcomes(passed=1)
 
 
-def test_another_node_is_used_and_tests_that_need_its_clock_or_past_are_skipped(run, project):
+@pytest.mark.long
+def test_external_node_is_used_and_tests_of_its_clock_or_snapshots_are_skipped(run, project):
     project("""
         def test_url_and_money(localnet, wallet, sui_client):
             assert not localnet.is_own
@@ -513,14 +521,15 @@ def test_another_node_is_used_and_tests_that_need_its_clock_or_past_are_skipped(
     )
 
 
-def test_the_network_of_the_tests_may_have_another_framework_and_version(pytester, run, tmp_path):
+@pytest.mark.long
+def test_options_select_framework_and_protocol_version(pytester, run, tmp_path):
     folder = tmp_path / "framework"
     write_release(embedded_release(), folder)
     pytester.makepyfile(
         """
         from nexus_tools.sui.localnet.framework import embedded_release
 
-        def test_it_has_what_was_asked_for(localnet):
+        def test_network_has_the_selected_versions(localnet):
             own = localnet._own
             assert own.call(lambda net: net.protocol_version) == 139
             assert own.call(lambda net: net.framework) == embedded_release().digests

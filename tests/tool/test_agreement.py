@@ -119,7 +119,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("name", "value", "expected"), VALUES)
-def test_both_libraries_follow_the_specification(name, value, expected):
+def test_both_validators_follow_the_specification(name, value, expected):
     schema = CASES[name][0]
     decides = jsonschema_rs.Draft202012Validator(
         schema, pattern_options=jsonschema_rs.RegexOptions(), offline=True

@@ -22,7 +22,7 @@ def test_schema_without_annotations_is_unchanged():
     assert read_annotations(SCHEMA) == {}
 
 
-def test_an_input_is_checked_as_without_it(define):
+def test_annotations_do_not_change_input_validation(define):
     definition = define(input_schema=with_annotations(SCHEMA, HINTS))
     InterfaceValidator(definition).check_input({"a": 1})
 

@@ -18,11 +18,11 @@ ON_CHAIN = {
 }
 
 
-def test_a_full_document_comes_back_as_it_was(document):
+def test_definition_is_written_as_it_was_parsed(document):
     assert ToolDefinition.parse(document).as_json() == document
 
 
-def test_a_document_without_type_is_offchain(document):
+def test_definition_without_type_is_offchain(document):
     del document["type"]
     assert ToolDefinition.parse(document).type is ToolType.OFFCHAIN
 
@@ -33,12 +33,12 @@ def test_description_is_empty_and_timeout_ten_seconds_by_default(document):
     assert (definition.description, definition.timeout_ms) == ("", 10_000)
 
 
-def test_an_onchain_tool_has_a_move_function_as_url(document):
+def test_onchain_definition_has_a_move_function_as_url(document):
     document |= ON_CHAIN | {"url": "0x2::math::add"}
     assert ToolDefinition.parse(document).type is ToolType.ONCHAIN
 
 
-def test_a_full_document_of_an_on_chain_tool_comes_back_as_it_was(document):
+def test_onchain_definition_is_written_as_it_was_parsed(document):
     document |= ON_CHAIN
     assert ToolDefinition.parse(document).as_json() == document
 
@@ -73,7 +73,7 @@ def test_invalid_function_is_rejected_with_reason(document, changes, words):
     assert caught.value.code == "definition_invalid"
 
 
-def test_an_onchain_tool_has_a_function_and_no_other_tool_has_one(document):
+def test_function_is_required_for_onchain_tools_only(document):
     for wrong in ({"type": "onchain", "url": "0x2::math::add"}, {"function": {"witness": "x"}}):
         with pytest.raises(ValidationError, match="has a function"):
             ToolDefinition.parse(document | wrong)
@@ -90,7 +90,7 @@ def test_timeout_is_90_days_if_closable_by_anyone(document, closed_by, longest):
 
 
 @pytest.mark.parametrize("name", ["fqn", "url", "input_schema", "output_schema"])
-def test_a_missing_field_is_named(document, name):
+def test_missing_field_is_named(document, name):
     del document[name]
     with pytest.raises(ValidationError, match=f"{name} is missing"):
         ToolDefinition.parse(document)
@@ -104,7 +104,7 @@ def test_unknown_fields_are_named(document):
 
 
 @pytest.mark.parametrize("value", [None, [], "x", 1])
-def test_a_document_is_an_object(value):
+def test_definition_must_be_an_object(value):
     with pytest.raises(ValidationError, match="expected a JSON object"):
         ToolDefinition.parse(value)
 
@@ -117,7 +117,7 @@ def test_timeouts_out_of_range_are_refused(document, timeout):
 
 
 @pytest.mark.parametrize("timeout", [1_000, 120_000])
-def test_the_bounds_of_the_timeout_are_allowed(document, timeout):
+def test_timeout_bounds_are_allowed(document, timeout):
     document["timeout"] = timeout
     assert ToolDefinition.parse(document).timeout_ms == timeout
 
@@ -167,7 +167,7 @@ def test_absolute_http_urls_are_allowed(document, url):
         "0x2::math::add",
     ],
 )
-def test_other_urls_are_refused(document, url):
+def test_invalid_urls_are_rejected(document, url):
     document["url"] = url
     with pytest.raises(ValidationError) as caught:
         ToolDefinition.parse(document)
@@ -175,7 +175,7 @@ def test_other_urls_are_refused(document, url):
 
 
 @pytest.mark.parametrize("url", ["0x2::math", "math::add", "0x::math::add", "https://a.example"])
-def test_an_onchain_tool_has_no_other_url(document, url):
+def test_onchain_definition_rejects_other_urls(document, url):
     document |= ON_CHAIN | {"url": url}
     with pytest.raises(ValidationError, match="package::module::function"):
         ToolDefinition.parse(document)
@@ -190,13 +190,13 @@ def test_descriptions_are_measured_in_bytes(document):
 
 
 @pytest.mark.parametrize("kind", ["", "OFFCHAIN", None, 1, ["offchain"]])
-def test_other_types_are_refused(document, kind):
+def test_unknown_types_are_rejected(document, kind):
     document["type"] = kind
     with pytest.raises(ValidationError, match="must be 'offchain' or 'onchain'"):
         ToolDefinition.parse(document)
 
 
-def test_a_wrong_schema_is_refused_with_its_field_and_pointer(document):
+def test_invalid_schema_error_has_field_and_pointer(document):
     document["input_schema"]["properties"]["a"]["type"] = "int"
     with pytest.raises(ValidationError) as caught:
         ToolDefinition.parse(document)
@@ -205,14 +205,14 @@ def test_a_wrong_schema_is_refused_with_its_field_and_pointer(document):
     assert caught.value.details["failures"][0]["pointer"] == "/properties/a/type"
 
 
-def test_the_order_of_names_does_not_change_the_interface(document):
+def test_interface_does_not_depend_on_the_order_of_names(document):
     shuffled = json.loads(json.dumps(document, sort_keys=True))
     shuffled["url"] = "https://elsewhere.example"
     one, other = ToolDefinition.parse(document), ToolDefinition.parse(shuffled)
     assert one.has_same_interface(other)
 
 
-def test_another_port_is_another_interface(document):
+def test_interface_changes_with_a_port(document):
     one = ToolDefinition.parse(document)
     document["input_schema"] = {"type": "object", "properties": {"c": {}}}
     assert not one.has_same_interface(ToolDefinition.parse(document))

@@ -23,7 +23,7 @@ def code_of(function, *arguments):
     return caught.value.code
 
 
-def test_the_nearest_host_comes_first_and_the_last_has_two_labels():
+def test_proof_hosts_start_with_the_most_specific_and_end_with_two_labels():
     assert proof_hosts("xyz.taluslabs") == ("taluslabs.xyz",)
     assert proof_hosts("xyz.taluslabs.llm") == ("llm.taluslabs.xyz", "taluslabs.xyz")
 
@@ -46,7 +46,7 @@ def test_long_and_punycode_labels_are_unchanged():
     assert proof_hosts("com.xn--bcher-kva") == ("xn--bcher-kva.com",)
 
 
-def test_owners_are_those_of_one_registry_on_one_chain():
+def test_owners_are_filtered_by_registry_and_chain():
     other = "0x" + "02" * 32
     document = parse(ENTRY, ENTRY | {"registry": "0x" + "cd" * 32, "owners": [other]})
     assert document.owners_in(CHAIN, REGISTRY) == (OWNER,)
@@ -55,7 +55,7 @@ def test_owners_are_those_of_one_registry_on_one_chain():
     assert document.owners_in(CHAIN, "0x" + "ef" * 32) == ()
 
 
-def test_a_document_is_read_as_it_was_written():
+def test_document_is_parsed_as_it_was_written():
     document = DomainOwners((RegistryOwners(CHAIN, REGISTRY, (OWNER,)),))
     assert DomainOwners.parse(document.text().encode()) == document
     assert json.loads(document.text()) == {"registries": [ENTRY]}

@@ -98,7 +98,7 @@ def _schema(port):
 
 
 @pytest.mark.parametrize("name", PORTS)
-def test_an_example_is_valid_by_an_independent_validator(name):
+def test_example_is_valid_for_an_independent_validator(name):
     schema = _schema(PORTS[name])
     example = example_input(schema)
     if name != "letters":  # Python's own regular expressions know no \p
@@ -119,7 +119,7 @@ def test_optional_ports_are_left_out():
     assert example_input({"type": "object", "properties": {"a": {"type": "integer"}}}) == {}
 
 
-def test_the_same_schema_gives_the_same_example():
+def test_example_is_deterministic():
     schema = _schema(PORTS["set"])
     assert example_input(schema) == example_input(schema)
 
@@ -131,7 +131,7 @@ def test_examples_of_the_author_come_first():
 @pytest.mark.parametrize(
     "port", [False, {"type": "integer", "minimum": 2, "maximum": 1}, {"not": {}}]
 )
-def test_a_port_without_valid_values_has_no_example(port):
+def test_port_without_valid_values_has_no_example(port):
     with pytest.raises(ValidationError) as caught:
         example_input(_schema(port))
     assert caught.value.code == "example_not_found"
@@ -163,7 +163,7 @@ def test_guessed_texts_have_a_largest_size_together():
         {"type": "string", "minLength": 1_000_000_000},
     ],
 )
-def test_a_hostile_schema_ends_without_an_example(port):
+def test_hostile_schema_has_no_example(port):
     endless = {"type": "object", "properties": _ENDLESS, "required": sorted(_ENDLESS)}
     schema = _schema(port)
     schema["$defs"] = {"Endless": endless}
@@ -218,7 +218,7 @@ OUTPUT = {
 }
 
 
-def test_an_example_of_an_answer_has_the_ports_of_the_variant():
+def test_example_answer_has_the_ports_of_the_variant():
     assert example_answer(OUTPUT, "found") == Answer("found", {"price": 7, "names": []})
     assert example_answer(OUTPUT, "err_closed") == Answer("err_closed", {"reason": "example"})
 

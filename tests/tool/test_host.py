@@ -59,6 +59,6 @@ LABELS = st.text("abcxn-09_", max_size=70)
 
 
 @given(st.lists(LABELS | LABELS.map("xn--{}".format), max_size=6).map(".".join) | st.text())
-def test_every_host_can_be_given_to_the_resolver(host):
+def test_accepted_hosts_can_be_encoded_for_the_resolver(host):
     if is_host(host):
         host.encode("idna")

@@ -145,7 +145,7 @@ def test_digests_are_those_of_the_rfcs(body, field):
     assert not matches_digest(body + b" ", field)
 
 
-def test_each_known_digest_has_to_be_right():
+def test_all_known_digests_must_match():
     body = b'{"hello": "world"}'
     right = content_digest(body)
     assert matches_digest(body, SHA_512)
@@ -203,7 +203,7 @@ def test_read_input_serializes_what_rfc_8941_allows(field, text):
 
 
 @pytest.mark.parametrize("value", ['a\n"@method": GET', "a\rb", "ä", "\x00"])
-def test_a_value_cannot_forge_the_line_of_another_component(value):
+def test_value_cannot_forge_the_line_of_another_component(value):
     with pytest.raises(MalformedError):
         read_input('a=("x")', "a").base(lambda _: value)
 

@@ -19,10 +19,10 @@ def test_failure_reasons_match_the_move_module():
     ]
 
 
-def test_an_outcome_is_an_object_with_its_variant():
+def test_answer_is_an_object_with_its_variant():
     assert Answer("ok", {"sum": 3}).as_json() == {"ok": {"sum": 3}}
 
 
-def test_a_variant_that_begins_with_err_is_an_error():
+def test_variant_that_starts_with_err_is_an_error():
     assert Answer("err_http", {}).is_error
     assert not Answer("ok", {}).is_error

@@ -110,17 +110,17 @@ def test_caller_specific_problems():
     assert protocol.is_caller_specific(422, "key_reused")
 
 
-def test_every_problem_has_a_code_of_its_own():
+def test_problem_codes_are_unique():
     codes = [problem.code for problem in Problem]
     assert len(set(codes)) == len(codes)
     assert len(list(Problem)) == len(Problem.__members__)
 
 
 @pytest.mark.parametrize("url", ["https://a.example/add", "https://a.example/add/"])
-def test_an_endpoint_is_below_the_url_with_or_without_a_slash_at_its_end(url):
+def test_endpoint_url_ignores_a_trailing_slash(url):
     assert protocol.endpoint(url, protocol.INVOKE) == "https://a.example/add/invoke"
 
 
-def test_the_tool_at_the_root_has_the_url_of_the_server():
+def test_tool_at_the_root_has_the_url_of_the_server():
     assert protocol.tool_url("https://a.example/", "/") == "https://a.example"
     assert protocol.tool_url("https://a.example", "/add") == "https://a.example/add"

@@ -27,22 +27,22 @@ def _branch(name, ports=None):
     return {"type": "object", "properties": {name: ports}, "required": [name]}
 
 
-def test_an_input_may_have_no_ports():
+def test_input_schema_may_have_no_ports():
     check_input_schema({"type": "object"})
 
 
-def test_an_input_may_be_described_by_reference():
+def test_input_schema_may_be_a_reference():
     schema = {"$ref": "#/$defs/Ports", "$defs": {"Ports": _input(a={"type": "integer"})}}
     check_input_schema(schema)
 
 
 @pytest.mark.parametrize("schema", [None, [], True, "object", 1])
-def test_a_schema_is_an_object(schema):
+def test_input_schema_must_be_an_object(schema):
     assert _pointers(check_input_schema, schema) == [""]
 
 
 @pytest.mark.parametrize("schema", [{}, {"type": "array"}, {"type": ["object", "null"]}])
-def test_an_input_is_an_object_of_ports(schema):
+def test_input_schema_must_describe_an_object(schema):
     assert _pointers(check_input_schema, schema) == [""]
 
 
@@ -52,7 +52,7 @@ def test_ports_are_named_in_snake_case(name):
     assert pointer == f"/properties/{name}"
 
 
-def test_every_broken_place_is_listed():
+def test_schema_error_lists_all_locations():
     schema = _input(a={"type": "int"}, b={"minimum": "1"}, c={"required": "a"})
     found = _pointers(check_input_schema, schema)
     assert set(found) == {
@@ -62,7 +62,7 @@ def test_every_broken_place_is_listed():
     }
 
 
-def test_only_the_first_broken_place_of_a_large_schema_is_described(monkeypatch):
+def test_large_schema_error_describes_only_the_first_location(monkeypatch):
     def describe(_):
         raise AssertionError("it takes half a millisecond for each subschema")
 
@@ -73,29 +73,29 @@ def test_only_the_first_broken_place_of_a_large_schema_is_described(monkeypatch)
 
 
 @pytest.mark.parametrize("wrong", ["string", 1, None, []])
-def test_a_port_that_is_not_a_schema_is_reported_once(wrong):
+def test_port_that_is_not_a_schema_is_reported_once(wrong):
     assert _pointers(check_input_schema, _input(a=wrong)) == ["/properties/a"]
 
 
 @pytest.mark.parametrize(
     "dialect", ["http://json-schema.org/draft-07/schema#", "https://example.com/own"]
 )
-def test_another_dialect_is_refused(dialect):
+def test_other_dialect_is_rejected(dialect):
     schema = {"$schema": dialect, "type": "object"}
     assert _pointers(check_input_schema, schema) == ["/$schema"]
 
 
-def test_a_dialect_is_named_by_a_string():
+def test_dialect_must_be_a_string():
     assert _pointers(check_input_schema, {"$schema": 1, "type": "object"}) == ["/$schema"]
 
 
-def test_an_anchor_stands_once():
+def test_duplicate_anchor_is_rejected():
     schema = _input(a={"$anchor": "here"}, b={"$dynamicAnchor": "here"}, c={"$ref": "#here"})
     [pointer] = _pointers(check_input_schema, schema)
     assert pointer.endswith("nchor")
 
 
-def test_the_dialect_may_be_named():
+def test_dialect_2020_12_is_accepted():
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}
     check_input_schema(schema)
 
@@ -110,7 +110,7 @@ def test_references_out_of_the_document_are_refused(keyword, reference):
     assert _pointers(check_input_schema, schema) == [f"/properties/a/{keyword}"]
 
 
-def test_a_remote_reference_is_never_fetched():
+def test_remote_reference_is_never_fetched():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(0)
         port = listener.getsockname()[1]
@@ -140,7 +140,7 @@ def test_keywords_that_validators_disagree_on_are_refused(keyword):
     assert _pointers(check_input_schema, schema)[0].startswith("/properties/a")
 
 
-def test_an_embedded_document_is_refused():
+def test_embedded_document_is_rejected():
     schema = _input(a={"$id": "https://example.com/a"})
     assert _pointers(check_input_schema, schema) == ["/properties/a/$id"]
 
@@ -161,21 +161,21 @@ def test_patterns_are_counted():
     assert _pointers(check_input_schema, _input(**ports)) == [""]
 
 
-def test_a_schema_has_a_largest_size():
+def test_schema_size_is_limited():
     overhead = len('{"description":"","type":"object"}')
     check_input_schema({"type": "object", "description": "x" * (49_152 - overhead)})
     schema = {"type": "object", "description": "x" * (49_153 - overhead)}
     assert _pointers(check_input_schema, schema) == [""]
 
 
-def test_a_schema_has_a_largest_depth():
+def test_schema_depth_is_limited():
     schema = {}
     for _ in range(100):
         schema = {"items": schema}
     assert _pointers(check_input_schema, _input(a=schema)) == [""]
 
 
-def test_a_schema_has_a_largest_number_of_subschemas():
+def test_number_of_subschemas_is_limited():
     assert _pointers(check_input_schema, _input(**{f"p{i}": {} for i in range(2_000)})) == [""]
 
 
@@ -183,7 +183,7 @@ def test_a_schema_has_a_largest_number_of_subschemas():
     "port",
     [{"$ref": "#/properties/a"}, {"allOf": [{"$ref": "#/properties/a"}]}],
 )
-def test_a_reference_that_leads_back_to_its_own_place_is_refused(port):
+def test_circular_reference_is_rejected(port):
     assert _pointers(check_input_schema, _input(a=port))[0].startswith("/properties/a")
 
 
@@ -196,7 +196,7 @@ def test_alternatives_that_double_at_each_level_are_refused():
     assert _pointers(check_input_schema, schema) == [""]
 
 
-def test_a_tree_that_refers_to_itself_is_allowed():
+def test_recursive_tree_is_allowed():
     node = _input(children={"type": "array", "items": {"$ref": "#/$defs/Node"}})
     check_input_schema(_input(root={"$ref": "#/$defs/Node"}) | {"$defs": {"Node": node}})
 
@@ -217,7 +217,7 @@ def test_variants_may_be_described_by_reference():
 
 
 @pytest.mark.parametrize("schema", [{}, {"type": "object"}, {"anyOf": [_branch("ok")]}])
-def test_an_output_has_a_top_level_one_of(schema):
+def test_output_schema_needs_one_of_at_the_top(schema):
     assert _pointers(check_output_schema, schema) == [""]
 
 
@@ -241,17 +241,17 @@ def test_an_output_has_a_top_level_one_of(schema):
         },
     ],
 )
-def test_a_branch_is_an_object_with_one_required_property(branch):
+def test_output_branch_must_be_an_object_with_one_required_property(branch):
     assert _pointers(check_output_schema, _output(_branch("err"), branch)) == ["/oneOf/1"]
 
 
 @pytest.mark.parametrize("ports", [{"type": "string"}, {"items": {}}])
-def test_the_value_of_a_variant_is_an_object_of_ports(ports):
+def test_variant_value_must_be_an_object_of_ports(ports):
     found = _pointers(check_output_schema, _output(_branch("ok", ports)))
     assert found == ["/oneOf/0/properties/ok"]
 
 
-def test_a_variant_is_described_once():
+def test_duplicate_variant_is_rejected():
     found = _pointers(check_output_schema, _output(_branch("ok"), _branch("ok")))
     assert found == ["/oneOf/1"]
 
@@ -273,7 +273,7 @@ def test_error_variants_begin_with_err(name, expected):
     assert is_error_variant(name) is expected
 
 
-def test_an_input_has_as_many_ports_as_the_registry_takes():
+def test_number_of_ports_is_limited_to_that_of_the_registry():
     ports = {f"port_{number}": {"type": "integer"} for number in range(33)}
     with pytest.raises(ValidationError) as caught:
         check_input_schema({"type": "object", "properties": ports})
@@ -289,7 +289,7 @@ def test_an_input_has_as_many_ports_as_the_registry_takes():
         (check_output_schema, "output", {"type": "object"}),
     ],
 )
-def test_an_error_names_the_schema_that_is_wrong(check, name, schema):
+def test_schema_error_names_the_invalid_schema(check, name, schema):
     with pytest.raises(ValidationError) as caught:
         check(schema)
     assert caught.value.message.startswith(f"the {name} schema is invalid at ")

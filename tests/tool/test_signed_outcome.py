@@ -79,7 +79,7 @@ def test_encoded_ports_match_the_move_struct():
 
 
 @pytest.mark.parametrize("size", [16_379, 16_380, 40_000])
-def test_a_long_text_is_in_chunks_of_16_381_bytes(size):
+def test_long_text_is_split_into_chunks_of_16_381_bytes(size):
     text = b'"' + b"x" * size + b'"'
     chunks = [text[:16_381], text[16_381:32_762], text[32_762:]]
     pieces = [sized(chunk) for chunk in chunks if chunk]
@@ -88,7 +88,7 @@ def test_a_long_text_is_in_chunks_of_16_381_bytes(size):
     assert encode_ports({"t": "x" * size}) == b"\x01" + b"\x01t" + expected
 
 
-def test_no_ports_are_one_byte():
+def test_empty_ports_are_encoded_as_one_byte():
     assert encode_ports({}) == b"\x00"
 
 
@@ -96,14 +96,14 @@ def test_outcome_message_matches_the_move_module():
     assert outcome_message(INVOCATION, {"a": 1.5, "b": 2}, ANSWER) == MESSAGE
 
 
-def test_a_response_has_the_signature_that_cryptography_makes_of_the_message():
+def test_outcome_signature_equals_that_of_cryptography():
     signature = check(header())
     assert signature.key == PRIVATE.public_key().public_bytes_raw()
     assert signature.signature == PRIVATE.sign(MESSAGE)
 
 
 @given(st.dictionaries(st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True), st.text()))
-def test_each_answer_verifies_and_no_other(ports):
+def test_outcome_signature_is_valid_for_its_answer_only(ports):
     answer = Answer("ok", ports)
     headers = header(json.dumps({"ok": ports}).encode())
     assert check(headers, answer).key == KEY.public_key
@@ -111,7 +111,7 @@ def test_each_answer_verifies_and_no_other(ports):
     refusal(headers, Answer("okay", ports))
 
 
-def test_a_response_without_the_header_has_no_signature():
+def test_response_without_the_header_has_no_outcome_signature():
     assert "is not signed for the chain" in refusal({})
 
 
@@ -130,7 +130,7 @@ def test_a_response_without_the_header_has_no_signature():
     ],
     ids=["ports", "variant", "invocation", "inputs", "key", "tool"],
 )
-def test_a_signature_of_something_else_is_refused(changes, why):
+def test_outcome_signature_of_another_outcome_is_rejected(changes, why):
     assert why in refusal(header(**changes))
 
 
@@ -177,5 +177,5 @@ def test_malformed_field_is_rejected(field):
         "another key",
     ],
 )
-def test_other_responses_have_no_outcome_signature(changes):
+def test_responses_without_an_answer_have_no_outcome_signature(changes):
     assert header(**changes) == {}

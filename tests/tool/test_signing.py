@@ -59,7 +59,7 @@ HEADERS = {
 }
 
 
-def signed(key=KEY, signer=LEADER, now_s=NOW, headers=HEADERS, url=URL):
+def signed_headers(key=KEY, signer=LEADER, now_s=NOW, headers=HEADERS, url=URL):
     return headers | sign_request(Identity(signer, key), url, headers, BODY, now_s)
 
 
@@ -76,20 +76,20 @@ def refusal(headers, **changes):
 
 
 def test_signed_request_has_signer_and_nonce_expiry():
-    request = check(signed())
+    request = check(signed_headers())
     assert request.signer == LEADER
     assert len(request.nonce) >= 22  # 128 bits
     assert request.created_s == int(NOW)
     assert request.nonce_expires_s == int(NOW) + 30 + 30
 
 
-def test_no_two_requests_have_the_same_nonce():
-    assert len({check(signed()).nonce for _ in range(50)}) == 50
+def test_nonces_of_requests_differ():
+    assert len({check(signed_headers()).nonce for _ in range(50)}) == 50
 
 
 @given(st.sampled_from(COVERED[2:]), st.integers(0, 200), st.integers(1, 94))
-def test_a_change_of_any_covered_header_is_refused(name, place, shift):
-    headers = signed()
+def test_changed_covered_header_is_rejected(name, place, shift):
+    headers = signed_headers()
     value = headers[name]
     place %= len(value)
     other = chr((ord(value[place]) - 32 + shift) % 95 + 32)
@@ -104,7 +104,7 @@ def test_a_change_of_any_covered_header_is_refused(name, place, shift):
 
 @given(st.integers(0, 400), st.integers(1, 94), st.booleans())
 def test_changed_signature_is_rejected(place, shift, of_input):
-    headers = signed()
+    headers = signed_headers()
     name = "signature-input" if of_input else "signature"
     value = headers[name]
     place = len("nexus=") + place % (len(value) - len("nexus="))
@@ -114,8 +114,8 @@ def test_changed_signature_is_rejected(place, shift, of_input):
 
 
 @given(st.binary(max_size=40).filter(lambda body: body != BODY))
-def test_another_body_is_refused(body):
-    assert refusal(signed(), body=body) is Problem.DIGEST_MISMATCH
+def test_changed_body_is_rejected(body):
+    assert refusal(signed_headers(), body=body) is Problem.DIGEST_MISMATCH
 
 
 @pytest.mark.parametrize(
@@ -129,24 +129,24 @@ def test_another_body_is_refused(body):
         f"{URL}/",
     ],
 )
-def test_another_url_is_refused(url):
-    assert refusal(signed(), url=url) is Problem.SIGNATURE_INVALID
+def test_changed_url_is_rejected(url):
+    assert refusal(signed_headers(), url=url) is Problem.SIGNATURE_INVALID
 
 
-def test_another_method_is_refused():
-    assert refusal(signed(), method="PUT") is Problem.SIGNATURE_INVALID
+def test_changed_method_is_rejected():
+    assert refusal(signed_headers(), method="PUT") is Problem.SIGNATURE_INVALID
 
 
 @pytest.mark.parametrize("name", COVERED[2:])
-def test_a_covered_header_that_is_gone_is_refused(name):
-    headers = signed()
+def test_missing_covered_header_is_rejected(name):
+    headers = signed_headers()
     del headers[name]
     assert refusal(headers) is Problem.SIGNATURE_MALFORMED
 
 
 @pytest.mark.parametrize("name", COVERED)
-def test_a_signature_that_covers_less_is_refused(name):
-    headers = signed()
+def test_signature_that_covers_less_is_rejected(name):
+    headers = signed_headers()
     headers["signature-input"] = headers["signature-input"].replace(f'"{name}"', '"date"')
     assert refusal(headers | {"date": "x"}) is Problem.SIGNATURE_MALFORMED
 
@@ -164,14 +164,14 @@ def test_a_signature_that_covers_less_is_refused(name):
 def test_request_is_valid_within_lifetime_and_clock_skew(seconds, problem):
     now_s = int(NOW) + seconds
     if problem is None:
-        assert check(signed(), now_s=now_s)
+        assert check(signed_headers(), now_s=now_s)
     else:
-        assert refusal(signed(), now_s=now_s) is problem
+        assert refusal(signed_headers(), now_s=now_s) is problem
 
 
 @pytest.mark.parametrize("expires", [0, MAX_LIFETIME_S + 1, -5])
 def test_lifetime_is_bounded(expires):
-    headers = signed()
+    headers = signed_headers()
     headers["signature-input"] = headers["signature-input"].replace(
         f"expires={int(NOW) + 30}", f"expires={int(NOW) + expires}"
     )
@@ -180,7 +180,7 @@ def test_lifetime_is_bounded(expires):
 
 @pytest.mark.parametrize("gone", ["signature", "signature-input"])
 def test_half_stripped_request_counts_as_signed(gone):
-    headers = signed()
+    headers = signed_headers()
     del headers[gone]
     assert refusal(headers) is Problem.SIGNATURE_MISSING
     assert is_signed(headers)
@@ -188,17 +188,17 @@ def test_half_stripped_request_counts_as_signed(gone):
 
 
 def test_unlisted_signer_is_rejected_before_verification():
-    forged = signed(OTHER, STRANGER) | {"signature": "nexus=:AAAA:"}
+    forged = signed_headers(OTHER, STRANGER) | {"signature": "nexus=:AAAA:"}
     assert refusal(forged) is Problem.LEADER_NOT_ACCEPTED
 
 
 def test_removed_key_is_rejected():
-    assert refusal(signed(OTHER)) is Problem.KEY_UNKNOWN
-    assert refusal(signed(), leaders=KnownKeys({LEADER: []})) is Problem.KEY_UNKNOWN
+    assert refusal(signed_headers(OTHER)) is Problem.KEY_UNKNOWN
+    assert refusal(signed_headers(), leaders=KnownKeys({LEADER: []})) is Problem.KEY_UNKNOWN
 
 
 def test_key_of_another_leader_is_rejected():
-    headers = signed(OTHER)
+    headers = signed_headers(OTHER)
     theirs, own = key_id(LEADER, OTHER.public_key), key_id(LEADER, KEY.public_key)
     headers["signature-input"] = headers["signature-input"].replace(theirs, own)
     assert refusal(headers) is Problem.SIGNATURE_INVALID
@@ -206,14 +206,14 @@ def test_key_of_another_leader_is_rejected():
 
 @pytest.mark.parametrize("alg", ["rsa-v1_5-sha256", "hmac-sha256", "none"])
 def test_sender_cannot_choose_the_algorithm(alg):
-    headers = signed()
+    headers = signed_headers()
     headers["signature-input"] += f';alg="{alg}"'
     assert refusal(headers) is Problem.SIGNATURE_MALFORMED
 
 
 def test_small_order_key_is_rejected():
     identity = (1).to_bytes(32, "little")
-    headers = signed()
+    headers = signed_headers()
     headers["signature-input"] = headers["signature-input"].replace(
         key_id(LEADER, KEY.public_key), key_id(LEADER, identity)
     )
@@ -223,14 +223,14 @@ def test_small_order_key_is_rejected():
 
 
 def test_additional_proxy_signature_is_ignored():
-    headers = signed()
+    headers = signed_headers()
     headers["signature-input"] = f'proxy=("@method");created=1, {headers["signature-input"]}'
     headers["signature"] += ", proxy=:AAAA:"
     assert check(headers).signer == LEADER
 
 
-def test_two_signatures_under_our_label_are_refused():
-    headers = signed()
+def test_duplicate_signature_label_is_rejected():
+    headers = signed_headers()
     headers["signature-input"] += f", {headers['signature-input']}"
     assert refusal(headers) is Problem.SIGNATURE_MALFORMED
 
@@ -244,7 +244,7 @@ def test_two_signatures_under_our_label_are_refused():
         ("http://a.test:443/x?y=1", "http://a.test:443/x?y=1"),
     ],
 )
-def test_a_url_is_signed_in_one_spelling(url, signed_as):
+def test_url_is_normalized_before_signing(url, signed_as):
     assert target_uri(url) == signed_as
 
 
@@ -264,12 +264,12 @@ def response_refusal(request, headers, status=200, body=RESULT, keys=(TOOL_KEY.p
 
 
 def test_signed_response_verifies():
-    request = signed()
+    request = signed_headers()
     check_response(200, RESULT, respond(request), request, {TOOL_KEY.public_key})
 
 
 def test_response_is_invalid_for_another_request():
-    first, second = signed(), signed()
+    first, second = signed_headers(), signed_headers()
     assert response_refusal(second, respond(first)) is Problem.SIGNATURE_INVALID
 
 
@@ -277,8 +277,8 @@ SIGNED_HEADERS = ["signature", "signature-input", "content-digest", "nexus-outco
 
 
 @given(st.sampled_from(SIGNED_HEADERS), st.data())
-def test_a_change_of_any_header_of_a_signed_response_is_refused(name, data):
-    request = signed()
+def test_changed_header_of_a_signed_response_is_rejected(name, data):
+    request = signed_headers()
     headers = respond(request)
     place = data.draw(st.integers(0, len(headers[name]) - 1))
     char = data.draw(st.characters(min_codepoint=33, max_codepoint=126))
@@ -287,8 +287,8 @@ def test_a_change_of_any_header_of_a_signed_response_is_refused(name, data):
         response_refusal(request, headers | {name: changed})
 
 
-def test_the_signature_of_the_outcome_cannot_be_left_out_or_added():
-    request = signed()
+def test_outcome_signature_cannot_be_removed_or_added():
+    request = signed_headers()
     headers = respond(request)
     left_out = {key: headers[key] for key in headers if key != "nexus-outcome-signature"}
     assert response_refusal(request, left_out) is Problem.SIGNATURE_MALFORMED
@@ -297,15 +297,15 @@ def test_the_signature_of_the_outcome_cannot_be_left_out_or_added():
     assert response_refusal(request, added, status=422) is Problem.SIGNATURE_MALFORMED
 
 
-def test_another_status_or_body_of_a_response_is_refused():
-    request = signed()
+def test_changed_status_or_body_of_a_response_is_rejected():
+    request = signed_headers()
     headers = respond(request)
     assert response_refusal(request, headers, status=500) is Problem.SIGNATURE_INVALID
     assert response_refusal(request, headers, body=b"{}") is Problem.DIGEST_MISMATCH
 
 
 def test_unsigned_or_foreign_response_is_rejected():
-    request = signed()
+    request = signed_headers()
     assert response_refusal(request, {}) is Problem.SIGNATURE_MISSING
     assert response_refusal(request, respond(request, OTHER)) is Problem.KEY_UNKNOWN
     of_other_tool = respond(request, signer="xyz.example.math.mul@1")
@@ -313,12 +313,12 @@ def test_unsigned_or_foreign_response_is_rejected():
 
 
 def test_request_signature_is_invalid_for_response():
-    request = signed(TOOL_KEY, TOOL)
+    request = signed_headers(TOOL_KEY, TOOL)
     assert response_refusal(request, request) is Problem.SIGNATURE_MALFORMED
 
 
 def test_check_response_accepts_more_components():
-    request, digest = signed(), content_digest(RESULT)
+    request, digest = signed_headers(), content_digest(RESULT)
     lines = [
         ('"@status"', "200"),
         ('"content-digest"', digest),
@@ -361,9 +361,9 @@ def message(headers, **fields):
     return SimpleNamespace(headers=dict(headers), **fields)
 
 
-def test_another_implementation_verifies_what_we_sign():
+def test_independent_implementation_verifies_our_signatures():
     # It has no other clock than the machine's.
-    request = message(signed(now_s=time()), method="POST", url=URL)
+    request = message(signed_headers(now_s=time()), method="POST", url=URL)
     verified = HTTPMessageVerifier(**PARTIES).verify(request)
     assert set(verified[0].covered_components) >= {f'"{name}"' for name in COVERED}
     response = message(
@@ -372,7 +372,7 @@ def test_another_implementation_verifies_what_we_sign():
     assert HTTPMessageVerifier(**PARTIES).verify(response)
 
 
-def signed_elsewhere(*more, url=URL, fields=()):
+def independently_signed(*more, url=URL, fields=()):
     """A request that another implementation signs, with more components than have to be."""
     created = datetime.fromtimestamp(int(NOW), UTC)
     headers = HEADERS | {"content-digest": content_digest(BODY)} | dict(fields)
@@ -390,8 +390,8 @@ def signed_elsewhere(*more, url=URL, fields=()):
     return {name.lower(): value for name, value in request.headers.items()}
 
 
-def test_what_another_implementation_signs_is_verified():
-    assert check(signed_elsewhere()).nonce == "of another implementation"
+def test_signature_of_an_independent_implementation_is_accepted():
+    assert check(independently_signed()).nonce == "of another implementation"
 
 
 OF_THE_URL = ("@authority", "@scheme", "@path", "@query", "@request-target")
@@ -403,7 +403,7 @@ OF_THE_URL = ("@authority", "@scheme", "@path", "@query", "@request-target")
 )
 @pytest.mark.parametrize("components", [*([each] for each in OF_THE_URL), OF_THE_URL])
 def test_check_request_verifies_more_components_of_the_url(components, url):
-    headers = signed_elsewhere(*components, url=url)
+    headers = independently_signed(*components, url=url)
     assert check(headers, url=url).nonce == "of another implementation"
     elsewhere = url.replace("127.0.0.1", "127.0.0.2").replace("ools", "ool")
     assert refusal(headers, url=elsewhere) is Problem.SIGNATURE_INVALID
@@ -411,7 +411,7 @@ def test_check_request_verifies_more_components_of_the_url(components, url):
 
 def test_check_request_verifies_more_fields():
     fields = {"content-type": "application/json", "date": "Fri, 15 Jan 2027 08:00:00 GMT"}
-    headers = signed_elsewhere(*fields, fields=fields)
+    headers = independently_signed(*fields, fields=fields)
     assert covered_fields(headers) == {*fields}
     assert check(headers).nonce == "of another implementation"
     assert refusal(headers | {"content-type": "text/plain"}) is Problem.SIGNATURE_INVALID
@@ -466,9 +466,9 @@ def test_components_of_the_url_have_the_values_of_the_rfc(name, url, value):
     "component",
     ['"@query-param";name="a"', '"content-digest";sf', '"nexus-tool";bs', '"@path";req', '"@port"'],
 )
-def test_a_component_that_is_not_supported_is_refused_by_name(component):
+def test_unsupported_component_is_rejected_by_name(component):
     covered = " ".join(f'"{name}"' for name in COVERED)
-    headers = signed()
+    headers = signed_headers()
     fields = headers["signature-input"].replace(f"({covered})", f"({covered} {component})")
     with pytest.raises(SignatureRejectedError) as refused:
         check(headers | {"signature-input": fields})
@@ -478,12 +478,12 @@ def test_a_component_that_is_not_supported_is_refused_by_name(component):
 
 @pytest.mark.parametrize("name", COVERED)
 def test_required_components_must_be_covered(name):
-    headers = signed_elsewhere(*OF_THE_URL)
+    headers = independently_signed(*OF_THE_URL)
     fields = headers["signature-input"].replace(f'"{name}" ', "").replace(f' "{name}"', "")
     assert refusal(headers | {"signature-input": fields}) is Problem.SIGNATURE_MALFORMED
 
 
 def test_spaces_in_the_list_change_nothing_that_is_signed():
-    headers = signed()
+    headers = signed_headers()
     spaced = headers["signature-input"].replace('" "', '"   "').replace(");", " );")
     assert check(headers | {"signature-input": spaced.replace(";nonce", "; nonce")})

@@ -29,7 +29,7 @@ def code(call):
     return refused.value.code
 
 
-def test_a_key_is_read_as_rfc_8410_writes_it(tmp_path):
+def test_key_is_read_and_written_in_the_format_of_rfc_8410(tmp_path):
     assert SigningKey.from_pem(PEM).public_key.hex() == PUBLIC
     assert SigningKey.from_pem(SigningKey.from_pem(PEM).to_pem()).public_key.hex() == PUBLIC
 
@@ -58,7 +58,7 @@ def test_openssl_reads_what_we_write(tmp_path):
     assert hexadecimal == key.public_key.hex()
 
 
-def test_a_public_key_is_written_in_one_way():
+def test_public_key_has_one_format():
     assert format_public_key(parse_public_key(f"ed25519:{BASE_POINT}")) == f"ed25519:{BASE_POINT}"
     for wrong in (BASE_POINT, f"ed25519:{BASE_POINT.upper()[:-1]}A", "ed25519:", "x" * 500):
         assert code(lambda text=wrong: parse_public_key(text)) == "public_key_invalid"
@@ -69,21 +69,21 @@ def test_small_order_point_is_not_a_key(point):
     assert code(lambda: parse_public_key(f"ed25519:{point}")) == "public_key_invalid"
 
 
-def test_a_list_has_signers_with_any_number_of_keys():
+def test_key_list_has_signers_with_any_number_of_keys():
     one, two = (format_public_key(SigningKey.new().public_key) for _ in range(2))
     known = KnownKeys.parse(f"# mine\n\n0xa {one}  # now\n0xa {two}\n0xb\n")
     assert {format_public_key(key) for key in known("0xa")} == {one, two}
     assert (known("0xb"), known("0xc")) == (frozenset(), None)
 
 
-def test_the_line_that_is_wrong_is_named():
+def test_invalid_key_list_error_names_the_line():
     with pytest.raises(NexusError) as refused:
         KnownKeys.parse("0xa\n0xb ed25519:zz\n")
     assert refused.value.code == "known_keys_invalid"
     assert "line 2" in refused.value.message
 
 
-def test_a_list_in_a_file_is_followed(tmp_path, logged):
+def test_key_list_file_is_reloaded_after_a_change(tmp_path, log_entries):
     file, now = tmp_path / "keys", [0.0]
     line = f"0xa {format_public_key(SigningKey.new().public_key)}\n"
     file.write_text(line)
@@ -96,19 +96,19 @@ def test_a_list_in_a_file_is_followed(tmp_path, logged):
 
 
 @pytest.mark.parametrize("broken", ["0xa nonsense\n", None])
-def test_invalid_list_keeps_previous_keys_and_is_logged(tmp_path, logged, broken):
+def test_invalid_list_keeps_previous_keys_and_is_logged(tmp_path, log_entries, broken):
     file, now = tmp_path / "keys", [0.0]
     file.write_text("0xa\n")
     known = KnownKeysFile(file, now=lambda: now[0])
     file.unlink() if broken is None else file.write_text(broken)
     now[0] = 1.0
     assert known("0xa") == frozenset()
-    assert [entry["event"] for entry in logged] == ["known_keys_unreadable"]
+    assert [entry["event"] for entry in log_entries] == ["known_keys_unreadable"]
     assert code(lambda: KnownKeysFile(file)) == "known_keys_invalid"
 
 
 @pytest.fixture
-def logged():
+def log_entries():
     import structlog
 
     with structlog.testing.capture_logs() as entries:

@@ -76,7 +76,7 @@ def test_extent_counts_values_levels_and_stretches_of_text():
 
 
 @pytest.mark.parametrize("value", [float("inf"), [b"x"], {1: 2}, {"a": object()}])
-def test_values_that_are_no_json_are_not_measured(value):
+def test_invalid_json_values_are_not_measured(value):
     with pytest.raises(ValidationError):
         measure(value)
 

@@ -55,18 +55,18 @@ def _failures(check, value):
     return caught.value.code, found
 
 
-def test_a_matching_input_passes(validator):
+def test_valid_input_passes(validator):
     validator.check_input({"a": 1, "b": -2})
 
 
-def test_each_failure_of_an_input_has_its_pointer(validator):
+def test_input_failures_have_pointers(validator):
     code, found = _failures(validator.check_input, {"a": "x", "b": 1.5})
     assert code == "input_invalid"
     assert [pointer for pointer, _ in found] == ["/a", "/b"]
     assert 'not of type "integer"' in found[0][1]
 
 
-def test_a_missing_port_is_named(validator):
+def test_missing_port_is_named(validator):
     _, found = _failures(validator.check_input, {"a": 1})
     assert found == [("", '"b" is a required property')]
 
@@ -76,7 +76,7 @@ def test_messages_never_repeat_the_value(validator):
     assert "my password" not in str(found)
 
 
-def test_a_matching_output_is_an_outcome(validator):
+def test_valid_output_is_an_answer(validator):
     assert validator.check_output({"ok": {"sum": 3}}) == Answer("ok", {"sum": 3})
 
 
@@ -98,13 +98,13 @@ def test_variants_are_known_by_name(validator):
         ({"err": {"reason": 1}}, "/err/reason"),
     ],
 )
-def test_an_output_that_does_not_match_is_refused(validator, value, pointer):
+def test_invalid_output_is_rejected(validator, value, pointer):
     code, found = _failures(validator.check_output, value)
     assert code == "output_invalid"
     assert [place for place, _ in found] == [pointer]
 
 
-def test_the_alternative_that_got_furthest_is_described(for_port):
+def test_closest_alternative_is_described(for_port):
     point = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
     validator = for_port({"anyOf": [{"type": "null"}, point]})
     _, found = _failures(validator.check_input, {"a": {"x": "far"}})
@@ -118,7 +118,7 @@ def test_failures_are_listed_up_to_a_number(for_port):
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), b"x", object(), {1: 2}])
-def test_a_value_that_is_no_json_is_refused(for_port, value):
+def test_invalid_json_value_is_rejected(for_port, value):
     code, _ = _failures(for_port(True).check_input, {"a": value})
     assert code == "input_invalid"
 
@@ -128,7 +128,7 @@ def test_half_a_surrogate_pair_is_refused(for_port):
     assert code == "input_invalid"
 
 
-def test_a_value_of_any_depth_is_refused_without_recursion(for_port):
+def test_deep_value_is_rejected_without_recursion(for_port):
     value = []
     for _ in range(200_000):
         value = [value]
@@ -183,14 +183,14 @@ def test_text_is_checked_up_to_the_limit_of_its_pattern_and_refused_beyond(for_p
     assert "too large or too deep" in found[0][1]
 
 
-def test_a_schema_whose_patterns_cost_too_much_for_a_small_value_is_refused(for_port):
+def test_schema_with_too_expensive_patterns_is_rejected(for_port):
     patterns = [{"pattern": f"{COSTLY}{i}"} for i in range(10)]
     with pytest.raises(ValidationError, match="could take too long") as caught:
         for_port({"anyOf": patterns})
     assert caught.value.code == "schema_invalid"
 
 
-def test_a_long_text_is_checked_beside_a_port_with_a_pattern(output_schema):
+def test_long_text_is_checked_next_to_a_port_with_a_pattern(output_schema):
     ports = {"id": {"pattern": COSTLY}, "document": {"type": "string"}}
     schema = {"type": "object", "properties": ports}
     validator = InterfaceValidator(Interface(schema, output_schema))
@@ -246,7 +246,7 @@ def test_format_is_an_annotation(for_port):
     for_port({"type": "string", "format": "date"}).check_input({"a": "tomorrow"})
 
 
-def test_the_end_of_a_pattern_is_the_end_of_the_text(for_port):
+def test_dollar_in_a_pattern_matches_only_the_end_of_the_text(for_port):
     # ECMA-262, which JSON Schema follows; Python's own `$` also matches before a last newline.
     validator = for_port({"type": "string", "pattern": "^a$"})
     validator.check_input({"a": "a"})

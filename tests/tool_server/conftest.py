@@ -75,6 +75,6 @@ def imports(monkeypatch):
 
 
 @pytest.fixture
-def logged():
+def log_entries():
     with structlog.testing.capture_logs() as entries:
         yield entries

@@ -40,17 +40,17 @@ class Point(BaseModel):
     y: float = 0.0
 
 
-async def test_a_tool_is_called_without_a_server(add):
+async def test_tool_is_invoked_without_a_server(add):
     assert await add.invoke({"a": 1, "b": 2}) == Answer("ok", {"result": 3})
 
 
-async def test_an_error_variant_is_an_outcome(add):
+async def test_error_variant_is_an_outcome(add):
     outcome = await add.invoke({"a": 1_000, "b": 1})
     assert outcome == Answer("err_overflow", {"reason": "more than a thousand"})
 
 
 @pytest.mark.parametrize("ports", [{}, {"a": 1}, {"a": "1", "b": 2}, {"a": 1, "b": 2, "c": 3}, []])
-async def test_an_input_that_does_not_match_is_refused(add, ports):
+async def test_invalid_input_is_rejected(add, ports):
     with pytest.raises(ValidationError) as caught:
         await add.invoke(ports)
     assert caught.value.code == "input_invalid"
@@ -169,12 +169,12 @@ async def test_values_of_other_types_are_refused_with_a_pointer(annotation, valu
     assert caught.value.details["failures"][0]["pointer"].startswith("/port")
 
 
-async def test_a_default_stands_in_for_a_missing_port():
+async def test_default_replaces_a_missing_port():
     assert await _identity(int, ..., 7) == 7
 
 
 @pytest.mark.parametrize("name", ["json", "copy", "schema", "model_config", "validate"])
-async def test_a_port_may_be_named_like_a_method_of_a_model(name):
+async def test_port_may_be_named_like_a_model_method(name):
     namespace = {"Done": Done}
     exec(f"async def probe({name}: int) -> Done:\n    return Done(value={name})", namespace)
     outcome = await tool("xyz.example.test.probe@1")(namespace["probe"]).invoke({name: 3})
@@ -198,7 +198,7 @@ async def test_rules_of_models_beyond_the_schema_are_input_errors():
     assert failure == {"pointer": "/port/number", "message": "Value error, it is odd"}
 
 
-async def test_a_sync_function_runs_in_another_thread():
+async def test_sync_function_runs_in_another_thread():
     @tool("xyz.example.test.thread@1")
     def where() -> Done:
         return Done(value=threading.get_ident())
@@ -220,7 +220,7 @@ async def test_call_parameter_is_not_a_port():
     assert seen == [Call(invocation="0x1", max_outcome_bytes=10)]
 
 
-async def test_a_single_variant_is_enough():
+async def test_single_variant_is_enough():
     @tool("xyz.example.test.one@1")
     async def one() -> Annotated[Done, "documented"]:
         return Done(value=[1])
@@ -290,17 +290,17 @@ def _nesting(lists: int):
 
 
 # Around the value there are the variant's object and that of its ports.
-async def test_an_output_may_nest_64_levels_deep():
+async def test_output_may_nest_64_levels():
     assert (await _nesting(64 - 1).invoke({})).variant == "ok"
 
 
-async def test_an_output_that_nests_deeper_is_refused():
+async def test_output_with_more_than_64_levels_is_rejected():
     with pytest.raises(ValidationError, match="nests deeper than 64 levels"):
         await _nesting(64).invoke({})
 
 
 @pytest.mark.parametrize("returned", [None, {"ok": {}}, Broken(reason="x"), 3])
-async def test_only_declared_variants_may_be_returned(returned):
+async def test_undeclared_variant_is_rejected(returned):
     @tool("xyz.example.test.bad@1")
     async def bad() -> Done:
         return returned
@@ -310,7 +310,7 @@ async def test_only_declared_variants_may_be_returned(returned):
     assert caught.value.code == "output_invalid"
 
 
-async def test_a_variant_changed_against_its_types_is_refused():
+async def test_variant_that_violates_its_types_is_rejected():
     @tool("xyz.example.test.bad@1")
     async def bad() -> Broken:
         return Broken.model_construct(reason=5)
@@ -320,7 +320,7 @@ async def test_a_variant_changed_against_its_types_is_refused():
     assert caught.value.details["failures"][0]["pointer"] == "/err/reason"
 
 
-def _refused(function, **options):
+def _rejection(function, **options):
     with pytest.raises(ValidationError) as caught:
         tool(options.pop("fqn", "xyz.example.test.bad@1"), **options)(function)
     return caught.value
@@ -396,62 +396,62 @@ async def _two_calls(a: Call, b: Call) -> Done:
     ],
 )
 def test_tool_rejects_invalid_function(function, says):
-    error = _refused(function)
+    error = _rejection(function)
     assert error.code == "tool_invalid"
     assert says in error.message
     assert "xyz.example.test.bad@1" in error.message
 
 
 def test_tool_rejects_type_without_schema():
-    assert _refused(_no_schema).code == "tool_invalid"
+    assert _rejection(_no_schema).code == "tool_invalid"
 
 
-def test_a_variant_without_a_name_is_refused():
+def test_variant_without_name_is_rejected():
     class Nameless(Variant):
         pass
 
     async def function() -> Nameless:
         return Nameless()
 
-    assert "Nameless has no name" in _refused(function).message
+    assert "Nameless has no name" in _rejection(function).message
 
 
-def test_two_variants_of_one_name_are_refused():
+def test_duplicate_variant_name_is_rejected():
     class Also(Variant, name="ok"):
         pass
 
     async def function() -> Done | Also:
         return Done()
 
-    assert "'ok'" in _refused(function).message
+    assert "'ok'" in _rejection(function).message
 
 
-def test_a_variant_is_named_in_snake_case():
+def test_variant_name_must_be_snake_case():
     class Bad(Variant, name="NotOk"):
         pass
 
     async def function() -> Bad:
         return Bad()
 
-    assert "'NotOk' is not a valid variant name" in _refused(function).message
+    assert "'NotOk' is not a valid variant name" in _rejection(function).message
 
 
 @pytest.mark.parametrize("timeout_ms", [0, 999, 120_001])
-def test_a_timeout_out_of_range_is_refused(timeout_ms):
+def test_timeout_out_of_range_is_rejected(timeout_ms):
     async def function() -> Done:
         return Done()
 
-    assert "timeout" in _refused(function, timeout_ms=timeout_ms).message
+    assert "timeout" in _rejection(function, timeout_ms=timeout_ms).message
 
 
-def test_a_malformed_name_is_refused():
+def test_malformed_fqn_is_rejected():
     async def function() -> Done:
         return Done()
 
-    assert _refused(function, fqn="add").code == "fqn_invalid"
+    assert _rejection(function, fqn="add").code == "fqn_invalid"
 
 
-def test_a_pattern_that_backtracks_is_refused():
+def test_backtracking_pattern_is_rejected():
     async def function(a: Annotated[str, Field(pattern="^a{1,3}$")]) -> Done:
         return Done()
 
@@ -460,7 +460,7 @@ def test_a_pattern_that_backtracks_is_refused():
     async def ahead(a: Annotated[str, Field(json_schema_extra={"pattern": "(?=a)b"})]) -> Done:
         return Done()
 
-    assert "linear-time" in _refused(ahead).message
+    assert "linear-time" in _rejection(ahead).message
 
 
 def test_recursive_models_and_shared_models_have_valid_schemas():

@@ -53,7 +53,7 @@ async def _rows(app, url=URL):
         return {row.name: row async for row in check_tool(url, http)}
 
 
-def _failed(rows):
+def _failed_checks(rows):
     return [name for name, row in rows.items() if row.status is Status.FAILED]
 
 
@@ -107,7 +107,7 @@ async def test_our_own_server_passes_every_check(add, path):
     ],
 )
 async def test_check_reports_invalid_definition(meta, changes, failed):
-    assert _failed(await _rows(_app(meta | changes))) == failed
+    assert _failed_checks(await _rows(_app(meta | changes))) == failed
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ async def test_check_reports_invalid_definition(meta, changes, failed):
     ],
 )
 async def test_check_reports_invalid_endpoint(meta, endpoint, response, failed):
-    assert _failed(await _rows(_app(meta, **{endpoint: response}))) == failed
+    assert _failed_checks(await _rows(_app(meta, **{endpoint: response}))) == failed
 
 
 async def test_signed_requests_are_not_probed(meta):
@@ -166,7 +166,7 @@ async def test_tls_is_required_except_on_loopback(meta, url, status):
     assert (await _rows(_app(meta), url))["tls"].status is status
 
 
-async def test_a_compressed_answer_is_not_inflated():
+async def test_compressed_response_is_not_decompressed():
     asked = []
 
     async def compressing(scope, _receive, send):
@@ -181,7 +181,7 @@ async def test_a_compressed_answer_is_not_inflated():
     assert asked[0] == b"identity"
 
 
-async def test_an_endless_answer_is_cut_off():
+async def test_endless_response_is_cut_off():
     async def endless(_scope, _receive, send):
         await send({"type": "http.response.start", "status": 200, "headers": []})
         for _ in range(12):

@@ -41,7 +41,7 @@ async def test_sample_tools_answer(server, fqn, ports, outcome):
     assert await server.tools[f"/{fqn}"].invoke(ports) == outcome
 
 
-async def test_the_sample_nap_crashes_on_demand(server):
+async def test_sample_nap_crashes_on_demand(server):
     with pytest.raises(RuntimeError):
         await server.tools["/xyz.example.time.nap@1"].invoke({"duration_ms": 0, "ending": "crash"})
 

@@ -32,7 +32,7 @@ def logs_as_before():
 
 
 @contextmanager
-def _served(target, *files):
+def _serve_process(target, *files):
     """The URL of a server in another process, which has to end well when it is told to."""
     command = [sys.executable, "-c", PROGRAM, target, *files]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -45,15 +45,15 @@ def _served(target, *files):
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_server_responds_and_stops_on_signal(examples_path, stop):
-    with _served(str(examples_path)) as (process, url):
+    with _serve_process(str(examples_path)) as (process, url):
         answer = httpx.post(f"{url}/divide/invoke", json={"dividend": 7, "divisor": 2})
         assert answer.json() == {"ok": {"quotient": 3, "remainder": 1}}
         process.send_signal(stop)
         assert process.wait() == 0
 
 
-def test_a_body_beyond_the_limit_is_refused_on_a_socket(examples_path):
-    with _served(str(examples_path)) as (_, url):
+def test_oversized_body_is_rejected_on_a_socket(examples_path):
+    with _serve_process(str(examples_path)) as (_, url):
         address = url.removeprefix("http://").split(":")
         with socket.create_connection((address[0], int(address[1])), timeout=60) as connection:
             connection.sendall(
@@ -64,15 +64,15 @@ def test_a_body_beyond_the_limit_is_refused_on_a_socket(examples_path):
     assert answer.startswith(b"HTTP/1.1 413 ")
 
 
-def test_a_server_speaks_tls(examples_path, make_certificate):
+def test_server_uses_tls_with_a_certificate(examples_path, make_certificate):
     made = make_certificate("127.0.0.1")
-    with _served(str(examples_path), made.certificate, made.key) as (_, url):
+    with _serve_process(str(examples_path), made.certificate, made.key) as (_, url):
         assert url.startswith("https://")
         trusted = made.client_context()
         assert httpx.get(f"{url}/divide/health", verify=trusted).status_code == 200
 
 
-def test_an_address_in_use_is_refused(add):
+def test_address_in_use_is_rejected(add):
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
         pytest.raises(UsageError) as caught,
@@ -131,7 +131,7 @@ def test_tools_served_within_a_program_print_nothing_and_import_late():
 
 
 @pytest.mark.anyio
-async def test_a_tool_served_within_a_program_has_the_url_in_its_definition(add):
+async def test_definition_of_a_tool_served_within_a_program_has_its_url(add):
     async with serving(add) as url, httpx.AsyncClient() as http:
         assert (await http.get(f"{url}/meta")).json() == add.definition(
             f"{url}/{add.fqn}"

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.anyio
 KEY = {"idempotency-key": "0x1"}
 
 
-async def test_a_repeated_key_gets_the_stored_outcome(gate):
+async def test_repeated_key_gets_the_stored_outcome(gate):
     gate.opened.set()
     async with client(ToolServer([gate.tool])) as http:
         answers = [await http.post("/invoke", json={"number": 7}, headers=KEY) for _ in range(3)]
@@ -24,7 +24,7 @@ async def test_a_repeated_key_gets_the_stored_outcome(gate):
     [{"idempotency-key": '"0x1"'}, {"nexus-invocation": "0x1"}],
     ids=["quoted", "invocation"],
 )
-async def test_other_spellings_of_a_key_are_the_same_key(gate, same):
+async def test_different_spellings_of_a_key_are_equal(gate, same):
     gate.opened.set()
     async with client(ToolServer([gate.tool])) as http:
         await http.post("/invoke", json={}, headers=KEY)
@@ -32,7 +32,7 @@ async def test_other_spellings_of_a_key_are_the_same_key(gate, same):
     assert gate.runs == 1
 
 
-async def test_without_a_key_each_request_runs(gate):
+async def test_requests_without_a_key_always_run(gate):
     gate.opened.set()
     async with client(ToolServer([gate.tool])) as http:
         for _ in range(2):
@@ -40,7 +40,7 @@ async def test_without_a_key_each_request_runs(gate):
     assert gate.runs == 2
 
 
-async def test_a_key_that_is_running_is_409(gate):
+async def test_running_key_is_409(gate):
     async with client(ToolServer([gate.tool])) as http, asyncio.TaskGroup() as tasks:
         first = tasks.create_task(http.post("/invoke", json={}, headers=KEY))
         await gate.entered.wait()
@@ -68,16 +68,16 @@ async def test_key_used_by_another_account_does_not_block_owner(gate, body, head
     assert gate.runs == 2
 
 
-async def test_tool_that_raised_does_not_run_again(gate, logged):
+async def test_tool_that_raised_does_not_run_again(gate, log_entries):
     gate.opened.set()
     async with client(ToolServer([gate.tool])) as http:
         answers = [await http.post("/invoke", json={"number": -1}, headers=KEY) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [500, 500]
     assert gate.runs == 1
-    assert logged
+    assert log_entries
 
 
-async def test_a_key_whose_invocation_never_ran_is_free(gate):
+async def test_key_of_an_invocation_that_never_ran_is_free(gate):
     server = ToolServer([gate.tool], limits=Limits(max_running=1))
     async with client(server) as http, asyncio.TaskGroup() as tasks:
         running = tasks.create_task(http.post("/invoke", json={}))
@@ -88,14 +88,14 @@ async def test_a_key_whose_invocation_never_ran_is_free(gate):
         assert (await http.post("/invoke", json={}, headers=KEY)).status_code == 200
 
 
-async def test_an_invalid_input_does_not_use_up_its_key(gate):
+async def test_invalid_input_does_not_use_its_key(gate):
     gate.opened.set()
     async with client(ToolServer([gate.tool])) as http:
         assert (await http.post("/invoke", json={"number": "x"}, headers=KEY)).status_code == 422
         assert (await http.post("/invoke", json={"number": 1}, headers=KEY)).status_code == 200
 
 
-async def test_a_cancelled_invocation_frees_its_key(gate):
+async def test_cancelled_invocation_frees_its_key(gate):
     async with client(ToolServer([gate.tool])) as http:
         cancelled = asyncio.ensure_future(http.post("/invoke", json={}, headers=KEY))
         await gate.entered.wait()
@@ -109,7 +109,7 @@ def _answer(size=10):
     return Response(200, (), b"x" * size)
 
 
-def _responded(recent, key, size=10):
+def _store_response(recent, key, size=10):
     assert recent.begin(key) is None
     recent.finish(key, _answer(size))
 
@@ -117,40 +117,40 @@ def _responded(recent, key, size=10):
 def test_answers_are_forgotten_after_their_lifetime():
     now = [0.0]
     recent = IdempotencyCache(lifetime_s=60, clock=lambda: now[0])
-    _responded(recent, "a")
+    _store_response(recent, "a")
     now[0] = 59.9
     assert recent.begin("a") == _answer()
     now[0] = 60.0
     assert recent.begin("a") is None
 
 
-def test_the_oldest_answers_are_forgotten_beyond_a_count():
+def test_oldest_answers_are_forgotten_beyond_a_count():
     recent = IdempotencyCache(max_count=2)
     for key in "abc":
-        _responded(recent, key)
+        _store_response(recent, key)
     assert recent.begin("b") == _answer()
     assert recent.begin("a") is None
 
 
-def test_the_oldest_answers_are_forgotten_beyond_a_size():
+def test_oldest_answers_are_forgotten_beyond_a_size():
     recent = IdempotencyCache(max_bytes=100)
-    _responded(recent, "a", 60)
-    _responded(recent, "b", 60)
+    _store_response(recent, "a", 60)
+    _store_response(recent, "b", 60)
     assert recent.begin("b") == _answer(60)
     assert recent.begin("a") is None
 
 
-def test_an_answer_larger_than_the_memory_is_not_kept():
+def test_answer_larger_than_the_cache_is_not_stored():
     recent = IdempotencyCache(max_bytes=10)
-    _responded(recent, "a", 11)
+    _store_response(recent, "a", 11)
     assert recent.begin("a") is None
 
 
-def test_a_running_key_is_never_forgotten():
+def test_running_key_is_never_forgotten():
     now = [0.0]
     recent = IdempotencyCache(lifetime_s=1, max_count=1, clock=lambda: now[0])
     recent.begin("a")
-    _responded(recent, "b")
+    _store_response(recent, "b")
     now[0] = 1_000
     with pytest.raises(ProblemError) as caught:
         recent.begin("a")

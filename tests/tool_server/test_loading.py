@@ -54,7 +54,7 @@ def test_tools_are_found_by_name(place, attribute, paths):
     assert _paths(load(place + attribute)) == paths
 
 
-def test_a_file_is_found_by_its_path(module, tmp_path_factory, monkeypatch):
+def test_tool_file_is_found_by_its_path(module, tmp_path_factory, monkeypatch):
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     assert list(load(f"{module}/authored_tools.py").tools) == [FIRST, SECOND]
 
@@ -87,7 +87,7 @@ def test_load_reports_non_python_file():
         load("workflow.json")
 
 
-def test_the_sample_tools_are_served(examples_path):
+def test_sample_tools_are_loaded(examples_path):
     assert list(load(str(examples_path)).tools) == [
         "/xyz.example.math.divide@1",
         "/xyz.example.text.count_words@1",

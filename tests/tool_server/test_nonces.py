@@ -22,7 +22,7 @@ def nonces(request, tmp_path):
     shared.close()
 
 
-def test_a_request_is_taken_once(nonces):
+def test_nonce_is_accepted_once_for_each_signer(nonces):
     assert nonces.take("0xa", "n", NOW + 60, NOW)
     assert not nonces.take("0xa", "n", NOW + 60, NOW)
     assert nonces.take("0xb", "n", NOW + 60, NOW)
@@ -67,7 +67,7 @@ print(SqliteNonceStore(Path(sys.argv[1])).take("0xa", "n", int(sys.argv[2]) + 60
 """
 
 
-def test_only_one_process_accepts_a_request(tmp_path):
+def test_nonce_is_accepted_by_one_process_only(tmp_path):
     command = [sys.executable, "-c", TAKE, tmp_path / "nonces.sqlite", str(NOW)]
     workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert sorted(worker.communicate()[0] for worker in workers) == ["False\n", "False\n", "True\n"]

@@ -38,7 +38,7 @@ def _assert_problem(response, status, code):
     return problem
 
 
-async def test_an_invocation_gets_its_variant(add):
+async def test_invoke_returns_the_variant(add):
     async with client(ToolServer([add])) as http:
         response = await http.post("/invoke", json={"a": 1, "b": 2})
     assert (response.status_code, response.json()) == (200, {"ok": {"result": 3}})
@@ -62,7 +62,7 @@ OTHERS = (
 
 
 @pytest.mark.parametrize("others", OTHERS)
-async def test_a_tool_has_one_url_whatever_else_is_served(others):
+async def test_tool_url_does_not_depend_on_other_tools(others):
     server = ToolServer([_tool(fqn) for fqn in (*others, GO)])
     async with client(server) as http:
         assert f"/{GO}" in (await http.get("/tools")).json()
@@ -83,7 +83,7 @@ async def test_leaders_reach_tools_at_paths_of_older_servers(others, path):
 
 
 @pytest.mark.parametrize("path", ["", "/go"])
-async def test_the_definition_names_the_lasting_url_at_every_path(path):
+async def test_definition_has_the_permanent_url_at_every_path(path):
     async with client(ToolServer([_tool(GO)])) as http:
         meta = (await http.get(f"{path}/meta")).json()
         assert (await http.post(f"{path}/invoke", json={})).json() == {"ok": {}}
@@ -100,7 +100,7 @@ async def test_shared_path_requires_tool_header(path, headers):
 
 
 @pytest.mark.parametrize("count", [0, 2])
-def test_a_server_has_each_tool_once(count):
+def test_server_requires_tools_with_distinct_fqns(count):
     with pytest.raises(ValidationError) as caught:
         ToolServer([_tool("xyz.example.test.go@1")] * count)
     assert caught.value.code == "tool_invalid"
@@ -164,7 +164,7 @@ async def test_health_is_503_when_a_check_fails(health):
     assert "secret" not in response.text
 
 
-async def test_a_server_is_ready_within_its_lifespan_only(add):
+async def test_server_is_ready_only_within_its_lifespan(add):
     seen = []
 
     @asynccontextmanager
@@ -202,7 +202,7 @@ async def test_a_server_is_ready_within_its_lifespan_only(add):
         (b'{"a": ' + b"9" * 10_000 + b"}", "json_invalid", ["#"]),
     ],
 )
-async def test_an_input_that_does_not_match_is_422_with_pointers(add, body, code, pointers):
+async def test_invalid_input_is_422_with_pointers(add, body, code, pointers):
     async with client(ToolServer([add])) as http:
         response = await http.post("/invoke", content=body, headers=JSON)
     problem = _assert_problem(response, 422, code)
@@ -214,13 +214,13 @@ async def test_an_input_that_does_not_match_is_422_with_pointers(add, body, code
     "media_type",
     ["text/plain", "application/x-www-form-urlencoded", "", "application/json; charset=latin-1"],
 )
-async def test_another_media_type_is_415(add, media_type):
+async def test_unsupported_media_type_is_415(add, media_type):
     async with client(ToolServer([add])) as http:
         response = await http.post("/invoke", content=b"{}", headers={"content-type": media_type})
     _assert_problem(response, 415, "media_type_unsupported")
 
 
-async def test_a_content_encoding_is_415(add):
+async def test_content_encoding_is_415(add):
     async with client(ToolServer([add])) as http:
         headers = JSON | {"content-encoding": "gzip"}
         response = await http.post("/invoke", content=b"{}", headers=headers)
@@ -234,13 +234,13 @@ async def test_json_may_be_spelled_in_other_ways(add, media_type):
         assert (await http.post("/invoke", content=body, headers=headers)).status_code == 200
 
 
-async def test_a_declared_body_beyond_the_limit_is_413(add):
+async def test_declared_body_beyond_the_limit_is_413(add):
     async with client(ToolServer([add], limits=Limits(max_body_bytes=100))) as http:
         response = await http.post("/invoke", content=b" " * 101, headers=JSON)
     _assert_problem(response, 413, "body_too_large")
 
 
-async def test_a_streamed_body_is_not_read_beyond_the_limit(add):
+async def test_streamed_body_is_not_read_beyond_the_limit(add):
     sent = []
 
     async def chunks():
@@ -254,7 +254,7 @@ async def test_a_streamed_body_is_not_read_beyond_the_limit(add):
     assert len(sent) == 11
 
 
-async def test_a_body_that_never_ends_is_408(add):
+async def test_unfinished_body_is_408(add):
     async def never():
         yield b"{"
         await asyncio.Event().wait()
@@ -323,51 +323,51 @@ async def _parts(*parts):
         yield part
 
 
-async def test_a_tool_that_breaks_is_500_without_a_traceback(gate, logged):
+async def test_raising_tool_is_500_without_a_traceback(gate, log_entries):
     gate.opened.set()
     async with client(ToolServer([gate.tool])) as http:
         response = await http.post("/invoke", json={"number": -1})
     _assert_problem(response, 500, "tool_raised")
     assert "secret" not in response.text
     assert "Traceback" not in response.text
-    assert any("secret detail" in entry.get("cause", "") for entry in logged)
+    assert any("secret detail" in entry.get("cause", "") for entry in log_entries)
 
 
-async def test_an_output_that_breaks_the_definition_is_500(logged):
+async def test_invalid_output_is_500(log_entries):
     @tool("xyz.example.test.bad@1")
     async def bad() -> Done:
         return None
 
     async with client(ToolServer([bad])) as http:
         _assert_problem(await http.post("/invoke", json={}), 500, "output_invalid")
-    assert "output_invalid" in [entry["event"] for entry in logged]
+    assert "output_invalid" in [entry["event"] for entry in log_entries]
 
 
-async def test_values_of_an_input_are_not_logged(add, logged):
+async def test_values_of_an_input_are_not_logged(add, log_entries):
     async with client(ToolServer([add])) as http:
         await http.post("/invoke", json={"a": 123456, "b": 654321})
         await http.post("/invoke", json={"a": "my password", "b": 1})
-    assert logged
-    assert not {"123456", "654321", "my password"} & set(json.dumps(logged).split('"'))
-    assert "my password" not in json.dumps(logged)
+    assert log_entries
+    assert not {"123456", "654321", "my password"} & set(json.dumps(log_entries).split('"'))
+    assert "my password" not in json.dumps(log_entries)
 
 
-async def test_a_tool_that_is_too_slow_is_504(gate):
+async def test_slow_tool_is_504(gate):
     async with client(ToolServer([gate.tool])) as http:
         _assert_problem(await http.post("/invoke", json={}), 504, "timed_out")
 
 
-async def test_timeout_error_of_tool_code_is_not_504(logged):
+async def test_timeout_error_of_tool_code_is_not_504(log_entries):
     @tool("xyz.example.test.bad@1")
     async def bad() -> Done:
         raise TimeoutError("the database")
 
     async with client(ToolServer([bad])) as http:
         _assert_problem(await http.post("/invoke", json={}), 500, "tool_raised")
-    assert logged
+    assert log_entries
 
 
-async def test_more_invocations_than_allowed_are_429(gate):
+async def test_invocations_beyond_the_limit_are_429(gate):
     server = ToolServer([gate.tool], limits=Limits(max_running=1, retry_after_s=3))
     async with client(server) as http, asyncio.TaskGroup() as tasks:
         first = tasks.create_task(http.post("/invoke", json={"number": 1}))
@@ -424,7 +424,7 @@ async def test_malformed_headers_are_400(add, headers):
     _assert_problem(response, 400, "header_invalid")
 
 
-async def test_a_call_for_another_tool_is_404(add):
+async def test_call_for_another_tool_is_404(add):
     async with client(ToolServer([add])) as http:
         headers = {"nexus-tool": "xyz.example.math.add@2"}
         response = await http.post("/invoke", json={"a": 1, "b": 2}, headers=headers)

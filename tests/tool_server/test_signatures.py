@@ -61,9 +61,9 @@ class _Resolver(HTTPSignatureKeyResolver):
         return KEY.private
 
 
-def signed_elsewhere(*more, **fields):
+def independently_signed(*more, **fields):
     """A call that another implementation signs, with more components than have to be."""
-    headers = signed() | {name.replace("_", "-"): value for name, value in fields.items()}
+    headers = signed_headers() | {name.replace("_", "-"): value for name, value in fields.items()}
     del headers["signature"], headers["signature-input"]
     created = datetime.fromtimestamp(int(time()), UTC)
     request = SimpleNamespace(headers=headers, method="POST", url=PUBLIC_URL + INVOKE)
@@ -86,7 +86,7 @@ def server(tools, mode="required", **options):
     return ToolServer(tools, public_url=PUBLIC_URL, signatures=SignaturePolicy(mode, **options))
 
 
-def signed(
+def signed_headers(
     key=KEY,
     signer=LEADER,
     *,
@@ -117,9 +117,9 @@ def assert_refused(response, status, code):
     assert (response.status_code, response.json()["code"]) == (status, code)
 
 
-async def test_a_signed_call_of_a_listed_leader_runs(add):
+async def test_signed_call_of_a_listed_leader_runs(add):
     async with client(server([add])) as http:
-        response = await post(http, signed())
+        response = await post(http, signed_headers())
     assert (response.status_code, response.json()) == (200, {"ok": {"result": 3}})
 
 
@@ -132,18 +132,18 @@ async def test_a_signed_call_of_a_listed_leader_runs(add):
     ],
 )
 async def test_call_runs_when_its_signature_covers_more(add, components):
-    headers = signed_elsewhere(*components, user_agent="of a test")
+    headers = independently_signed(*components, user_agent="of a test")
     async with client(server([add])) as http:
         response = await post(http, headers)
         assert (response.status_code, response.json()) == (200, {"ok": {"result": 3}})
         if "user-agent" in components:
-            changed = signed_elsewhere(*components, user_agent="of a test")
+            changed = independently_signed(*components, user_agent="of a test")
             response = await post(http, changed | {"user-agent": "of another"})
             assert_refused(response, 401, "signature_invalid")
 
 
 async def test_lines_of_a_covered_field_are_one_value(add):
-    headers = signed_elsewhere("x-note", x_note="one, two")
+    headers = independently_signed("x-note", x_note="one, two")
     lines = [*((n, v) for n, v in headers.items() if n != "x-note"), ("x-note", "one")]
     async with client(server([add])) as http:
         response = await http.post(INVOKE, content=BODY, headers=[*lines, ("x-note", "two")])
@@ -151,7 +151,7 @@ async def test_lines_of_a_covered_field_are_one_value(add):
 
 
 @pytest.mark.parametrize(("mode", "status"), [("off", 200), ("optional", 200), ("required", 401)])
-async def test_a_call_without_a_signature(add, mode, status):
+async def test_unsigned_call_runs_unless_signatures_are_required(add, mode, status):
     async with client(server([add], mode)) as http:
         response = await post(http, {"content-type": "application/json"})
     assert response.status_code == status
@@ -162,7 +162,7 @@ async def test_a_call_without_a_signature(add, mode, status):
 
 @pytest.mark.parametrize("gone", ["signature", "signature-input"])
 async def test_half_stripped_signature_is_not_an_unsigned_call(add, gone):
-    headers = signed()
+    headers = signed_headers()
     del headers[gone]
     async with client(server([add], "optional")) as http:
         assert_refused(await post(http, headers), 401, "signature_missing")
@@ -187,7 +187,7 @@ async def test_half_stripped_signature_is_not_an_unsigned_call(add, gone):
 )
 async def test_signature_for_another_request_is_rejected(add, changes, status, code):
     async with client(server([add], "optional")) as http:
-        assert_refused(await post(http, signed(**changes)), status, code)
+        assert_refused(await post(http, signed_headers(**changes)), status, code)
 
 
 @pytest.mark.parametrize(
@@ -198,34 +198,34 @@ async def test_signature_for_another_request_is_rejected(add, changes, status, c
         ("nexus-max-outcome-bytes", "9"),
     ],
 )
-async def test_a_changed_header_is_refused(add, header, value):
+async def test_changed_header_is_rejected(add, header, value):
     async with client(server([add])) as http:
-        response = await post(http, signed() | {header: value})
+        response = await post(http, signed_headers() | {header: value})
     assert_refused(response, 401, "signature_invalid")
 
 
-async def test_a_changed_query_is_refused(add):
+async def test_changed_query_is_rejected(add):
     async with client(server([add])) as http:
-        response = await post(http, signed(), path=f"{INVOKE}?x=1")
+        response = await post(http, signed_headers(), path=f"{INVOKE}?x=1")
     assert_refused(response, 401, "signature_invalid")
 
 
 @pytest.mark.parametrize("name", ["host", "x-forwarded-host", "forwarded"])
 async def test_headers_do_not_change_the_server_url(add, name):
-    headers = signed(url="https://evil.example.com/mine") | {name: "evil.example.com"}
+    headers = signed_headers(url="https://evil.example.com/mine") | {name: "evil.example.com"}
     async with client(server([add])) as http:
         assert_refused(await post(http, headers), 401, "signature_invalid")
 
 
 async def test_rejection_names_the_server_url(add):
     async with client(server([add])) as http:
-        response = await post(http, signed(url="https://tools.example.com"))
+        response = await post(http, signed_headers(url="https://tools.example.com"))
     assert PUBLIC_URL + INVOKE in response.json()["detail"]
 
 
 @pytest.mark.parametrize("name", ["nexus-tool", "nexus-invocation", "nexus-max-outcome-bytes"])
 async def test_repeated_covered_header_is_rejected(add, name):
-    headers = signed()
+    headers = signed_headers()
     twice = [*headers.items(), (name, headers[name])]
     async with client(server([add])) as http:
         assert_refused(await post(http, twice), 401, "signature_malformed")
@@ -234,14 +234,14 @@ async def test_repeated_covered_header_is_rejected(add, name):
 async def test_proxy_signature_may_use_separate_lines(add):
     headers = [("signature-input", 'proxy=("@method")'), ("signature", "proxy=:AAAA:")]
     async with client(server([add])) as http:
-        response = await post(http, [*headers, *signed().items()])
+        response = await post(http, [*headers, *signed_headers().items()])
     assert response.status_code == 200
 
 
-async def test_a_replayed_call_is_refused_though_its_outcome_is_stored(gate):
+async def test_replayed_call_is_rejected_even_if_its_outcome_is_stored(gate):
     gate.opened.set()
     path = "/xyz.example.test.gate@1/invoke"
-    headers = signed(path=path, fqn="xyz.example.test.gate@1", body=b"{}")
+    headers = signed_headers(path=path, fqn="xyz.example.test.gate@1", body=b"{}")
     async with client(server([gate.tool], key=TOOL_KEY)) as http:
         first = await post(http, headers, path, b"{}")
         second = await post(http, headers, path, b"{}")
@@ -253,25 +253,25 @@ async def test_a_replayed_call_is_refused_though_its_outcome_is_stored(gate):
     assert gate.runs == 1
 
 
-async def test_a_replay_to_another_process_is_refused(add, tmp_path):
+async def test_replay_to_another_process_is_rejected(add, tmp_path):
     path = tmp_path / "nonces.sqlite"
     first, second = (server([add], nonces=SqliteNonceStore(path)) for _ in range(2))
-    headers = signed()
+    headers = signed_headers()
     async with client(first) as one, client(second) as other:
         assert (await post(one, headers)).status_code == 200
         assert_refused(await post(other, headers), 401, "signature_replayed")
-        assert (await post(other, signed())).status_code == 200
+        assert (await post(other, signed_headers())).status_code == 200
 
 
 async def test_replay_after_restart_must_be_signed_again(add):
-    headers = signed(now_s=time() - 10)
+    headers = signed_headers(now_s=time() - 10)
     async with client(server([add], nonces=MemoryNonceStore())) as http:
         assert_refused(await post(http, headers), 503, "not_ready")
-        assert (await post(http, signed())).status_code == 200
+        assert (await post(http, signed_headers())).status_code == 200
 
 
-async def test_a_wrong_body_does_not_use_up_the_nonce(add):
-    headers = signed()
+async def test_wrong_body_does_not_use_the_nonce(add):
+    headers = signed_headers()
     async with client(server([add])) as http:
         assert_refused(await post(http, headers, body=b"{}"), 401, "digest_mismatch")
         assert (await post(http, headers)).status_code == 200
@@ -289,7 +289,7 @@ async def test_unlisted_signers_use_no_memory_and_no_body_is_read(add):
         yield b"x"
 
     async with client(app) as http:
-        for headers in (signed(signer=STRANGER), signed(OTHER_KEY), {}):
+        for headers in (signed_headers(signer=STRANGER), signed_headers(OTHER_KEY), {}):
             response = await http.post(INVOKE, content=body(), headers=headers)
             assert response.status_code in (401, 403, 415)
     assert len(remembered) == 0
@@ -299,18 +299,18 @@ async def test_flooding_leader_must_wait_and_others_not(add):
     few = MemoryNonceStore(2, now=lambda: EARLIER)
     async with client(server([add], nonces=few)) as http:
         for _ in range(2):
-            assert (await post(http, signed())).status_code == 200
-        assert_refused(await post(http, signed()), 429, "busy")
-        assert (await post(http, signed(OTHER_KEY, OTHER))).status_code == 200
+            assert (await post(http, signed_headers())).status_code == 200
+        assert_refused(await post(http, signed_headers()), 429, "busy")
+        assert (await post(http, signed_headers(OTHER_KEY, OTHER))).status_code == 200
 
 
-async def test_a_retry_with_a_fresh_nonce_gets_the_stored_outcome(gate):
+async def test_retry_with_a_new_nonce_gets_the_stored_outcome(gate):
     gate.opened.set()
     fqn = "xyz.example.test.gate@1"
     path = f"/{fqn}/invoke"
     async with client(server([gate.tool])) as http:
         for _ in range(2):
-            headers = signed(path=path, fqn=fqn, body=b"{}")
+            headers = signed_headers(path=path, fqn=fqn, body=b"{}")
             assert (await post(http, headers, path, b"{}")).status_code == 200
     assert gate.runs == 1
 
@@ -320,8 +320,8 @@ async def test_idempotency_key_belongs_to_its_signer(gate, others):
     gate.opened.set()
     fqn = "xyz.example.test.gate@1"
     path = f"/{fqn}/invoke"
-    first = signed(path=path, fqn=fqn, body=b"{}")
-    second = signed(OTHER_KEY, OTHER, path=path, fqn=fqn, body=b"{}")
+    first = signed_headers(path=path, fqn=fqn, body=b"{}")
+    second = signed_headers(OTHER_KEY, OTHER, path=path, fqn=fqn, body=b"{}")
     if others == "nobody":
         for name in ("signature", "signature-input"):
             del second[name]
@@ -341,23 +341,23 @@ async def test_health_and_meta_are_for_everyone(add):
 # --- Responses
 
 
-async def test_the_response_is_signed_by_the_tool(add):
-    headers = signed()
+async def test_response_is_signed_by_the_tool(add):
+    headers = signed_headers()
     async with client(server([add], key=TOOL_KEY)) as http:
         response = await post(http, headers)
     check_response(200, response.content, response.headers, headers, {TOOL_KEY.public_key})
 
 
-async def test_an_error_of_the_tool_is_signed_too(add):
+async def test_error_response_is_signed_by_the_tool(add):
     body = b'{"a":"x"}'
-    headers = signed(body=body)
+    headers = signed_headers(body=body)
     async with client(server([add], key=TOOL_KEY)) as http:
         response = await post(http, headers, body=body)
     check_response(422, response.content, response.headers, headers, {TOOL_KEY.public_key})
 
 
 async def test_stored_outcome_is_signed_for_each_request(add):
-    first, second = signed(), signed()
+    first, second = signed_headers(), signed_headers()
     keys = {TOOL_KEY.public_key}
     async with client(server([add], key=TOOL_KEY)) as http:
         responses = [await post(http, headers) for headers in (first, second)]
@@ -369,7 +369,7 @@ async def test_stored_outcome_is_signed_for_each_request(add):
 async def test_answer_and_stored_answer_have_outcome_signature(add):
     keys = {TOOL_KEY.public_key}
     invocation = "0x" + "c3" * 32
-    first, second = signed(invocation=invocation), signed(invocation=invocation)
+    first, second = signed_headers(invocation=invocation), signed_headers(invocation=invocation)
     async with client(server([add], key=TOOL_KEY)) as http:
         responses = [await post(http, headers) for headers in (first, second)]
     for response, request in zip(responses, (first, second), strict=True):
@@ -400,7 +400,7 @@ async def test_unknown_key_is_refreshed_once_before_rejection(add, found, status
         known[signer] = found
 
     async with client(server([add], leaders=known.get, refresh_keys=look_again)) as http:
-        assert (await post(http, signed())).status_code == status
+        assert (await post(http, signed_headers())).status_code == status
     assert looked_for == [LEADER]
 
 
@@ -409,31 +409,31 @@ async def test_known_key_is_not_refreshed(add):
         raise AssertionError(signer)
 
     async with client(server([add], refresh_keys=look_again)) as http:
-        assert (await post(http, signed())).status_code == 200
-        assert_refused(await post(http, signed(now_s=1.0)), 401, "signature_expired")
+        assert (await post(http, signed_headers())).status_code == 200
+        assert_refused(await post(http, signed_headers(now_s=1.0)), 401, "signature_expired")
 
 
-async def test_each_tool_may_accept_leaders_of_its_own(add, gate):
+async def test_tools_may_accept_different_leaders(add, gate):
     gate.opened.set()
     fqn = str(gate.tool.fqn)
     path = f"/{fqn}/invoke"
     leaders = {ADD: LEADERS, fqn: KnownKeys({OTHER: [OTHER_KEY.public_key]})}
     async with client(server([add, gate.tool], leaders=leaders)) as http:
-        assert (await post(http, signed())).status_code == 200
-        refused = await post(http, signed(path=path, fqn=fqn), path)
+        assert (await post(http, signed_headers())).status_code == 200
+        refused = await post(http, signed_headers(path=path, fqn=fqn), path)
         assert_refused(refused, 403, "leader_not_accepted")
-        other = signed(OTHER_KEY, OTHER, path=path, fqn=fqn, body=b"{}")
+        other = signed_headers(OTHER_KEY, OTHER, path=path, fqn=fqn, body=b"{}")
         assert (await post(http, other, path, b"{}")).status_code == 200
 
 
-async def test_a_rotation_under_load_loses_no_request(add):
+async def test_key_rotation_under_load_loses_no_request(add):
     known = {LEADER: {KEY.public_key}}
     new = SigningKey.new()
     current = [KEY]
     responses = []
 
     async def load(http, count):
-        responses.extend([await post(http, signed(current[0])) for _ in range(count)])
+        responses.extend([await post(http, signed_headers(current[0])) for _ in range(count)])
 
     async with client(server([add], leaders=known.get)) as http, asyncio.TaskGroup() as tasks:
         tasks.create_task(load(http, 60))
@@ -445,7 +445,7 @@ async def test_a_rotation_under_load_loses_no_request(add):
         await load(http, 10)
         known[LEADER].discard(KEY.public_key)
         await load(http, 10)
-        assert_refused(await post(http, signed(KEY)), 401, "key_unknown")
+        assert_refused(await post(http, signed_headers(KEY)), 401, "key_unknown")
     assert {response.status_code for response in responses} == {200}
     assert len(responses) == 160
 
@@ -479,44 +479,44 @@ def with_reason(call):
         (with_reason, "pay your bill first"),
     ],
 )
-async def test_the_author_authorizes_calls(authorize, detail):
+async def test_authorize_function_decides_on_calls(authorize, detail):
     async with client(server([authorized_by(authorize)])) as http:
-        refused = await post(http, signed())
-        ran = await post(http, signed(OTHER_KEY, OTHER))
+        refused = await post(http, signed_headers())
+        ran = await post(http, signed_headers(OTHER_KEY, OTHER))
     assert_refused(refused, 403, "call_not_authorized")
     assert refused.json()["detail"] == detail
     assert ran.json() == {"ok": {"leader": f"{OTHER} 3"}}
 
 
 @pytest.mark.parametrize("given", [None, "yes", 1])
-async def test_only_true_authorizes_a_call(given):
+async def test_call_is_authorized_only_by_true(given):
     async with client(server([authorized_by(lambda _: given)])) as http:
-        assert_refused(await post(http, signed()), 403, "call_not_authorized")
+        assert_refused(await post(http, signed_headers()), 403, "call_not_authorized")
 
 
-async def test_raising_authorize_rejects_calls(logged):
+async def test_raising_authorize_rejects_calls(log_entries):
     async with client(server([authorized_by(lambda call: call.nonsense)])) as http:
-        assert_refused(await post(http, signed()), 500, "tool_raised")
-    assert logged
+        assert_refused(await post(http, signed_headers()), 500, "tool_raised")
+    assert log_entries
 
 
 async def test_rejected_call_may_be_retried_when_authorized():
     paid = []
     app = server([authorized_by(lambda _: bool(paid))])
     async with client(app) as http:
-        assert (await post(http, signed())).status_code == 403
+        assert (await post(http, signed_headers())).status_code == 403
         paid.append(1)
-        assert (await post(http, signed())).status_code == 200
+        assert (await post(http, signed_headers())).status_code == 200
 
 
 # --- Where the server is
 
 
-async def test_a_server_on_the_loopback_needs_no_public_url(add):
+async def test_loopback_server_needs_no_public_url(add):
     app = ToolServer([add], signatures=SignaturePolicy(leaders=LEADERS, nonces=nonces()))
     async with serving(app) as url, httpx.AsyncClient(base_url=url) as http:
-        assert (await post(http, signed(url=url))).status_code == 200
-        assert_refused(await post(http, signed()), 401, "signature_invalid")
+        assert (await post(http, signed_headers(url=url))).status_code == 200
+        assert_refused(await post(http, signed_headers()), 401, "signature_invalid")
 
 
 async def test_public_server_requires_its_url(add):
@@ -535,7 +535,7 @@ async def test_application_without_url_runs_nothing(add):
     assert_refused(response, 503, "not_ready")
 
 
-def test_a_mode_that_does_not_exist_is_refused(add):
+def test_unknown_mode_is_rejected(add):
     with pytest.raises(UsageError) as refused:
         server([add], "sometimes")
     assert refused.value.code == "signatures_invalid"
@@ -545,9 +545,9 @@ def test_a_mode_that_does_not_exist_is_refused(add):
 # --- The log
 
 
-async def test_rejected_signers_are_logged(add, logged):
+async def test_rejected_signers_are_logged(add, log_entries):
     async with client(server([add])) as http:
         await post(http, {"content-type": "application/json"})
-        await post(http, signed(signer=STRANGER))
-    refused = [(entry["code"], entry["log_level"]) for entry in logged]
+        await post(http, signed_headers(signer=STRANGER))
+    refused = [(entry["code"], entry["log_level"]) for entry in log_entries]
     assert refused == [("signature_missing", "info"), ("leader_not_accepted", "info")]

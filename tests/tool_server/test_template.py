@@ -31,13 +31,13 @@ def project(tmp_path):
     return tmp_path
 
 
-def test_a_new_project_passes_its_own_tests(project):
+def test_new_project_passes_its_own_tests(project):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-async def test_a_new_project_keeps_the_protocol(project):
+async def test_new_project_conforms_to_the_protocol(project):
     async with client(load(str(project / "tools.py"))) as http:
         rows = [row async for row in check_tool(BASE_URL, http)]
     assert [row.name for row in rows if row.status is not Status.PASSED] == ["tls"]

@@ -16,13 +16,13 @@ async def run_for_ever(limit, log):
         log.append(limited.is_expired)
 
 
-async def test_a_task_that_runs_too_long_gets_a_timeout_error():
+async def test_expired_task_gets_a_timeout_error():
     log = []
     await run_for_ever(TimeLimit(0.01), log)
     assert log == [True]
 
 
-async def test_each_of_several_tasks_is_ended():
+async def test_concurrent_tasks_all_expire():
     limit, log = TimeLimit(0.01), []
     await asyncio.gather(*(run_for_ever(limit, log) for _ in range(5)))
     assert log == [True] * 5
@@ -36,7 +36,7 @@ async def test_task_started_after_another_ended_expires():
     assert log == [True]
 
 
-async def test_a_task_that_ends_in_time_is_left_alone():
+async def test_task_that_ends_in_time_is_not_cancelled():
     limit, log = TimeLimit(0.01), []
     with limit.start() as limited:
         pass
@@ -45,7 +45,7 @@ async def test_a_task_that_ends_in_time_is_left_alone():
     assert asyncio.current_task().cancelling() == 0
 
 
-async def test_other_cancellation_is_kept():
+async def test_other_cancellation_is_not_a_timeout():
     limit, log = TimeLimit(10), []
     task = asyncio.create_task(run_for_ever(limit, log))
     await asyncio.sleep(0)
@@ -55,7 +55,7 @@ async def test_other_cancellation_is_kept():
     assert log == []
 
 
-async def test_an_expired_task_can_go_on():
+async def test_expired_task_can_continue():
     limit, log = TimeLimit(0.01), []
     await run_for_ever(limit, log)
     await asyncio.sleep(0)

@@ -39,31 +39,31 @@ def answers():
     return UnsettledAnswers()
 
 
-def take(answers, leader, *numbers, now_s=0.0):
+def record_answers(answers, leader, *numbers, now_s=0.0):
     for number in numbers:
         assert answers.record_call(leader, invocation(number), "digest", now_s)
         answers.record_answer(leader, invocation(number), has_answer=True)
 
 
-def fail(answers, *numbers, reason="unreachable"):
+def mark_unpaid(answers, *numbers, reason="unreachable"):
     for number in numbers:
         answers.mark_unpaid(invocation(number), reason)
 
 
 def test_leader_is_rejected_after_three_unpaid_answers(answers):
-    take(answers, LEADER, 1, 2, 3, 4)
-    fail(answers, 1, 2)
+    record_answers(answers, LEADER, 1, 2, 3, 4)
+    mark_unpaid(answers, 1, 2)
     assert answers.refusal(LEADER) == ""
-    fail(answers, 4, reason="expired")
+    mark_unpaid(answers, 4, reason="expired")
     for told in (LEADER, invocation(1), invocation(2), f"{invocation(4)} (expired)"):
         assert told in answers.refusal(LEADER)
     assert invocation(3) not in answers.refusal(LEADER)
     assert answers.refusal(OTHER) == ""
 
 
-def test_an_invocation_that_fails_twice_counts_once(answers):
-    take(answers, LEADER, 1, 2)
-    fail(answers, 1, 1, 2, 2)
+def test_invocation_that_fails_twice_counts_once(answers):
+    record_answers(answers, LEADER, 1, 2)
+    mark_unpaid(answers, 1, 1, 2, 2)
     assert answers.refusal(LEADER) == ""
 
 
@@ -71,7 +71,7 @@ def test_call_without_answer_does_not_count(answers):
     for number in (1, 2, 3):
         answers.record_call(LEADER, invocation(number), "digest", 0.0)
         answers.record_answer(LEADER, invocation(number), has_answer=False)
-    fail(answers, 1, 2, 3, 4, 5)
+    mark_unpaid(answers, 1, 2, 3, 4, 5)
     assert answers.refusal(LEADER) == ""
 
 
@@ -84,69 +84,69 @@ def test_failure_before_the_answer_counts(answers):
     assert answers.refusal(LEADER)
 
 
-def test_an_answer_counts_for_each_leader_that_took_it(answers):
-    take(answers, LEADER, 1, 2, 3)
-    take(answers, OTHER, 2, 3)
-    fail(answers, 1, 2, 3)
+def test_answer_counts_for_each_leader_that_received_it(answers):
+    record_answers(answers, LEADER, 1, 2, 3)
+    record_answers(answers, OTHER, 2, 3)
+    mark_unpaid(answers, 1, 2, 3)
     assert answers.refusal(LEADER)
     assert answers.refusal(OTHER) == ""
 
 
-def test_a_settled_invocation_counts_no_longer(answers):
-    take(answers, LEADER, 1, 2, 3)
+def test_settled_invocation_no_longer_counts(answers):
+    record_answers(answers, LEADER, 1, 2, 3)
     answers.mark_settled(invocation(1))
-    fail(answers, 1, 2, 3)
+    mark_unpaid(answers, 1, 2, 3)
     assert answers.refusal(LEADER) == ""
 
 
 def test_excused_answer_counts_only_when_repeated(answers):
-    take(answers, LEADER, 1, 2, 3, 4)
-    fail(answers, 1)
+    record_answers(answers, LEADER, 1, 2, 3, 4)
+    mark_unpaid(answers, 1)
     answers.excuse([invocation(number) for number in (1, 2, 3)])
-    take(answers, LEADER, 3)
-    fail(answers, 2, 3)
+    record_answers(answers, LEADER, 3)
+    mark_unpaid(answers, 2, 3)
     assert invocation(2) not in answers.refusal(LEADER)
-    fail(answers, 4)
+    mark_unpaid(answers, 4)
     assert all(invocation(number) in answers.refusal(LEADER) for number in (1, 3, 4))
 
 
 def test_forgive_resets_the_count(answers):
-    take(answers, LEADER, 1, 2, 3, 4, 5)
-    fail(answers, 1, 2, 3)
+    record_answers(answers, LEADER, 1, 2, 3, 4, 5)
+    mark_unpaid(answers, 1, 2, 3)
     assert answers.forgive(LEADER) == 3
     assert answers.refusal(LEADER) == ""
-    fail(answers, 4, 5)
+    mark_unpaid(answers, 4, 5)
     assert answers.refusal(LEADER) == ""
     assert answers.forgive(OTHER) == 0
 
 
-def test_only_unpaid_answers_are_kept_forever(answers):
-    take(answers, LEADER, 1, 2, 3, 4)
-    fail(answers, 1, 2)
-    take(answers, LEADER, 5, now_s=RETENTION_S + 20.0)
-    fail(answers, 3)
+def test_unpaid_answers_alone_are_stored_permanently(answers):
+    record_answers(answers, LEADER, 1, 2, 3, 4)
+    mark_unpaid(answers, 1, 2)
+    record_answers(answers, LEADER, 5, now_s=RETENTION_S + 20.0)
+    mark_unpaid(answers, 3)
     assert answers.refusal(LEADER) == ""
-    fail(answers, 5)
+    mark_unpaid(answers, 5)
     assert answers.refusal(LEADER)
 
 
 def test_number_of_stored_answers_is_bounded(answers, monkeypatch):
     monkeypatch.setattr("nexus_tools.tool_server.signatures.unsettled_answers.MAX_KEPT", 10)
     assert MAX_KEPT > 10_000
-    take(answers, LEADER, *range(20))
-    take(answers, LEADER, 20, now_s=20.0)
-    fail(answers, 0, 1, 2)
+    record_answers(answers, LEADER, *range(20))
+    record_answers(answers, LEADER, 20, now_s=20.0)
+    mark_unpaid(answers, 0, 1, 2)
     assert answers.refusal(LEADER) == ""
-    fail(answers, 18, 19, 20)
+    mark_unpaid(answers, 18, 19, 20)
     assert answers.refusal(LEADER)
 
 
 def test_processes_share_a_file_and_a_restart_forgives_nothing(tmp_path):
     first, second = UnsettledAnswers(tmp_path / "state"), UnsettledAnswers(tmp_path / "state")
-    take(first, LEADER, 1, 2)
-    take(second, LEADER, 3)
+    record_answers(first, LEADER, 1, 2)
+    record_answers(second, LEADER, 3)
     for each in (first, second):
-        fail(each, 1, 2, 3)
+        mark_unpaid(each, 1, 2, 3)
     assert first.refusal(LEADER) == second.refusal(LEADER) != ""
     first.close()
     second.close()
@@ -154,19 +154,19 @@ def test_processes_share_a_file_and_a_restart_forgives_nothing(tmp_path):
     assert (tmp_path / "state").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_file_that_cannot_be_used_is_refused(tmp_path):
+def test_unusable_state_file_is_rejected(tmp_path):
     with pytest.raises(UsageError) as refused:
         UnsettledAnswers(tmp_path / "missing" / "state")
     assert refused.value.code == "state_unusable"
 
 
-def test_unpaid_answers_are_logged(answers, logged):
-    take(answers, LEADER, 1, 2, 3)
-    fail(answers, 1, 2, 3)
-    events = [(entry["event"], entry["log_level"]) for entry in logged]
+def test_unpaid_answers_are_logged(answers, log_entries):
+    record_answers(answers, LEADER, 1, 2, 3)
+    mark_unpaid(answers, 1, 2, 3)
+    events = [(entry["event"], entry["log_level"]) for entry in log_entries]
     assert events == [("answer_unpaid", "warning")] * 3 + [("leader_refused", "error")]
-    assert f"--forgive-leader {LEADER}" in logged[-1]["hint"]
-    assert logged[-1]["invocations"] == [invocation(1), invocation(2), invocation(3)]
+    assert f"--forgive-leader {LEADER}" in log_entries[-1]["hint"]
+    assert log_entries[-1]["invocations"] == [invocation(1), invocation(2), invocation(3)]
 
 
 # --- Through a server
@@ -177,7 +177,9 @@ def server(tool, answers, mode="required", **options):
     return ToolServer([tool], public_url=URL, signatures=SignaturePolicy(mode, LEADERS, **options))
 
 
-def signed(number, *, signer=LEADER, body=BODY, deadline=LATER, fqn=ADD, max_outcome_bytes=4096):
+def signed_headers(
+    number, *, signer=LEADER, body=BODY, deadline=LATER, fqn=ADD, max_outcome_bytes=4096
+):
     headers = {
         "content-type": "application/json",
         "nexus-invocation": invocation(number),
@@ -190,7 +192,7 @@ def signed(number, *, signer=LEADER, body=BODY, deadline=LATER, fqn=ADD, max_out
 
 
 async def post(http, *args, body=BODY, fqn=ADD, **options):
-    headers = signed(*args, body=body, fqn=fqn, **options)
+    headers = signed_headers(*args, body=body, fqn=fqn, **options)
     return await http.post(f"/{fqn}/invoke", content=body, headers=headers)
 
 
@@ -198,7 +200,7 @@ async def test_rejection_lists_unpaid_answers(add, answers):
     async with client(server(add, answers)) as http:
         for number in (1, 2, 3):
             assert (await post(http, number)).status_code == 200
-        fail(answers, 1, 2, 3)
+        mark_unpaid(answers, 1, 2, 3)
         refused = await post(http, 4)
         other = await post(http, 5, signer=OTHER)
     assert (refused.status_code, refused.json()["code"]) == (403, "answers_unpaid")
@@ -206,11 +208,11 @@ async def test_rejection_lists_unpaid_answers(add, answers):
     assert other.status_code == 200
 
 
-async def test_no_leader_is_rejected_without_required_signatures(add, answers):
+async def test_leaders_are_not_rejected_without_required_signatures(add, answers):
     async with client(server(add, answers, "optional")) as http:
         for number in (1, 2, 3):
             await post(http, number)
-        fail(answers, 1, 2, 3)
+        mark_unpaid(answers, 1, 2, 3)
         assert (await post(http, 4)).status_code == 200
 
 
@@ -224,11 +226,11 @@ async def test_problem_response_does_not_count(add, answers, options):
         for number in (1, 2, 3):
             response = await post(http, number, **options)
             assert b"result" not in response.content
-        fail(answers, 1, 2, 3)
+        mark_unpaid(answers, 1, 2, 3)
         assert (await post(http, 4)).status_code == 200
 
 
-async def test_an_invocation_pays_for_one_input(add, answers):
+async def test_invocation_pays_for_one_input(add, answers):
     async with client(server(add, answers)) as http:
         assert (await post(http, 1)).status_code == 200
         another = await post(http, 1, body=b'{"a":2,"b":2}')

@@ -58,18 +58,20 @@ def tool():
     return {"variant": "off_chain", "tool_fqn": "xyz.example.any@1"}
 
 
-def found(document, **options):
+def lint_json(document, **options):
     """What the linter finds in the JSON value of a document."""
     return lint(read_document(json.dumps(document))[0], **options)
 
 
 def errors(document):
     """The errors in it: rule, message, pointer."""
-    return [(each.rule, each.message, each.pointer) for each in found(document) if each.is_error]
+    return [
+        (each.rule, each.message, each.pointer) for each in lint_json(document) if each.is_error
+    ]
 
 
 def warnings(document):
     """The warnings in it: rule, message, pointer."""
     return [
-        (each.rule, each.message, each.pointer) for each in found(document) if not each.is_error
+        (each.rule, each.message, each.pointer) for each in lint_json(document) if not each.is_error
     ]

@@ -108,7 +108,7 @@ by_chunk = pytest.mark.parametrize(
 
 
 @by_chunk
-def test_runs_and_their_values_are_those_of_a_naive_interpreter(make, seeds):
+def test_runs_and_values_equal_those_of_a_naive_interpreter(make, seeds):
     for seed, (document, structure, plan, outcome) in documents(make, seeds).items():
         last = last_attempt(document, outcome)
         naive = Interpreter(document, structure, DEFAULT_GROUP, last, bound=BOUND).run()
@@ -120,7 +120,7 @@ def test_runs_and_their_values_are_those_of_a_naive_interpreter(make, seeds):
 
 
 @by_chunk
-def test_the_order_of_events_decides_nothing(make, seeds):
+def test_result_does_not_depend_on_the_order_of_events(make, seeds):
     for seed, (_, _, plan, outcome) in documents(make, seeds).items():
         first, *others = (Played(plan, outcome, f"{seed} {order}") for order in range(4))
         for other in others:

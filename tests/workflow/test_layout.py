@@ -49,7 +49,7 @@ def frame_of(number, marks, frames):
     return 1 if len(frames) > 1 and third <= number < fourth else None
 
 
-def laid_out(graph, spacing, unit):
+def layout_of(graph, spacing, unit):
     boxes, lines, back, frames = graph
     return lay_out(
         [Box(Size(width * unit, height * unit), frame) for width, height, frame in boxes],
@@ -71,8 +71,8 @@ def overlap(one, other):
 
 @pytest.mark.parametrize(("spacing", "unit"), UNITS)
 @given(graph=graphs())
-def test_no_box_and_no_label_covers_another(graph, spacing, unit):
-    layout = laid_out(graph, spacing, unit)
+def test_boxes_and_labels_do_not_overlap(graph, spacing, unit):
+    layout = layout_of(graph, spacing, unit)
     areas = [*layout.boxes, *(route.label for route in layout.routes)]
     assert [pair for pair in combinations(areas, 2) if overlap(*pair)] == []
 
@@ -80,7 +80,7 @@ def test_no_box_and_no_label_covers_another(graph, spacing, unit):
 @pytest.mark.parametrize(("spacing", "unit"), UNITS)
 @given(graph=graphs())
 def test_boxes_have_the_sizes_that_were_asked_for_within_the_size_of_all(graph, spacing, unit):
-    layout = laid_out(graph, spacing, unit)
+    layout = layout_of(graph, spacing, unit)
     assert [(area.width, area.height) for area in layout.boxes] == [
         pytest.approx((width * unit, height * unit)) for width, height, _ in graph[0]
     ]
@@ -92,8 +92,8 @@ def test_boxes_have_the_sizes_that_were_asked_for_within_the_size_of_all(graph, 
 
 @pytest.mark.parametrize(("spacing", "unit"), UNITS)
 @given(graph=graphs())
-def test_a_line_goes_from_its_box_over_its_label_to_its_box_in_right_angles(graph, spacing, unit):
-    layout = laid_out(graph, spacing, unit)
+def test_lines_connect_boxes_and_labels_at_right_angles(graph, spacing, unit):
+    layout = layout_of(graph, spacing, unit)
     for (source, target), route in zip([*graph[1], *graph[2]], layout.routes, strict=True):
         for point, area in (
             (route.before[0], layout.boxes[source]),
@@ -110,7 +110,7 @@ def test_a_line_goes_from_its_box_over_its_label_to_its_box_in_right_angles(grap
 @pytest.mark.parametrize(("spacing", "unit"), UNITS)
 @given(graph=graphs())
 def test_lines_go_down_and_those_back_go_up(graph, spacing, unit):
-    layout = laid_out(graph, spacing, unit)
+    layout = layout_of(graph, spacing, unit)
     down, up = layout.routes[: len(graph[1])], layout.routes[len(graph[1]) :]
     for route in down:
         heights = [point.y for point in (*route.before, *route.after)]
@@ -121,8 +121,8 @@ def test_lines_go_down_and_those_back_go_up(graph, spacing, unit):
 
 @pytest.mark.parametrize(("spacing", "unit"), UNITS)
 @given(graph=graphs())
-def test_a_line_is_straight_where_it_meets_a_box(graph, spacing, unit):
-    layout = laid_out(graph, spacing, unit)
+def test_lines_are_straight_next_to_boxes(graph, spacing, unit):
+    layout = layout_of(graph, spacing, unit)
     for route in layout.routes:
         for end, before in ((route.before[0], route.before[1]), route.after[:-3:-1]):
             assert end.x == pytest.approx(before.x)
@@ -132,7 +132,7 @@ def test_a_line_is_straight_where_it_meets_a_box(graph, spacing, unit):
 @pytest.mark.parametrize(("spacing", "unit"), UNITS)
 @given(graph=graphs())
 def test_no_line_goes_through_a_box_or_the_label_of_another(graph, spacing, unit):
-    layout = laid_out(graph, spacing, unit)
+    layout = layout_of(graph, spacing, unit)
     for number, route in enumerate(layout.routes):
         labels = [each.label for other, each in enumerate(layout.routes) if other != number]
         for one, other in (*pairwise(route.before), *pairwise(route.after)):
@@ -153,9 +153,9 @@ def crosses(way, area):
 
 @pytest.mark.parametrize(("spacing", "unit"), UNITS)
 @given(graph=graphs())
-def test_a_frame_is_around_its_boxes_and_no_others(graph, spacing, unit):
+def test_frames_contain_exactly_their_boxes(graph, spacing, unit):
     boxes, _, _, frames = graph
-    layout = laid_out(graph, spacing, unit)
+    layout = layout_of(graph, spacing, unit)
     for number, frame in enumerate(layout.frames):
         inside = [number in {*frames_around(at, frames)} for *_, at in boxes]
         for is_inside, area in zip(inside, layout.boxes, strict=True):
@@ -179,7 +179,7 @@ def test_lines_from_both_sides_into_a_box_do_not_cross(spacing, unit):
     # A payment after a question, or one without: both lead to the loop of box 5.
     sizes = [(29, 4, 0), (29, 5, None), (31, 6, None), (27, 5, None), (27, 5, None), (29, 5, 1)]
     lines = [(0, 1), (1, 2), (1, 3), (1, 4), (2, 4), (3, 5), (4, 5)]
-    layout = laid_out((sizes, lines, [(5, 5)], [None, None]), spacing, unit)
+    layout = layout_of((sizes, lines, [(5, 5)], [None, None]), spacing, unit)
     pairs = product(pairwise(layout.routes[5].after), pairwise(layout.routes[6].after))
     assert [pair for pair in pairs if crosses(way_of(*pair[0]), way_of(*pair[1]))] == []
 
@@ -191,21 +191,21 @@ def way_of(one, other):
 
 
 @given(graph=graphs())
-def test_the_same_is_laid_out_the_same(graph):
-    assert laid_out(graph, PIXELS, 8) == laid_out(graph, PIXELS, 8)
+def test_layout_is_deterministic(graph):
+    assert layout_of(graph, PIXELS, 8) == layout_of(graph, PIXELS, 8)
 
 
-def test_nothing_has_a_layout_without_a_size():
+def test_empty_graph_has_an_empty_layout():
     assert lay_out([], [], [], PIXELS).size == Size(0, 0)
 
 
-def test_one_box_stands_at_the_beginning():
+def test_single_box_is_at_the_origin():
     layout = lay_out([Box(Size(40, 20))], [], [], PIXELS)
     assert layout.boxes == (Area(0, 1, 40, 20),)
     assert layout.size == Size(40, 22)
 
 
-def test_a_line_to_the_box_that_it_comes_from_is_drawn():
+def test_line_from_a_box_to_itself_is_drawn():
     layout = lay_out([Box(Size(40, 20))], [Line(0, 0, Size(10, 5), is_back=True)], [], PIXELS)
     (route,) = layout.routes
     ends = {route.before[0].y, route.after[-1].y}
@@ -213,7 +213,7 @@ def test_a_line_to_the_box_that_it_comes_from_is_drawn():
     assert not overlap(route.label, layout.boxes[0])
 
 
-def test_equal_branches_stand_beside_each_other_in_their_order():
+def test_equal_branches_are_side_by_side_in_their_order():
     sizes = [Box(Size(40, 20))] * 5
     label = Size(10, 5)
     fork = [Line(0, branch, label) for branch in (1, 2, 3)]
@@ -225,7 +225,7 @@ def test_equal_branches_stand_beside_each_other_in_their_order():
 
 
 @pytest.mark.parametrize("count", [2, 5, 9])
-def test_branches_with_several_lines_stand_beside_each_other_in_the_order_of_the_first(count):
+def test_branches_with_several_lines_keep_the_order_of_their_first_line(count):
     branches = range(1, count + 1)
     fork = [Line(0, branch, Size(10 * branch, 5)) for branch in branches]
     join = [Line(branch, count + 1, Size(10, 5)) for branch in branches]

@@ -17,7 +17,7 @@ TEXT = """{
 """
 
 
-def test_every_value_has_a_line_and_a_column():
+def test_json_positions_have_line_and_column_of_every_value():
     assert json_positions(TEXT) == {
         "": (1, 1),
         "/vertices": (2, 3),
@@ -32,13 +32,13 @@ def test_every_value_has_a_line_and_a_column():
     }
 
 
-def test_what_is_missing_is_where_it_should_be():
+def test_position_of_a_missing_value_is_that_of_its_parent():
     places = json_positions(TEXT)
     assert place_of(places, "/vertices/0/kind/tool_fqn") == (3, 20)
     assert place_of(places, "/nowhere/at/all") == (1, 1)
 
 
-def test_a_text_that_is_no_json_has_no_places():
+def test_invalid_json_has_no_positions():
     with pytest.raises(ValidationError) as refused:
         json_positions('{"a": 1,}')
     assert refused.value.code == "json_invalid"
@@ -61,7 +61,7 @@ def pointers(value, here=""):
     ),
     st.sampled_from([None, 0, 3]),
 )
-def test_every_part_of_any_document_has_a_place_where_it_is_spelt(value, indent):
+def test_json_positions_point_to_every_value(value, indent):
     text = json.dumps(value, indent=indent, ensure_ascii=False)
     places = json_positions(text)
     assert list(places) == list(pointers(value))

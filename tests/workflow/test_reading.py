@@ -35,14 +35,14 @@ def problems(document):
     return {each["pointer"]: each["message"] for each in caught.value.details["violations"]}
 
 
-def one(**fields):
+def single_vertex(**fields):
     """A document of one vertex, with these fields."""
     document = flow("> a.x")
     document["vertices"][0] |= fields
     return document
 
 
-def test_a_document_is_read_into_values():
+def test_document_is_parsed_into_objects():
     document = read(
         flow("> a.x", "a.ok.sum -> b.x", "b.y = [7]", "b.ok.sum >", post_failure_action="continue")
     )
@@ -60,7 +60,9 @@ def test_a_document_is_read_into_values():
 
 def default_of(value):
     """A document of one vertex with this default value."""
-    return one() | {"default_values": [{"vertex": "a", "input_port": "y", "value": value}]}
+    return single_vertex() | {
+        "default_values": [{"vertex": "a", "input_port": "y", "value": value}]
+    }
 
 
 @pytest.mark.parametrize(
@@ -89,20 +91,24 @@ def test_default_value_is_written_in_the_form_in_which_it_was_read(value, data):
 @pytest.mark.parametrize(
     ("value", "pointer", "message"),
     [
-        ({"one": 1}, "/one", "This has to be an object."),
+        ({"one": 1}, "/one", "Expected an object."),
         ({"one": {"data": 1}}, "/one", "The field `kind` is missing."),
         ({"one": {"kind": "data"}}, "/one", "The field `data` is missing."),
-        ({"one": {"kind": "walrus", "data": "k"}}, "/one/kind", "'walrus' is not one of: data."),
-        ({"many": {}}, "/many", "This has to be a list."),
-        ({"many": [{"kind": "data", "data": 1}, 2]}, "/many/1", "This has to be an object."),
+        (
+            {"one": {"kind": "walrus", "data": "k"}},
+            "/one/kind",
+            "Expected one of data, got 'walrus'.",
+        ),
+        ({"many": {}}, "/many", "Expected a list."),
+        ({"many": [{"kind": "data", "data": 1}, 2]}, "/many/1", "Expected an object."),
         ({"data": 1}, "", "The field `storage` is missing."),
     ],
 )
-def test_default_value_of_another_form_is_refused_with_its_place(value, pointer, message):
+def test_invalid_default_value_is_rejected_with_its_location(value, pointer, message):
     assert problems(default_of(value)) == {f"/default_values/0/value{pointer}": message}
 
 
-def test_without_entry_groups_all_vertices_with_entry_ports_are_one():
+def test_default_group_has_all_vertices_with_entry_ports():
     [group] = read(flow("> a.x", "> b.x", "a.ok.sum -> c.x", "b.ok.sum -> c.y")).groups()
     assert (group.name, group.vertices) == (DEFAULT_GROUP, ("a", "b"))
 
@@ -119,18 +125,18 @@ def test_without_entry_groups_all_vertices_with_entry_ports_are_one():
         ({"_variant_name": "Static"}, EdgeKind.STATIC),
     ],
 )
-def test_the_kind_of_an_edge_has_several_spellings(spelling, kind):
+def test_edge_kind_has_several_spellings(spelling, kind):
     document = flow("> a.x", "a.ok.sum -> b.x")
     document["edges"][0]["kind"] = spelling
     assert read(document).edges[0].kind is kind
 
 
 @pytest.mark.parametrize("kind", [{}, {"variant": "normal", "@variant": "normal"}])
-def test_an_object_names_the_kind_of_an_edge_once(kind):
+def test_edge_kind_object_must_have_one_variant(kind):
     document = flow("> a.x", "a.ok.sum -> b.x")
     document["edges"][0]["kind"] = kind
     assert problems(document) == {
-        "/edges/0/kind": 'This has to be a word, or an object like {"variant": "normal"}.'
+        "/edges/0/kind": 'Expected a string, or an object such as {"variant": "normal"}.'
     }
 
 
@@ -144,30 +150,37 @@ def test_an_object_names_the_kind_of_an_edge_once(kind):
         (None, None),
     ],
 )
-def test_the_action_after_a_failure_has_several_spellings(spelling, action):
-    assert read(one(post_failure_action=spelling)).vertices[0].post_failure_action is action
+def test_failure_action_has_several_spellings(spelling, action):
+    assert (
+        read(single_vertex(post_failure_action=spelling)).vertices[0].post_failure_action is action
+    )
 
 
-def test_a_vertex_may_ask_for_a_registered_key():
-    assert read(one(verifier="registered_key")).vertices[0].verifier is Verifier.REGISTERED_KEY
+def test_vertex_may_require_a_registered_key():
+    assert (
+        read(single_vertex(verifier="registered_key")).vertices[0].verifier
+        is Verifier.REGISTERED_KEY
+    )
 
 
-def test_an_external_verifier_is_refused_in_words():
-    assert problems(one(verifier="external")) == {
-        "/vertices/0/verifier": "No external verifier is supported: `registered_key` has the tool "
-        "sign."
+def test_external_verifier_is_rejected():
+    assert problems(single_vertex(verifier="external")) == {
+        "/vertices/0/verifier": "External verifiers are not supported. `registered_key` "
+        "requires a signature."
     }
 
 
-def test_a_vertex_on_chain_has_no_verifier():
+def test_on_chain_vertex_has_no_verifier():
     on_chain = tool() | {"variant": "on_chain"}
-    assert read(one(kind=on_chain, verifier="none")).vertices[0].kind is VertexKind.ON_CHAIN
-    assert problems(one(kind=on_chain, verifier="registered_key")) == {
+    assert (
+        read(single_vertex(kind=on_chain, verifier="none")).vertices[0].kind is VertexKind.ON_CHAIN
+    )
+    assert problems(single_vertex(kind=on_chain, verifier="registered_key")) == {
         "/vertices/0/verifier": "on-chain vertices cannot configure an off-chain verifier"
     }
 
 
-def test_all_that_has_no_shape_is_told_at_once():
+def test_structural_errors_are_all_reported():
     document = {
         "vertices": [{"name": 1, "kind": {"variant": "of_chain", "tool_fqn": "add"}}, 7],
         "edges": [{"from": {"vertex": "a", "output_variant": "ok"}, "kind": "foreach"}],
@@ -175,39 +188,39 @@ def test_all_that_has_no_shape_is_told_at_once():
         "outputs": None,
     }
     assert problems(document) == {
-        "/vertices/0/name": "This has to be a string.",
-        "/vertices/0/kind/variant": "'of_chain' is not one of: off_chain, on_chain. Did you mean "
-        "off_chain?",
+        "/vertices/0/name": "Expected a string.",
+        "/vertices/0/kind/variant": "Expected one of off_chain, on_chain, got 'of_chain'. Did you "
+        "mean off_chain?",
         "/vertices/0/kind/tool_fqn": "'add' is not a valid FQN: it has no version: '@' is missing. "
         "Write an FQN such as xyz.example.math.add@1.",
-        "/vertices/1": "This has to be an object.",
+        "/vertices/1": "Expected an object.",
         "/edges/0": "The field `to` is missing.",
         "/edges/0/from": "The field `output_port` is missing.",
-        "/edges/0/kind": "'foreach' is not one of: normal, for_each, collect, do_while, break, "
-        "static. Did you mean for_each?",
-        "/default_values": "This has to be a list.",
+        "/edges/0/kind": "Expected one of normal, for_each, collect, do_while, break, "
+        "static, got 'foreach'. Did you mean for_each?",
+        "/default_values": "Expected a list.",
     }
 
 
-def test_the_error_says_the_first_problem_and_how_many_more_there_are():
+def test_error_message_has_the_first_problem_and_the_number_of_others():
     with pytest.raises(ValidationError) as caught:
         read({"vertices": 1, "edges": 2})
-    assert caught.value.message == "This has to be a list. at /vertices (and 1 more)"
+    assert caught.value.message == "Expected a list. at /vertices (and 1 more)"
 
 
 @pytest.mark.parametrize("value", [None, 7, "x", []])
-def test_a_document_is_an_object(value):
-    assert problems(value) == {"": "This has to be an object."}
+def test_document_must_be_an_object(value):
+    assert problems(value) == {"": "Expected an object."}
 
 
-def test_text_that_is_no_json_is_refused_as_such():
+def test_invalid_json_is_rejected():
     with pytest.raises(ValidationError, match="line 1 column 2") as caught:
         read_document("{")
     assert caught.value.code == "json_invalid"
 
 
-def test_an_unknown_field_is_named_and_what_it_may_have_meant():
-    document = one(entry_port=[]) | {"default_value": []}
+def test_unknown_field_is_a_warning_with_a_suggestion():
+    document = single_vertex(entry_port=[]) | {"default_value": []}
     assert [(each.rule, each.pointer, each.severity) for each in warnings(document)] == [
         ("unknown_field", "/default_value", Severity.WARNING),
         ("unknown_field", "/vertices/0/entry_port", Severity.WARNING),
@@ -217,17 +230,17 @@ def test_an_unknown_field_is_named_and_what_it_may_have_meant():
     )
 
 
-def test_who_believes_in_encryption_is_told_that_there_is_none():
+def test_encrypted_field_is_a_warning():
     document = flow("> a.x", "a.ok.sum -> b.x")
     document["edges"][0]["from"]["encrypted"] = True
     [warning] = warnings(document)
     assert warning.pointer == "/edges/0/from/encrypted"
-    assert warning.message.endswith("has no effect. Nothing is encrypted.")
+    assert warning.message.endswith("has no effect. It does not encrypt anything.")
 
 
 @pytest.mark.parametrize("name", ["attempts", "retry_after_ms", "parallel"])
-def test_a_field_of_the_dialect_has_no_effect_outside_it(name):
-    document = one(**{name: 7})
+def test_dialect_field_has_no_effect_outside_the_dialect(name):
+    document = single_vertex(**{name: 7})
     [warning] = warnings(document)
     assert warning.message == (
         f'The field `{name}` is unknown and has no effect. It needs `"dialect": "nexus_tools/1"`.'
@@ -236,7 +249,7 @@ def test_a_field_of_the_dialect_has_no_effect_outside_it(name):
     assert getattr(read(document | DIALECT).vertices[0], name) == 7
 
 
-def test_inputs_and_names_of_outputs_are_of_the_dialect():
+def test_inputs_and_output_names_require_the_dialect():
     names = {"inputs": [{"name": "topic", "to": [{"vertex": "a", "input_port": "x"}]}]}
     document = flow("> a.x", "a.ok.sum >", **names)
     document["outputs"][0]["name"] = "sum"
@@ -246,16 +259,17 @@ def test_inputs_and_names_of_outputs_are_of_the_dialect():
     assert [each.name for each in found.outputs] == ["sum"]
 
 
-def test_in_the_dialect_an_unknown_field_is_an_error():
-    assert problems(one(atempts=2) | DIALECT) == {
+def test_unknown_field_is_an_error_in_the_dialect():
+    assert problems(single_vertex(atempts=2) | DIALECT) == {
         "/vertices/0/atempts": "The field `atempts` is unknown and has no effect. Did you mean "
         "attempts?"
     }
 
 
-def test_an_unknown_dialect_is_an_error():
-    assert problems(one() | {"dialect": "nexus_tools/2"}) == {
-        "/dialect": "'nexus_tools/2' is not one of: nexus_tools/1. Did you mean nexus_tools/1?"
+def test_unknown_dialect_is_an_error():
+    assert problems(single_vertex() | {"dialect": "nexus_tools/2"}) == {
+        "/dialect": "Expected one of nexus_tools/1, got 'nexus_tools/2'. Did you "
+        "mean nexus_tools/1?"
     }
 
 
@@ -263,17 +277,17 @@ def test_an_unknown_dialect_is_an_error():
     ("name", "least", "most"),
     [("attempts", 1, 100), ("parallel", 1, 1_024), ("retry_after_ms", 0, 7_776_000_000)],
 )
-def test_numbers_have_bounds(name, least, most):
+def test_read_document_rejects_numbers_out_of_bounds(name, least, most):
     for value in (least, most):
-        assert getattr(read(one(**{name: value}) | DIALECT).vertices[0], name) == value
+        assert getattr(read(single_vertex(**{name: value}) | DIALECT).vertices[0], name) == value
     for value in (least - 1, most + 1, True, 1.0, "1"):
-        assert problems(one(**{name: value}) | DIALECT) == {
-            f"/vertices/0/{name}": f"This has to be a whole number from {least} to {most}."
+        assert problems(single_vertex(**{name: value}) | DIALECT) == {
+            f"/vertices/0/{name}": f"Expected an integer from {least} to {most}."
         }
 
 
-def test_a_document_is_written_without_what_goes_without_saying():
-    document = one(post_failure_action="Terminate", verifier="none", entry_ports=[])
+def test_canonical_document_omits_defaults():
+    document = single_vertex(post_failure_action="Terminate", verifier="none", entry_ports=[])
     document["edges"] = [
         {"from": {"vertex": "a", "output_variant": "ok", "output_port": "sum"}, "kind": "Normal",
          "to": {"vertex": "a", "input_port": "x"}}
@@ -286,17 +300,17 @@ def test_a_document_is_written_without_what_goes_without_saying():
     )
 
 
-def test_the_digest_is_the_sha_256_of_what_is_written():
+def test_digest_is_the_sha_256_of_the_canonical_document():
     # printf '%s' '{"edges":[],"vertices":[]}' | sha256sum
     assert read({"vertices": [], "edges": []}).digest().hex() == (
         "8fb22e43390e221e5c8afe7bf628286b04b869c2543068f3ae2e3b25b87af13c"
     )
 
 
-def test_two_spellings_of_a_document_have_one_digest():
-    spelled = one(entry_ports=[{"name": "x"}], verifier=None)
-    assert json.dumps(spelled) != json.dumps(one())
-    assert read(spelled).digest() == read(one()).digest()
+def test_equal_documents_have_equal_digests():
+    spelled = single_vertex(entry_ports=[{"name": "x"}], verifier=None)
+    assert json.dumps(spelled) != json.dumps(single_vertex())
+    assert read(spelled).digest() == read(single_vertex()).digest()
 
 
 JSON = st.recursive(

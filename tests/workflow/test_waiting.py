@@ -32,10 +32,10 @@ def document(*, defaults=(), edges=()):
         ((), {WITHIN: "soon"}, {}),
     ],
 )
-def test_what_is_said_is_known(defaults, values, expected):
+def test_waiting_time_follows_from_known_values(defaults, values, expected):
     assert max_waiting_ms(document(defaults=defaults), values) == expected
 
 
-def test_what_another_tool_says_is_not_known():
+def test_waiting_time_from_another_tool_is_unknown():
     edge = Edge(OutputPort("first", "ok", "time"), WITHIN)
     assert max_waiting_ms(document(edges=(edge,)), {}) == {}

@@ -75,19 +75,21 @@ public fun read_mist(self: &Attempt, read_bytes: u64): u64 {
 /// Return the maximum fee for reading, in MIST.
 public fun max_read_mist(self: &Attempt): u64 { self.read_mist(self.max_read_bytes) }
 
-/// Return the bytes that the closing of an attempt rewrites in addition to its invocation.
+/// Return the bytes that a closing rewrites in addition to the invocation.
 public fun record_bytes(): u64 { RECORD_BYTES }
 
-/// Return the fees for settling and for failing an attempt, in MIST, without those for reading and
-/// for the bytes of the answer.
+/// Return the fees for settling and for failing an attempt, in MIST.
 ///
-/// Half of the margin that settling an invocation pays goes to the execution.
+/// They do not include the fees for reading and for the bytes of the answer. Half of the margin
+/// that settling an invocation pays goes to the execution.
 public fun fees_mist(settings: &LeaderSettings, ctx: &TxContext): (u64, u64) {
     let fail_fee_mist = settings.fail_fee_mist(0, ctx);
     (fail_fee_mist + settings.settle_margin_mist() / 2, fail_fee_mist)
 }
 
-/// Return the fee for advancing an execution, in MIST, without those for edges and for the outcome.
+/// Return the fee for advancing an execution, in MIST.
+///
+/// It does not include the fees for edges and for the outcome.
 public fun step_fee_mist(settings: &LeaderSettings, ctx: &TxContext): u64 {
     STEP_GAS_UNITS * ctx.reference_gas_price() + RECORD_BYTES * settings.fee_per_input_byte_mist()
 }

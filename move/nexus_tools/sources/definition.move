@@ -135,8 +135,9 @@ public fun gas_mist(self: &Definition): u64 {
     if (self.function.is_some()) self.function.borrow().gas_mist() else 0
 }
 
-/// Return the longest timeout in ms: `leader_max_ms` if leaders close the invocations, otherwise 90
-/// days.
+/// Return the longest timeout in ms.
+///
+/// It is `leader_max_ms` if leaders close the invocations, otherwise 90 days.
 public fun max_timeout_ms(self: &Definition, leader_max_ms: u64): u64 {
     let is_for_anyone = self.function.is_some_and!(|function| function.is_closable_by_anyone());
     if (is_for_anyone) MAX_DAYS_FOR_ANYONE * DAY_MS else leader_max_ms

@@ -60,7 +60,7 @@ public fun new<W: drop>(
     assert!(gas_mist <= MAX_GAS_MIST, EGasTooHigh);
     assert!(objects.length() <= MAX_OBJECTS, ETooManyArguments);
     assert!(type_arguments.length() <= MAX_TYPE_ARGUMENTS, ETooManyArguments);
-    assert!(type_arguments.all!(|each| each.length() <= MAX_TYPE_BYTES), ETooManyArguments);
+    assert!(type_arguments.all!(|argument| argument.length() <= MAX_TYPE_BYTES), ETooManyArguments);
     let witness = type_name::with_original_ids<W>();
     Function { witness, type_arguments, objects, gas_mist, closable_by_anyone }
 }

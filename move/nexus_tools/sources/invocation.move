@@ -39,7 +39,7 @@ use sui::sui::SUI;
 
 // === Errors ===
 
-/// The tool is suspended, unregistered or claimed, so it accepts no new invocations.
+/// The tool is suspended, unregistered or claimed: it accepts no invocations.
 const EToolNotActive: u64 = 0;
 /// The tool changed after you read it: read it again.
 const EToolChanged: u64 = 1;
@@ -51,7 +51,7 @@ const ELeaderNotAccepted: u64 = 3;
 const ELeaderNotActive: u64 = 4;
 /// The same leader is named twice.
 const ESameLeader: u64 = 5;
-/// The inputs are larger than the registry's `max_ports_bytes`: use remote values.
+/// The inputs are larger than `max_ports_bytes`: use remote values.
 const EInputsTooLarge: u64 = 6;
 /// `max_outcome_bytes` is larger than the registry's `max_ports_bytes`.
 const EOutcomeLimitTooLarge: u64 = 7;
@@ -69,20 +69,19 @@ const ENotResponsible: u64 = 12;
 const ENotWorker: u64 = 13;
 /// The leader is suspended: top up its collateral.
 const ELeaderSuspended: u64 = 14;
-/// The leader's window has not started: an earlier leader may still close the invocation.
+/// The leader's window has not started: an earlier leader may still close it.
 const ETooEarly: u64 = 15;
 /// The windows are not over: a leader may still close the invocation.
 const ENotExpired: u64 = 16;
 /// The outcome is larger than `max_outcome_bytes`: fail with the reason `output_too_large`.
 const EOutcomeTooLarge: u64 = 17;
-/// The tool's signature, or a call of its function, is required: use `signed_outcome::settle` or
-/// `on_chain_call`.
+/// The tool must sign or be called: use `signed_outcome` or `on_chain_call`.
 const ESignatureOrCallRequired: u64 = 18;
-/// A newer version of the package made the invocation: close it with that version.
+/// A newer version of the package made the invocation: use that one.
 const EWrongVersion: u64 = 19;
 /// Only the requester can delete the invocation.
 const ENotRequester: u64 = 20;
-/// The invocation is not closed: delete it after it is settled, failed or expired.
+/// The invocation is not closed: delete it after that.
 const ENotClosed: u64 = 21;
 /// The invocation belongs to an execution, and only the execution can delete it.
 const EIsAttempt: u64 = 22;
@@ -196,23 +195,21 @@ public struct Invocation has key {
     settlement: Settlement,
     /// The revision of the tool that the requester read.
     tool_revision: u64,
-    /// The version of the package that made the request. This version or a later one closes it.
+    /// The version of the package that made the request. It or a later one closes it.
     version: u64,
-    /// The payment until the invocation is closed. An attempt holds the rest until its execution
-    /// withdraws it.
+    /// The payment until the closing. An attempt holds the rest until its withdrawal.
     payment: Balance<SUI>,
     state: State,
 }
 
 // === Public functions ===
 
-/// Request an invocation of `tool` by one leader, share it, and return its ID.
-///
-/// The revisions are those of the settings and of the tool that the requester read, and `payment`
-/// must be exactly the `quote`. So the requester pays only what it agreed to. Aborts with
-/// `ESettingsChanged`, `EToolNotActive`, `EToolChanged`, `ELeaderNotAccepted`, `ELeaderNotActive`,
-/// `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EOutcomeLimitTooSmall`, `EToolWithoutKey`,
-/// `EWrongPayment` or `leader_registry::ENotAccepting`.
+/// Request an invocation of `tool` by one leader, share it, and return its ID. The revisions are
+/// those of the settings and of the tool that the requester read, and `payment` must be exactly the
+/// `quote`. So the requester pays only what it agreed to. Aborts with `ESettingsChanged`,
+/// `EToolNotActive`, `EToolChanged`, `ELeaderNotAccepted`, `ELeaderNotActive`, `EInputsTooLarge`,
+/// `EOutcomeLimitTooLarge`, `EOutcomeLimitTooSmall`, `EToolWithoutKey`, `EWrongPayment` or
+/// `leader_registry::ENotAccepting`.
 public fun request(
     registry: &LeaderRegistry,
     settings_revision: u64,
@@ -240,7 +237,7 @@ public fun request(
     )
 }
 
-/// Request an invocation by a leader and a backup, which may close it after the first window.
+/// Request an invocation by a leader and a backup. The backup may close it after the first window.
 /// Aborts with `ESameLeader`, and as `request` does.
 public fun request_with_backup(
     registry: &LeaderRegistry,
@@ -271,10 +268,9 @@ public fun request_with_backup(
     )
 }
 
-/// Store the tool's answer, pay the tool and the sender, and refund the rest.
-///
-/// The sender must be a worker of the leader. Returns false and changes nothing if the invocation
-/// is closed or all windows are over, so that one lost race does not abort a batch. Aborts with
+/// Store the tool's answer, pay the tool and the sender, and refund the rest. The sender must be a
+/// worker of the leader. Returns false and changes nothing if the invocation is closed or all
+/// windows are over, so that one lost race does not abort a batch. Aborts with
 /// `ESignatureOrCallRequired`, `ENotResponsible`, `ENotWorker`, `ELeaderSuspended`, `ETooEarly` or
 /// `EOutcomeTooLarge`.
 public fun settle(
@@ -289,12 +285,11 @@ public fun settle(
     self.settle_answer(leader, variant, ports, 0, clock, ctx)
 }
 
-/// Store a reason why the invocation has no answer, pay the sender, and refund the rest.
-///
-/// The sender must be a worker of the leader. The event contains `detail`, which is stored only if
-/// another run may read it. Returns false as `settle` does, and also after the next window has
-/// started, because the next leader may be about to settle. Aborts with `ENotResponsible`,
-/// `ENotWorker`, `ELeaderSuspended`, `ETooEarly`, and as `failure::check` does.
+/// Store a reason why the invocation has no answer, pay the sender, and refund the rest. The sender
+/// must be a worker of the leader. The event contains `detail`, which is stored only if another run
+/// may read it. Returns false as `settle` does, and also after the next window has started, because
+/// the next leader may be about to settle. Aborts with `ENotResponsible`, `ENotWorker`,
+/// `ELeaderSuspended`, `ETooEarly`, and as `failure::check` does.
 public fun fail(
     self: &mut Invocation,
     leader: &Leader,
@@ -306,13 +301,13 @@ public fun fail(
     failure::check(&reason, &detail);
     if (!self.authorize(leader, clock, ctx)) return false;
     let (leader, failed_at_ms) = (object::id(leader), clock.timestamp_ms());
-    let next = self.leaders.find_index!(|each| each == leader).destroy_some() + 1;
+    let next = self.leaders.find_index!(|id| id == leader).destroy_some() + 1;
     let next_at_ms = self.requested_at_ms + next * self.window_ms;
     if (next < self.leaders.length() && failed_at_ms >= next_at_ms) return false;
-    let is_kept = self.stores_failure_detail && detail.length() <= self.max_outcome_bytes;
-    let kept = if (is_kept) detail else b"".to_string();
-    self.state = state::failed(reason, kept, leader, failed_at_ms);
-    let fee_mist = self.fail_fee_mist + kept.length() * self.fee_per_outcome_byte_mist;
+    let is_stored = self.stores_failure_detail && detail.length() <= self.max_outcome_bytes;
+    let stored = if (is_stored) detail else b"".to_string();
+    self.state = state::failed(reason, stored, leader, failed_at_ms);
+    let fee_mist = self.fail_fee_mist + stored.length() * self.fee_per_outcome_byte_mist;
     payment::pay(self.payment.split(fee_mist), ctx.sender());
     event::emit(InvocationFailed {
         invocation: object::id(self),
@@ -330,8 +325,8 @@ public fun fail(
     true
 }
 
-/// Mark the invocation as expired because no leader closed it in time, and refund the whole
-/// payment. Aborts with `EAlreadyClosed` or `ENotExpired`.
+/// Mark the invocation as expired, and refund the whole payment. Anyone may call this after the
+/// last window. Aborts with `EAlreadyClosed` or `ENotExpired`.
 public fun expire(self: &mut Invocation, clock: &Clock) {
     assert!(!self.is_closed(), EAlreadyClosed);
     assert!(clock.timestamp_ms() >= self.expires_at_ms(), ENotExpired);
@@ -347,8 +342,7 @@ public fun expire(self: &mut Invocation, clock: &Clock) {
     self.refund();
 }
 
-/// Delete a closed invocation. The sender receives the storage rebate. Aborts with `EIsAttempt`,
-/// `ENotRequester` or `ENotClosed`.
+/// Delete a closed invocation. Aborts with `EIsAttempt`, `ENotRequester` or `ENotClosed`.
 public fun delete(self: Invocation, ctx: &TxContext) {
     assert!(self.attempt.is_none(), EIsAttempt);
     assert!(self.requester == ctx.sender(), ENotRequester);
@@ -358,10 +352,8 @@ public fun delete(self: Invocation, ctx: &TxContext) {
 
 // === Public functions: attempts ===
 
-/// Request an attempt by leaders that the tool accepts, and share it.
-///
-/// Only a package with a `Permit` can do so. It must check the terms that `request` checks. Returns
-/// the ID and the size of the object in bytes.
+/// Request an attempt, share it, and return its ID and its size in bytes. Only a package with a
+/// `Permit` can do so. It must check the terms that `request` checks.
 public fun request_attempt(
     _: Permit,
     attempt: Attempt,
@@ -393,16 +385,14 @@ public fun request_attempt(
     (id, bytes)
 }
 
-/// Withdraw the remaining payment of an attempt. The `UID` proves which execution asks. Aborts with
-/// `EWrongExecution` or `ENotClosed`.
+/// Withdraw the rest of an attempt's payment. Aborts with `EWrongExecution` or `ENotClosed`.
 public fun withdraw_remainder(self: &mut Invocation, execution: &UID): Balance<SUI> {
     self.check_execution(execution);
     assert!(self.is_closed(), ENotClosed);
     self.payment.withdraw_all()
 }
 
-/// Delete an attempt whose payment was withdrawn. The `UID` proves which execution asks. Aborts
-/// with `EWrongExecution`.
+/// Delete an attempt of the execution. Aborts with `EWrongExecution`.
 public fun delete_attempt(self: Invocation, execution: &UID) {
     self.check_execution(execution);
     self.destroy();
@@ -410,10 +400,8 @@ public fun delete_attempt(self: Invocation, execution: &UID) {
 
 // === Views ===
 
-/// Return the maximum cost of an invocation in MIST, at the gas price of the epoch.
-///
-/// It is the price and the leader's fees for an outcome of `max_outcome_bytes`. `input_bytes` is
-/// the `size` of the inputs.
+/// Return the maximum cost of an invocation in MIST, at the gas price of the epoch. It is the price
+/// and the leader's fees for `max_outcome_bytes`. `input_bytes` is the `size` of the inputs.
 public fun quote(
     registry: &LeaderRegistry,
     tool: &Tool,
@@ -470,7 +458,7 @@ public fun state(self: &Invocation): &State { &self.state }
 /// Abort with `EWrongExecution` unless it is an attempt of the execution.
 public(package) fun check_execution(self: &Invocation, execution: &UID) {
     let execution = execution.to_inner();
-    assert!(self.attempt.is_some_and!(|each| each.execution() == execution), EWrongExecution);
+    assert!(self.attempt.is_some_and!(|attempt| attempt.execution() == execution), EWrongExecution);
 }
 
 /// Settle with an answer to inputs, of which `read_bytes` were read on chain. Aborts and returns as
@@ -530,8 +518,7 @@ fun destroy(self: Invocation) {
     id.delete();
 }
 
-/// Return the ID of a leader that an invocation of the tool may name. Aborts with
-/// `ELeaderNotAccepted` or `ELeaderNotActive`.
+/// Return the leader's ID. Aborts with `ELeaderNotAccepted` or `ELeaderNotActive`.
 fun accepted_leader(tool: &Tool, leader: &Leader): ID {
     let id = object::id(leader);
     assert!(tool.accepts(id), ELeaderNotAccepted);
@@ -647,9 +634,7 @@ fun create(
     invocation
 }
 
-/// Return whether the sender may now close the invocation for the leader. Returns false if no one
-/// may close it any more.
-///
+/// Return whether the sender may now close the invocation for the leader. False if no one may.
 /// Aborts with `EWrongVersion`, `ENotResponsible`, `ENotWorker`, `ELeaderSuspended` or `ETooEarly`.
 fun authorize(
     self: &Invocation,
@@ -703,7 +688,7 @@ fun record_answer(
     self.refund();
 }
 
-/// Pay the rest of the payment to the requester. An attempt holds it for its execution.
+/// Pay the rest to the requester. An attempt holds it for its execution.
 fun refund(self: &mut Invocation) {
     if (self.attempt.is_none()) payment::pay(self.payment.withdraw_all(), self.requester);
 }

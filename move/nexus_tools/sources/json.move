@@ -123,9 +123,9 @@ public fun read_string(json: &vector<u8>): String {
         assert!(i < n, ENotString);
         let escape = text[i];
         i = i + 1;
-        let (is_short, place) = escapes.index_of(&escape);
+        let (is_short, index) = escapes.index_of(&escape);
         if (is_short) {
-            read.push_back(escaped[place]);
+            read.push_back(escaped[index]);
             continue
         };
         assert!(escape == 0x75, ENotString); // u
@@ -149,11 +149,11 @@ public fun read_string(json: &vector<u8>): String {
 
 /// Return the text without surrounding white space.
 fun trimmed(json: &vector<u8>): vector<u8> {
-    let (mut begin, mut end) = (0, json.length());
-    while (begin < end && is_space(json[begin])) begin = begin + 1;
-    while (end > begin && is_space(json[end - 1])) end = end - 1;
-    if (begin == 0 && end == json.length()) return *json;
-    vector::tabulate!(end - begin, |i| json[begin + i])
+    let (mut start, mut end) = (0, json.length());
+    while (start < end && is_space(json[start])) start = start + 1;
+    while (end > start && is_space(json[end - 1])) end = end - 1;
+    if (start == 0 && end == json.length()) return *json;
+    vector::tabulate!(end - start, |i| json[start + i])
 }
 
 fun is_space(byte: u8): bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
@@ -185,10 +185,10 @@ fun escaped(text: &vector<u8>): vector<u8> {
             json.push_back(byte);
             return
         };
-        let (is_short, place) = escaped.index_of(&byte);
+        let (is_short, index) = escaped.index_of(&byte);
         if (is_short) {
             json.push_back(BACKSLASH);
-            json.push_back(escapes[place]);
+            json.push_back(escapes[index]);
         } else {
             json.append(b"\\u00");
             json.push_back(0x30 + (byte >> 4));

@@ -153,8 +153,10 @@ public fun configure(
     event::emit(LeaderSettingsChanged { settings });
 }
 
-/// Move the registry to this version of the package, after an upgrade. Older versions then refuse
-/// it. Aborts with `owner::ENotOwner` or `version::EAlreadyMigrated`.
+/// Move the registry to this version of the package, after an upgrade.
+///
+/// Older versions then refuse to change it. Aborts with `owner::ENotOwner` or
+/// `version::EAlreadyMigrated`.
 public fun migrate(self: &mut LeaderRegistry, admin: &Admin, ctx: &TxContext) {
     admin.check(ctx);
     let registry = object::id(self);
@@ -163,7 +165,9 @@ public fun migrate(self: &mut LeaderRegistry, admin: &Admin, ctx: &TxContext) {
 
 // === Views ===
 
-/// Return the ID of the leader with this index, counted from 0, even if it is not registered yet.
+/// Return the ID of the leader with this index, counted from 0.
+///
+/// The leader need not be registered yet.
 public fun leader_id(self: &LeaderRegistry, index: u64): ID {
     derived_object::derive_address(object::id(self), index).to_id()
 }
@@ -190,7 +194,9 @@ public fun fail_fee_mist(self: &LeaderSettings, input_bytes: u64, ctx: &TxContex
         + self.fee_per_input_byte_mist * input_bytes
 }
 
-/// Return the leader's fee for settling it, in MIST, without the fee for the bytes of the answer.
+/// Return the leader's fee for settling an invocation, in MIST.
+///
+/// It does not include the fee for the bytes of the answer.
 public fun settle_fee_mist(self: &LeaderSettings, input_bytes: u64, ctx: &TxContext): u64 {
     self.fail_fee_mist(input_bytes, ctx) + self.settle_margin_mist
 }
@@ -204,7 +210,7 @@ public fun fee_per_input_byte_mist(self: &LeaderSettings): u64 { self.fee_per_in
 /// Return the additional fee for each byte of the answer, in MIST.
 public fun fee_per_outcome_byte_mist(self: &LeaderSettings): u64 { self.fee_per_outcome_byte_mist }
 
-/// Return the time that each leader's window has in addition to the tool's timeout, in ms.
+/// Return the time that a leader's window has in addition to the tool's timeout, in ms.
 public fun grace_ms(self: &LeaderSettings): u64 { self.grace_ms }
 
 /// Return the maximum size of an invocation's inputs, and of its outcome, in bytes.
@@ -213,7 +219,9 @@ public fun max_ports_bytes(self: &LeaderSettings): u64 { self.max_ports_bytes }
 /// Return the number of changes of the settings.
 public fun revision(self: &LeaderSettings): u64 { self.revision }
 
-/// Abort with `version::EWrongVersion` if the registry belongs to another version of the package.
+/// Abort unless the registry belongs to this version of the package.
+///
+/// The error is `version::EWrongVersion`.
 public fun check_version(self: &LeaderRegistry) { self.version.check() }
 
 /// Abort with `ENotAccepting` if new leaders and invocations are not accepted.

@@ -167,19 +167,19 @@ public fun get_address(self: &Call, name: vector<u8>): address {
 /// Return a list of numbers. Aborts with `value::EUnknownPort` or `value::ENotAList`, and as
 /// `json::read_u64` does.
 public fun get_u64s(self: &Call, name: vector<u8>): vector<u64> {
-    self.get(name).elements().map_ref!(|each| json::read_u64(each))
+    self.get(name).elements().map_ref!(|element| json::read_u64(element))
 }
 
 /// Return a list of strings. Aborts with `value::EUnknownPort` or `value::ENotAList`, and as
 /// `json::read_string` does.
 public fun get_strings(self: &Call, name: vector<u8>): vector<String> {
-    self.get(name).elements().map_ref!(|each| json::read_string(each))
+    self.get(name).elements().map_ref!(|element| json::read_string(element))
 }
 
 /// Return a list of addresses. Aborts with `value::EUnknownPort` or `value::ENotAList`, and as
 /// `json::read_address` does.
 public fun get_addresses(self: &Call, name: vector<u8>): vector<address> {
-    self.get(name).elements().map_ref!(|each| json::read_address(each))
+    self.get(name).elements().map_ref!(|element| json::read_address(element))
 }
 
 // === Private functions ===

@@ -1,5 +1,6 @@
-/// A list of up to 16 different addresses or IDs: the operators of a tool, the leaders that it
-/// accepts, or the workers of a leader.
+/// A list of up to 16 different addresses or IDs.
+///
+/// Tools list their operators and the leaders that they accept. Leaders list their workers.
 module nexus_tools::roster;
 
 // === Errors ===

@@ -30,11 +30,11 @@ const DOMAIN: vector<u8> = b"nexus_tools::outcome";
 
 // === Public functions ===
 
-/// Settle with the answer, and with its Ed25519 signature by one of the keys that the tool had when
-/// the invocation was requested.
+/// Settle with the answer and the tool's Ed25519 signature of it.
 ///
-/// The signed bytes are the `message`. Aborts with `EIsAttempt`, `EWrongKey` or
-/// `EInvalidSignature`, and as `invocation::settle` does.
+/// The key must be one of those that the tool had when the invocation was requested. The signed
+/// bytes are the `message`. Aborts with `EIsAttempt`, `EWrongKey` or `EInvalidSignature`, and as
+/// `invocation::settle` does.
 public fun settle(
     invocation: &mut Invocation,
     leader: &Leader,

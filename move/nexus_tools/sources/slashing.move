@@ -1,5 +1,7 @@
-/// Slashing by the admin: burn collateral of a tool or a leader that harms others, in two steps,
-/// even while it is unregistered. See `collateral`.
+/// Slashing by the admin.
+///
+/// The admin burns collateral of a tool or a leader that harms others, in two steps, even while it
+/// is unregistered. See `collateral`.
 module nexus_tools::slashing;
 
 use nexus_tools::admin::Admin;

@@ -33,8 +33,10 @@ const MARGIN_MS: u64 = 24 * 60 * 60 * 1000;
 /// The one-time witness of this module.
 public struct WAITING has drop {}
 
-/// The witness of `ask`, which has the ports `answerer`, `question` and optionally `timeout_ms`. By
-/// default it waits as long as possible.
+/// The witness of `ask`.
+///
+/// The tool has the ports `answerer`, `question` and optionally `timeout_ms`. By default it waits
+/// as long as possible.
 public struct Ask has drop {}
 
 /// The witness of `wait`, which has the port `until_ms` or `duration_ms`.
@@ -95,8 +97,8 @@ use fun max_wait_ms as Call.max_wait_ms;
 
 /// Return the longest wait in ms that leaves enough time to close the invocation.
 fun max_wait_ms(call: &Call): u64 {
-    let whole_ms = call.expires_at_ms() - call.requested_at_ms();
-    whole_ms - whole_ms.min(MARGIN_MS)
+    let total_ms = call.expires_at_ms() - call.requested_at_ms();
+    total_ms - total_ms.min(MARGIN_MS)
 }
 
 use fun check_time as Call.check_time;
@@ -105,8 +107,8 @@ use fun check_time as Call.check_time;
 /// wait, has passed since the request.
 fun check_time(call: &Call, wait_ms: u64, clock: &Clock): u64 {
     let now_ms = clock.timestamp_ms();
-    let passed_ms = now_ms - call.requested_at_ms();
-    assert!(passed_ms >= wait_ms.min(call.max_wait_ms()), ETooEarly);
+    let elapsed_ms = now_ms - call.requested_at_ms();
+    assert!(elapsed_ms >= wait_ms.min(call.max_wait_ms()), ETooEarly);
     now_ms
 }
 

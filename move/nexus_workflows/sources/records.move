@@ -33,7 +33,7 @@ const GATHERED: u8 = 2;
 /// The bytes of records in storage, without the numbers of their paths.
 const RUN_BYTES: u64 = 316;
 const INSTANCE_BYTES: u64 = 293;
-const MARK_BYTES: u64 = 287;
+const MARK_BYTES: u64 = 289;
 const NUMBER_BYTES: u64 = 4;
 const DELIVERY_BYTES: u64 = 9;
 const CURSOR_BYTES: u64 = 12;

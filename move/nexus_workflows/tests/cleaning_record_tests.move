@@ -5,7 +5,7 @@ module nexus_workflows::cleaning_record_tests;
 
 use nexus_tools::invocation::{Self, Invocation};
 use nexus_tools::run;
-use nexus_tools::test_runner::{field, port, told};
+use nexus_tools::test_runner::{field, port, event_bytes};
 use nexus_tools::value;
 use nexus_workflows::cleaning;
 use nexus_workflows::execution_runner::{
@@ -76,12 +76,12 @@ fun owner_removes_each_kind_of_record() {
         stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| {
             cleaning::clean_invocation(execution, deleted, clock, ctx);
             assert_eq!(execution.is_empty(), invocations.is_empty());
-            let mut fields = sui::bcs::new(told<invocation::InvocationDeleted>());
+            let mut fields = sui::bcs::new(event_bytes<invocation::InvocationDeleted>());
             assert_eq!(fields.peel_address().to_id(), invocation);
         });
     };
     stage.delete_execution(BOB, id);
-    assert_eq!(told<cleaning::ExecutionDeleted>(), vector[field(id), field(BOB)].flatten());
+    assert_eq!(event_bytes<cleaning::ExecutionDeleted>(), vector[field(id), field(BOB)].flatten());
     stage.end();
 }
 
@@ -106,7 +106,7 @@ fun anyone_removes_all_records_after_7_days() {
     });
     stage.delete_execution(EVE, id);
     // The event names the owner, not the sender.
-    assert_eq!(told<cleaning::ExecutionDeleted>(), vector[field(id), field(BOB)].flatten());
+    assert_eq!(event_bytes<cleaning::ExecutionDeleted>(), vector[field(id), field(BOB)].flatten());
     stage.end();
 }
 

@@ -3,7 +3,7 @@
 module nexus_workflows::cleaning_tests;
 
 use nexus_tools::invocation::Invocation;
-use nexus_tools::test_runner::{field, told};
+use nexus_tools::test_runner::{field, event_bytes};
 use nexus_workflows::cleaning;
 use nexus_workflows::execution::Execution;
 use nexus_workflows::schedule_runner::{Self, Stage, hourly};
@@ -100,7 +100,7 @@ fun anyone_cleans_and_deletes_after_7_days() {
         cleaning::clean_marks(execution, 0, vector[], 0, 0, vector[0], clock, ctx);
     });
     stage.delete_execution(EVE, execution);
-    assert_eq!(told<cleaning::ExecutionDeleted>(), vector[field(execution), field(BOB)].flatten());
+    assert_eq!(event_bytes<cleaning::ExecutionDeleted>(), vector[field(execution), field(BOB)].flatten());
     stage.end();
 }
 

@@ -11,11 +11,11 @@ const NUMBER: u64 = 0;
 const VERTEX: u64 = 1;
 const INPUT: u64 = 2;
 const KIND: u64 = 3;
-const KEEPS: u64 = 4;
+const PREFIX_LENGTH: u64 = 4;
 const ZEROS: u64 = 5;
 const SCOPE: u64 = 6;
 const ELEMENT: u64 = 7;
-const LEFT: u64 = 8;
+const LEFT_REGION: u64 = 8;
 const ROUND: u64 = 9;
 const EACH: u64 = 0;
 const ENTER: u64 = 1;
@@ -37,7 +37,7 @@ fun check_rejects_an_edge_to_a_missing_port() {
 
 #[test, expected_failure(abort_code = dag::EInvalidPlan)]
 fun check_rejects_a_prefix_beyond_the_shared_blocks() {
-    publish_with(AGAIN, KEEPS, 1);
+    publish_with(AGAIN, PREFIX_LENGTH, 1);
 }
 
 #[test, expected_failure(abort_code = dag::EInvalidPlan)]
@@ -127,7 +127,7 @@ fun check_rejects_a_break_that_stays() {
 
 #[test, expected_failure(abort_code = dag::EInvalidPlan)]
 fun check_rejects_leaving_a_region_without_collect() {
-    publish_with(COLLECT, LEFT, NONE);
+    publish_with(COLLECT, LEFT_REGION, NONE);
 }
 
 #[test, expected_failure(abort_code = dag::EInvalidPlan)]
@@ -137,17 +137,17 @@ fun check_rejects_a_collect_that_splits_a_list() {
 
 #[test, expected_failure(abort_code = dag::EInvalidPlan)]
 fun check_rejects_a_collect_from_another_region() {
-    publish_with(COLLECT, LEFT, 1);
+    publish_with(COLLECT, LEFT_REGION, 1);
 }
 
 #[test, expected_failure(abort_code = dag::EInvalidPlan)]
 fun check_rejects_a_collect_from_a_loop() {
-    publish_with(BREAK, LEFT, 2);
+    publish_with(BREAK, LEFT_REGION, 2);
 }
 
 #[test, expected_failure(abort_code = dag::EInvalidPlan)]
 fun check_rejects_a_collect_that_enters_a_block() {
-    publish_with(ENTER, LEFT, 0);
+    publish_with(ENTER, LEFT_REGION, 0);
 }
 
 #[test, expected_failure(abort_code = dag::EInvalidPlan)]
@@ -264,7 +264,7 @@ fun check_rejects_a_list_with_another_target() {
 #[test, expected_failure(abort_code = dag::EInvalidPlan)]
 fun check_rejects_a_list_of_another_region() {
     let mut columns = columns();
-    *&mut columns.collect_edges()[1][LEFT] = 0;
+    *&mut columns.collect_edges()[1][LEFT_REGION] = 0;
     columns.publish();
 }
 

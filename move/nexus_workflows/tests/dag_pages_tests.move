@@ -2,7 +2,7 @@
 #[test_only]
 module nexus_workflows::dag_pages_tests;
 
-use nexus_tools::test_runner::{field, told};
+use nexus_tools::test_runner::{field, event_bytes};
 use nexus_tools::value;
 use nexus_workflows::dag::{Self, Dag, DagPublished};
 use nexus_workflows::dag_runner::{add_blocks, add_vertices, dag_tx, draft, start, with_draft};
@@ -31,7 +31,7 @@ fun publish_accepts_two_pages_of_vertices_and_blocks() {
         fields.append(field(65u64));
         dag.publish(ctx);
         name.share();
-        assert_eq!(told<DagPublished>(), fields);
+        assert_eq!(event_bytes<DagPublished>(), fields);
     });
     let dag = runner.next_tx(ALICE).take_immutable<Dag>();
     assert_eq!(*dag.group(0), vector[64]);

@@ -5,7 +5,7 @@ module nexus_workflows::dag_registry_tests;
 use nexus_tools::admin::Admin;
 use nexus_tools::owner;
 use nexus_tools::permit;
-use nexus_tools::test_runner::{Self, Runner, field, told};
+use nexus_tools::test_runner::{Self, Runner, field, event_bytes};
 use nexus_workflows::dag_registry::{Self, DagRegistry};
 use nexus_workflows::dag_runner::{create_registry, dag_tx, draft, draft_version, start};
 use std::unit_test::assert_eq;
@@ -21,8 +21,8 @@ const ADD: vector<u8> = b"xyz.example.add@1";
 fun create_emits_an_event() {
     let mut runner = test_runner::start();
     create_registry(&mut runner);
-    let told_created = told<dag_registry::DagRegistryCreated>();
-    dag_tx!(&mut runner, ALICE, |dags, _, _| assert_eq!(told_created, field(object::id(dags))));
+    let created_event = event_bytes<dag_registry::DagRegistryCreated>();
+    dag_tx!(&mut runner, ALICE, |dags, _, _| assert_eq!(created_event, field(object::id(dags))));
     runner.end();
 }
 
@@ -40,11 +40,11 @@ fun migrate_updates_an_older_version() {
     let mut runner = start();
     dag_tx!(&mut runner, ADMIN, |dags, _, _| dags.set_version_for_testing(0));
     migrate!(&mut runner, ADMIN);
-    let told_migrated = told<dag_registry::DagRegistryMigrated>();
+    let migrated_event = event_bytes<dag_registry::DagRegistryMigrated>();
     dag_tx!(&mut runner, ALICE, |dags, tools, ctx| {
         let mut fields = field(object::id(dags));
         fields.append(field(1u64));
-        assert_eq!(told_migrated, fields);
+        assert_eq!(migrated_event, fields);
         let (dag, name) = draft(dags, tools, ctx);
         dag.save_draft(ctx);
         name.share();

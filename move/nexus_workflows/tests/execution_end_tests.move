@@ -6,7 +6,7 @@ use nexus_tools::invocation::Invocation;
 use nexus_tools::leader::Leader;
 use nexus_tools::leader_registry::{Self, LeaderRegistry};
 use nexus_tools::run;
-use nexus_tools::test_runner::{field, port, told};
+use nexus_tools::test_runner::{field, port, event_bytes};
 use nexus_tools::version;
 use nexus_workflows::dag::Dag;
 use nexus_workflows::execution;
@@ -110,7 +110,7 @@ fun start_scheduled_returns_the_stored_bytes() {
         field(START_MS + LASTS_MS),
         change(vector[run::new(0, vector[])], vector[], vector[], vector[]),
     ].flatten();
-    assert_eq!(told<execution::ExecutionStarted>(), started);
+    assert_eq!(event_bytes<execution::ExecutionStarted>(), started);
     stage.execution_tx!(EVE, id, |execution, _, _, _, _, _| {
         assert_eq!(execution.owner(), BOB);
         let a = b"a".to_ascii_string();

@@ -7,7 +7,7 @@
 #[test_only]
 module nexus_workflows::execution_money_tests;
 
-use nexus_tools::test_runner::{assert_paid_at_most, field, port, text, told};
+use nexus_tools::test_runner::{assert_paid_at_most, field, port, text, event_bytes};
 use nexus_tools::value::{Self, Ports};
 use nexus_workflows::dag;
 use nexus_workflows::execution;
@@ -92,7 +92,7 @@ fun owner_pays_for_storage_and_answer_and_receives_the_rest() {
             field(87_564_300u64),
             field(1_000_000u64),
         ].flatten();
-        assert_eq!(told<execution::ExecutionEnded>(), ended);
+        assert_eq!(event_bytes<execution::ExecutionEnded>(), ended);
     });
     stage.end();
 }
@@ -126,7 +126,7 @@ fun request_emits_underfunded_when_one_mist_is_missing() {
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
         assert!(!execution.request(dag, tool, leader, 0, vector[], clock, ctx));
         let short = vector[field(id), field(BOB), field(REQUEST_MIST), field(REQUEST_MIST - 1)];
-        assert_eq!(told<execution::ExecutionUnderfunded>(), short.flatten());
+        assert_eq!(event_bytes<execution::ExecutionUnderfunded>(), short.flatten());
         assert_eq!(execution.funds_mist(), REQUEST_MIST - 1);
         assert_paid_at_most(LEE, 0);
     });
@@ -272,7 +272,7 @@ fun advance_waits_until_the_funds_cover_its_effects() {
     stage.closed_tx!(EVE, id, |execution, dag, invocation, clock, ctx| {
         assert!(!execution.advance(dag, invocation, clock, ctx));
         let short = vector[field(id), field(BOB), field(12_277_000u64), field(12_276_999u64)];
-        assert_eq!(told<execution::ExecutionUnderfunded>(), short.flatten());
+        assert_eq!(event_bytes<execution::ExecutionUnderfunded>(), short.flatten());
         // No payment was taken.
         assert_eq!(invocation.payment_mist(), STEP_MIST);
         assert_eq!(execution.funds_mist(), 11_076_999);
@@ -294,7 +294,7 @@ fun cancel_refunds_all_funds_that_are_not_in_flight() {
     stage.execution_tx!(BOB, id, |execution, _, _, _, clock, ctx| {
         execution.cancel(clock, ctx);
         let refunded = vector[field(id), field(BOB), field(FUNDS_MIST - REQUESTED_MIST)];
-        assert_eq!(told<execution::ExecutionRefunded>(), refunded.flatten());
+        assert_eq!(event_bytes<execution::ExecutionRefunded>(), refunded.flatten());
         assert_eq!(execution.funds_mist(), 0);
         assert_paid_at_most(BOB, FUNDS_MIST - REQUESTED_MIST);
     });
@@ -383,7 +383,7 @@ fun request_iterations_emits_underfunded_when_funds_cover_none() {
         let n = execution.request_iterations(dag, tool, leader, 1, vector[], 32, clock, ctx);
         assert_eq!(n, 0);
         let short = vector[field(id), field(BOB), field(ITERATION_MIST), field(ITERATION_MIST - 1)];
-        assert_eq!(told<execution::ExecutionUnderfunded>(), short.flatten());
+        assert_eq!(event_bytes<execution::ExecutionUnderfunded>(), short.flatten());
         assert_eq!(execution.funds_mist(), ITERATION_MIST - 1);
     });
     stage.refill(id, 1);
@@ -436,7 +436,7 @@ fun gather_waits_until_the_funds_cover_its_effects() {
     stage.execution_tx!(EVE, id, |execution, dag, _, _, clock, ctx| {
         assert!(!execution.gather(dag, 0, vector[], clock, ctx));
         let short = vector[field(id), field(BOB), field(10_985_800u64), field(10_985_799u64)];
-        assert_eq!(told<execution::ExecutionUnderfunded>(), short.flatten());
+        assert_eq!(event_bytes<execution::ExecutionUnderfunded>(), short.flatten());
         assert_eq!(event::events_by_type<execution::RegionGathered>().length(), 0);
         assert_eq!(execution.funds_mist(), 10_985_799);
         assert_paid_at_most(EVE, 0);

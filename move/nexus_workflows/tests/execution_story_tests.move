@@ -4,7 +4,7 @@ module nexus_workflows::execution_story_tests;
 
 use nexus_tools::leader::Leader;
 use nexus_tools::run;
-use nexus_tools::test_runner::{assert_paid_at_most, field, port, told};
+use nexus_tools::test_runner::{assert_paid_at_most, field, port, event_bytes};
 use nexus_tools::value::{Self, Ports};
 use nexus_workflows::execution::{Self, Execution};
 use nexus_workflows::execution_runner::{
@@ -70,7 +70,7 @@ fun list_is_split_and_gathered_with_an_event_for_each_step() {
         field(START_MS + HOUR_MS),
         change(vector[split], vector[], vector[], vector[]),
     ].flatten();
-    assert_eq!(told<execution::ExecutionStarted>(), started);
+    assert_eq!(event_bytes<execution::ExecutionStarted>(), started);
 
     assert!(stage.request(LEE, id));
     let invocation = stage.settle(b"ok", list(2));
@@ -78,7 +78,7 @@ fun list_is_split_and_gathered_with_an_event_for_each_step() {
         assert!(execution.advance(dag, closed, clock, ctx));
         let change = change(vector[], vector[iterations], vector[], vector[]);
         let advanced = vector[field(id), field(invocation), field(split), change].flatten();
-        assert_eq!(told<execution::ExecutionAdvanced>(), advanced);
+        assert_eq!(event_bytes<execution::ExecutionAdvanced>(), advanced);
         assert!(!execution.is_ended());
     });
 
@@ -90,7 +90,7 @@ fun list_is_split_and_gathered_with_an_event_for_each_step() {
         let change = change(vector[], vector[iterations], vector[], vector[]);
         let first = run::new(EACH, vector[0]);
         let advanced = vector[field(id), field(invocation), field(first), change].flatten();
-        assert_eq!(told<execution::ExecutionAdvanced>(), advanced);
+        assert_eq!(event_bytes<execution::ExecutionAdvanced>(), advanced);
     });
     assert!(!stage.gather(id));
     assert_eq!(event::events_by_type<execution::RegionGathered>().length(), 0);
@@ -104,14 +104,14 @@ fun list_is_split_and_gathered_with_an_event_for_each_step() {
         let failed = failure(second, b"unreachable");
         let change = change(vector[], vector[], vector[region], failed);
         let advanced = vector[field(id), field(invocation), field(second), change].flatten();
-        assert_eq!(told<execution::ExecutionAdvanced>(), advanced);
+        assert_eq!(event_bytes<execution::ExecutionAdvanced>(), advanced);
     });
 
     stage.execution_tx!(EVE, id, |execution, dag, _, _, clock, ctx| {
         assert!(execution.gather(dag, 0, vector[], clock, ctx));
         let change = change(vector[join], vector[], vector[], vector[]);
         let gathered = vector[field(id), field(region), change].flatten();
-        assert_eq!(told<execution::RegionGathered>(), gathered);
+        assert_eq!(event_bytes<execution::RegionGathered>(), gathered);
     });
 
     stage.execution_tx!(LEE, id, |execution, dag, tool, leader, clock, ctx| {
@@ -131,7 +131,7 @@ fun list_is_split_and_gathered_with_an_event_for_each_step() {
             field(before_mist - 1_200_000),
             field(START_MS + 7_000),
         ].flatten();
-        assert_eq!(told<execution::ExecutionEnded>(), ended);
+        assert_eq!(event_bytes<execution::ExecutionEnded>(), ended);
         assert_eq!(execution.ended_at_ms(), option::some(START_MS + 7_000));
     });
     stage.assert_ended(id);
@@ -152,7 +152,7 @@ fun execution_without_runs_ends_at_the_start() {
         field(FUNDS_MIST),
         field(START_MS),
     ].flatten();
-    assert_eq!(told<execution::ExecutionEnded>(), ended);
+    assert_eq!(event_bytes<execution::ExecutionEnded>(), ended);
     assert_paid_at_most(BOB, FUNDS_MIST);
     stage.assert_ended(id);
     stage.end();
@@ -244,7 +244,7 @@ fun refused_run_is_retried_after_5_seconds() {
             field(b"price_too_high"),
             change(vector[split], vector[], vector[], vector[]),
         ].flatten();
-        assert_eq!(told<execution::RunRefused>(), refused);
+        assert_eq!(event_bytes<execution::RunRefused>(), refused);
         let record = execution.progress().records().run_record(split);
         assert_eq!(record.refusal(), b"price_too_high".to_ascii_string());
         assert_eq!(record.not_before_ms(), START_MS + 5_000);
@@ -270,7 +270,7 @@ fun advance_expires_an_attempt_after_its_window() {
         let change = change(vector[], vector[], vector[], failure(run, b"expired"));
         let id_of = field(object::id(invocation));
         let advanced = vector[field(id), id_of, field(run), change].flatten();
-        assert_eq!(told<execution::ExecutionAdvanced>(), advanced);
+        assert_eq!(event_bytes<execution::ExecutionAdvanced>(), advanced);
         let ended = vector[
             field(id),
             field(object::id(dag)),
@@ -282,7 +282,7 @@ fun advance_expires_an_attempt_after_its_window() {
             field(95_183_100u64),
             field(START_MS + 25_000),
         ].flatten();
-        assert_eq!(told<execution::ExecutionEnded>(), ended);
+        assert_eq!(event_bytes<execution::ExecutionEnded>(), ended);
     });
     stage.end();
 }
@@ -302,7 +302,7 @@ fun refusal_of_a_terminating_run_ends_the_execution() {
             field(b"price_too_high"),
             change(vector[], vector[], vector[], failure(run, b"price_too_high")),
         ].flatten();
-        assert_eq!(told<execution::RunRefused>(), refused);
+        assert_eq!(event_bytes<execution::RunRefused>(), refused);
         let ended = vector[
             field(id),
             field(object::id(dag)),
@@ -312,7 +312,7 @@ fun refusal_of_a_terminating_run_ends_the_execution() {
             field(98_171_100u64),
             field(START_MS),
         ].flatten();
-        assert_eq!(told<execution::ExecutionEnded>(), ended);
+        assert_eq!(event_bytes<execution::ExecutionEnded>(), ended);
     });
     stage.end();
 }
@@ -368,7 +368,7 @@ fun step_above_the_limit_ends_an_execution_that_failures_do_not_end() {
                 failure(second, b"too_many_steps"),
             ),
         ].flatten();
-        assert_eq!(told<execution::RunRefused>(), refused);
+        assert_eq!(event_bytes<execution::RunRefused>(), refused);
         assert!(execution.is_ended());
         assert_eq!(execution.progress().status(), b"terminated".to_ascii_string());
     });
@@ -408,7 +408,7 @@ fun refused_run_with_an_error_edge_starts_other_runs() {
             field(b"price_too_high"),
             change(ready, vector[], vector[], vector[]),
         ].flatten();
-        assert_eq!(told<execution::RunRefused>(), refused);
+        assert_eq!(event_bytes<execution::RunRefused>(), refused);
         // The fee, 14 bytes of the reason, 325 bytes for each record, and 566 units of effort.
         assert_eq!(execution.funds_mist(), FUNDS_MIST - 11_854_500);
         assert_paid_at_most(LEE, 1_670_000 + 106_400 + 9_880_000 + 198_100);
@@ -434,7 +434,7 @@ fun cancel_refunds_all_funds_and_emits_an_event() {
             field(FUNDS_MIST),
             field(START_MS + 9_000),
         ].flatten();
-        assert_eq!(told<execution::ExecutionEnded>(), ended);
+        assert_eq!(event_bytes<execution::ExecutionEnded>(), ended);
         assert_eq!(execution.ended_at_ms(), option::some(START_MS + 9_000));
         assert_paid_at_most(BOB, FUNDS_MIST);
     });
@@ -458,7 +458,7 @@ fun expire_emits_an_event() {
             field(FUNDS_MIST),
             field(START_MS + HOUR_MS),
         ].flatten();
-        assert_eq!(told<execution::ExecutionEnded>(), ended);
+        assert_eq!(event_bytes<execution::ExecutionEnded>(), ended);
     });
     stage.end();
 }
@@ -494,12 +494,12 @@ fun set_leader_emits_an_event() {
     stage.execution_tx!(BOB, id, |execution, _, _, leader, _, ctx| {
         execution.set_leader(leader, ctx);
         let changed = vector[field(id), field(vector[lee])].flatten();
-        assert_eq!(told<execution::ExecutionLeadersChanged>(), changed);
+        assert_eq!(event_bytes<execution::ExecutionLeadersChanged>(), changed);
     });
     stage.max_tx!(BOB, id, |execution, leader, ctx| {
         execution.set_backup(leader, ctx);
         let changed = vector[field(id), field(vector[lee, max])].flatten();
-        assert_eq!(told<execution::ExecutionLeadersChanged>(), changed);
+        assert_eq!(event_bytes<execution::ExecutionLeadersChanged>(), changed);
     });
     // Lee's backup may request.
     stage.max_request(id);

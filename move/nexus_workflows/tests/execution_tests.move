@@ -6,7 +6,7 @@ module nexus_workflows::execution_tests;
 use nexus_tools::invocation;
 use nexus_tools::leader::Leader;
 use nexus_tools::state;
-use nexus_tools::test_runner::{Self, field, mint, port, text, told};
+use nexus_tools::test_runner::{Self, field, mint, port, text, event_bytes};
 use nexus_tools::value;
 use nexus_workflows::dag::Dag;
 use nexus_workflows::execution::{Self, Execution};
@@ -275,7 +275,7 @@ fun request_waits_for_a_refill() {
     stage.execution_tx!(EVE, id, |execution, _, _, _, _, ctx| {
         execution.refill(mint(FUNDS_MIST, ctx));
         let refilled = vector[field(id), field(FUNDS_MIST), field(PRICE_MIST + FUNDS_MIST)];
-        assert_eq!(told<execution::ExecutionRefilled>(), refilled.flatten());
+        assert_eq!(event_bytes<execution::ExecutionRefilled>(), refilled.flatten());
         assert_eq!(execution.funds_mist(), PRICE_MIST + FUNDS_MIST);
     });
     assert!(stage.request(LEE, id));
@@ -474,7 +474,7 @@ fun runs_in_flight_are_closed_after_cancel() {
         execution.cancel(clock, ctx);
         assert!(!execution.is_ended());
         let stopped = vector[field(id), field(b"cancelled".to_ascii_string())];
-        assert_eq!(told<execution::ExecutionStopped>(), stopped.flatten());
+        assert_eq!(event_bytes<execution::ExecutionStopped>(), stopped.flatten());
     });
     assert!(!stage.request(LEE, id));
     stage.runner().advance(60_000);
@@ -541,7 +541,7 @@ fun runs_in_flight_are_closed_after_the_deadline() {
         execution.expire(clock);
         assert!(!execution.is_ended());
         let stopped = vector[field(id), field(b"timed_out".to_ascii_string())];
-        assert_eq!(told<execution::ExecutionStopped>(), stopped.flatten());
+        assert_eq!(event_bytes<execution::ExecutionStopped>(), stopped.flatten());
     });
     assert!(stage.advance(LEE, id));
     stage.assert_ended(id);

@@ -48,8 +48,8 @@ fun entry_port_has_a_value_in_its_group() {
 fun group_does_not_fill_a_port_that_is_not_an_entry() {
     with_target!(vector[], vector[ENTRY, PLAIN], |dag| {
         let mut records = none();
-        let look = records.readiness(dag, &at(vector[]), 0);
-        assert!(!look.is_complete() && look.is_triggered());
+        let readiness = records.readiness(dag, &at(vector[]), 0);
+        assert!(!readiness.is_complete() && readiness.is_triggered());
         destroy(records);
     });
 }
@@ -58,9 +58,9 @@ fun group_does_not_fill_a_port_that_is_not_an_entry() {
 fun default_value_fills_a_port_without_starting_the_run() {
     with_target!(vector[], vector[DEFAULT], |dag| {
         let mut records = none();
-        let look = records.readiness(dag, &at(vector[]), 1);
-        assert!(look.is_complete() && !look.is_triggered());
-        assert_eq!(look.count(), 0);
+        let readiness = records.readiness(dag, &at(vector[]), 1);
+        assert!(readiness.is_complete() && !readiness.is_triggered());
+        assert_eq!(readiness.count(), 0);
         destroy(records);
     });
 }
@@ -69,8 +69,8 @@ fun default_value_fills_a_port_without_starting_the_run() {
 fun group_does_not_start_iterations() {
     with_target!(vector[0], vector[ENTRY], |dag| {
         let mut records = none();
-        let look = records.readiness(dag, &at(vector[0]), 0);
-        assert!(look.is_complete() && !look.is_triggered());
+        let readiness = records.readiness(dag, &at(vector[0]), 0);
+        assert!(readiness.is_complete() && !readiness.is_triggered());
         destroy(records);
     });
 }
@@ -79,7 +79,7 @@ fun group_does_not_start_iterations() {
 fun every_port_needs_a_value() {
     with_target!(vector[], vector[PLAIN, PLAIN], |dag| {
         let (mut records, run) = (none(), at(vector[]));
-        let (first, second) = (lead(dag, 0, NORMAL, 0, NONE), lead(dag, 1, NORMAL, 0, NONE));
+        let (first, second) = (add_edge(dag, 0, NORMAL, 0, NONE), add_edge(dag, 1, NORMAL, 0, NONE));
         assert!(!records.readiness(dag, &run, 1).is_complete());
         assert!(records.deliver(dag, run, &second, 0, 0));
         assert!(!records.readiness(dag, &run, 1).is_complete());
@@ -96,7 +96,7 @@ fun default_value_waits_for_a_source() {
     with_target!(vector[], vector[DEFAULT, PLAIN], |dag| {
         dag.add_sources(0, vector[1], vector[0], vector[vector[0, 0]]);
         let (mut records, run) = (none(), at(vector[]));
-        let edge = lead(dag, 1, NORMAL, 0, NONE);
+        let edge = add_edge(dag, 1, NORMAL, 0, NONE);
         // Another vertex delivers to the other port.
         assert!(records.deliver(dag, run, &edge, 2, 0));
         assert!(!records.readiness(dag, &run, 1).is_complete());
@@ -109,7 +109,7 @@ fun default_value_is_used_after_the_source_delivered_elsewhere() {
     with_target!(vector[], vector[DEFAULT, PLAIN], |dag| {
         dag.add_sources(0, vector[1], vector[0], vector[vector[0, 0]]);
         let (mut records, run) = (none(), at(vector[]));
-        let edge = lead(dag, 1, NORMAL, 0, NONE);
+        let edge = add_edge(dag, 1, NORMAL, 0, NONE);
         assert!(records.deliver(dag, run, &edge, 0, 0));
         assert!(records.readiness(dag, &run, 1).is_complete());
         destroy(records);
@@ -145,18 +145,18 @@ fun default_value_is_used_in_the_first_round_of_a_do_while() {
 fun iteration_receives_its_element() {
     with_target!(vector[0], vector[PLAIN], |dag| {
         let mut records = none();
-        let list = lead(dag, 0, FOR_EACH, 0, 0);
+        let list = add_edge(dag, 0, FOR_EACH, 0, 0);
         assert!(!records.readiness(dag, &at(vector[0]), 1).is_complete());
         assert!(records.deliver_to_scope(dag, region(), &list, 0, 0, 2));
         2u32.do!(|i| {
-            let look = records.readiness(dag, &at(vector[i]), 1);
-            assert!(look.is_complete() && look.is_triggered());
-            assert_eq!(look.count(), 2);
+            let readiness = records.readiness(dag, &at(vector[i]), 1);
+            assert!(readiness.is_complete() && readiness.is_triggered());
+            assert_eq!(readiness.count(), 2);
         });
         // An element beyond the end of the list does not exist.
-        let look = records.readiness(dag, &at(vector[2]), 1);
-        assert!(!look.is_complete() && look.is_triggered());
-        assert_eq!(look.count(), 2);
+        let readiness = records.readiness(dag, &at(vector[2]), 1);
+        assert!(!readiness.is_complete() && readiness.is_triggered());
+        assert_eq!(readiness.count(), 2);
         assert!(records.source(dag, &at(vector[1]), 0).element() == option::some(1));
         destroy(records);
     });
@@ -169,7 +169,7 @@ fun shortest_list_determines_the_iterations() {
         let lengths = vector[4, 2, 3];
         3u64.do!(|i| {
             assert_eq!(records.readiness(dag, &at(vector[0]), 1).count(), 0);
-            let list = lead(dag, i as u16, FOR_EACH, 0, 0);
+            let list = add_edge(dag, i as u16, FOR_EACH, 0, 0);
             assert!(records.deliver_to_scope(dag, region(), &list, 0, 0, lengths[i]));
         });
         assert_eq!(records.readiness(dag, &at(vector[0]), 1).count(), 2);
@@ -186,11 +186,11 @@ fun shortest_list_determines_the_iterations() {
 fun empty_list_has_no_iterations() {
     with_target!(vector[0], vector[PLAIN], |dag| {
         let mut records = none();
-        let list = lead(dag, 0, FOR_EACH, 0, 0);
+        let list = add_edge(dag, 0, FOR_EACH, 0, 0);
         assert!(records.deliver_to_scope(dag, region(), &list, 0, 0, 0));
-        let look = records.readiness(dag, &at(vector[0]), 1);
-        assert!(!look.is_complete());
-        assert_eq!(look.count(), 0);
+        let readiness = records.readiness(dag, &at(vector[0]), 1);
+        assert!(!readiness.is_complete());
+        assert_eq!(readiness.count(), 0);
         assert_eq!(records.instance_record(region()).iterations(), 0);
         destroy(records);
     });
@@ -200,7 +200,7 @@ fun empty_list_has_no_iterations() {
 fun delivery_to_a_run_is_used_beyond_the_end_of_a_list() {
     with_target!(vector[0], vector[PLAIN], |dag| {
         let mut records = none();
-        let (list, own) = (lead(dag, 0, FOR_EACH, 0, 0), lead(dag, 0, NORMAL, 1, NONE));
+        let (list, own) = (add_edge(dag, 0, FOR_EACH, 0, 0), add_edge(dag, 0, NORMAL, 1, NONE));
         assert!(records.deliver(dag, at(vector[5]), &own, 2, 0));
         assert!(records.deliver_to_scope(dag, region(), &list, 0, 0, 2));
         assert!(records.readiness(dag, &at(vector[5]), 1).is_complete());
@@ -215,15 +215,15 @@ fun delivery_to_a_run_is_used_beyond_the_end_of_a_list() {
 fun outer_list_of_a_port_has_priority() {
     with_target!(vector[0, 1, 2], vector[PLAIN], |dag| {
         let (mut records, inner) = (none(), records::instance(2, vector[1, 0]));
-        let list = lead_to(dag, 0, vector[FOR_EACH, 2, 0, 2, 2, NONE]);
-        let outer = lead(dag, 0, FOR_EACH, 0, 0);
+        let list = add_edge_row(dag, 0, vector[FOR_EACH, 2, 0, 2, 2, NONE]);
+        let outer = add_edge(dag, 0, FOR_EACH, 0, 0);
         // A later value would find the outer one.
         assert!(records.deliver_to_scope(dag, inner, &list, 2, 0, 3));
         assert!(records.deliver_to_scope(dag, region(), &outer, 0, 0, 5));
         let run = at(vector[1, 0, 4]);
-        let look = records.readiness(dag, &run, 1);
-        assert!(look.is_complete());
-        assert_eq!(look.count(), 5);
+        let readiness = records.readiness(dag, &run, 1);
+        assert!(readiness.is_complete());
+        assert_eq!(readiness.count(), 5);
         let source = records.source(dag, &run, 0);
         assert_from(source, 0, vector[], b"out_2");
         assert!(source.element() == option::some(1));
@@ -238,12 +238,12 @@ fun outer_list_of_a_port_has_priority() {
 fun value_for_a_whole_region_does_not_start_iterations() {
     with_target!(vector[0], vector[PLAIN], |dag| {
         let mut records = none();
-        let edge = lead(dag, 0, NORMAL, 0, 0);
+        let edge = add_edge(dag, 0, NORMAL, 0, 0);
         assert!(records.deliver_to_scope(dag, region(), &edge, 0, 0, 9));
-        let look = records.readiness(dag, &at(vector[0]), 1);
-        assert!(look.is_complete() && !look.is_triggered());
+        let readiness = records.readiness(dag, &at(vector[0]), 1);
+        assert!(readiness.is_complete() && !readiness.is_triggered());
         // Its length is ignored, because no element is used.
-        assert_eq!(look.count(), 0);
+        assert_eq!(readiness.count(), 0);
         destroy(records);
     });
 }
@@ -252,14 +252,14 @@ fun value_for_a_whole_region_does_not_start_iterations() {
 fun static_value_in_a_loop_starts_runs() {
     with_target!(vector[3], vector[STAYING], |dag| {
         let mut records = none();
-        let edge = lead_to(dag, 0, vector[STATIC, 0, 0, 3, NONE, NONE, 0]);
+        let edge = add_edge_row(dag, 0, vector[STATIC, 0, 0, 3, NONE, NONE, 0]);
         assert!(!records.readiness(dag, &at(vector[0]), 1).is_complete());
         let cycle = records::instance(3, vector[]);
         assert!(records.deliver_to_scope(dag, cycle, &edge, 0, 0, 0));
         // It remains in all rounds.
         vector[0, 1, 7].do!(|round| {
-            let look = records.readiness(dag, &at(vector[round]), 1);
-            assert!(look.is_complete() && look.is_triggered());
+            let readiness = records.readiness(dag, &at(vector[round]), 1);
+            assert!(readiness.is_complete() && readiness.is_triggered());
             assert_from(records.source(dag, &at(vector[round]), 0), 0, vector[], b"out_1");
         });
         destroy(records);
@@ -270,16 +270,16 @@ fun static_value_in_a_loop_starts_runs() {
 fun static_value_inside_an_iteration_starts_runs() {
     with_target!(vector[0, 1], vector[STAYING], |dag| {
         let mut records = none();
-        let (whole, own) = (lead(dag, 0, STATIC, 0, 0), lead(dag, 0, STATIC, 1, 1));
+        let (whole, own) = (add_edge(dag, 0, STATIC, 0, 0), add_edge(dag, 0, STATIC, 1, 1));
         assert!(records.deliver_to_scope(dag, records::instance(1, vector[2]), &own, 2, 0, 0));
-        let look = records.readiness(dag, &at(vector[2, 0]), 1);
-        assert!(look.is_complete() && look.is_triggered());
-        let look = records.readiness(dag, &at(vector[3, 0]), 1);
-        assert!(!look.is_complete() && !look.is_triggered());
+        let readiness = records.readiness(dag, &at(vector[2, 0]), 1);
+        assert!(readiness.is_complete() && readiness.is_triggered());
+        let readiness = records.readiness(dag, &at(vector[3, 0]), 1);
+        assert!(!readiness.is_complete() && !readiness.is_triggered());
         // A value for the whole region reaches all iterations, and starts none.
         assert!(records.deliver_to_scope(dag, region(), &whole, 0, 0, 0));
-        let look = records.readiness(dag, &at(vector[3, 0]), 1);
-        assert!(look.is_complete() && !look.is_triggered());
+        let readiness = records.readiness(dag, &at(vector[3, 0]), 1);
+        assert!(readiness.is_complete() && !readiness.is_triggered());
         // The value in the inner block has priority.
         assert_from(records.source(dag, &at(vector[2, 0]), 0), 2, vector[2], b"out_2");
         assert_from(records.source(dag, &at(vector[3, 0]), 0), 0, vector[], b"out_1");
@@ -291,13 +291,13 @@ fun static_value_inside_an_iteration_starts_runs() {
 fun triggered_run_stays_triggered() {
     with_target!(vector[0], vector[PLAIN, PLAIN], |dag| {
         let mut records = none();
-        let (list, other) = (lead(dag, 0, FOR_EACH, 0, 0), lead(dag, 1, NORMAL, 0, 0));
+        let (list, other) = (add_edge(dag, 0, FOR_EACH, 0, 0), add_edge(dag, 1, NORMAL, 0, 0));
         assert!(records.deliver_to_scope(dag, region(), &list, 0, 0, 2));
         assert!(!records.readiness(dag, &at(vector[0]), 1).is_complete());
         assert!(records.deliver_to_scope(dag, region(), &other, 0, 0, 0));
-        let look = records.readiness(dag, &at(vector[0]), 1);
-        assert!(look.is_complete() && look.is_triggered());
-        assert_eq!(look.count(), 2);
+        let readiness = records.readiness(dag, &at(vector[0]), 1);
+        assert!(readiness.is_complete() && readiness.is_triggered());
+        assert_eq!(readiness.count(), 2);
         destroy(records);
     });
 }
@@ -306,8 +306,8 @@ fun triggered_run_stays_triggered() {
 fun value_is_used_only_in_its_rounds() {
     with_target!(vector[0, 1], vector[PLAIN], |dag| {
         let mut records = none();
-        let list = lead_to(dag, 0, vector[FOR_EACH, 0, 0, 0, 0, NONE, 1]);
-        let again = lead_to(dag, 0, vector[DO_WHILE, 2, 0, NONE, NONE, NONE]);
+        let list = add_edge_row(dag, 0, vector[FOR_EACH, 0, 0, 0, 0, NONE, 1]);
+        let again = add_edge_row(dag, 0, vector[DO_WHILE, 2, 0, NONE, NONE, NONE]);
         assert!(records.deliver_to_scope(dag, region(), &list, 0, 0, 3));
         assert!(records.readiness(dag, &at(vector[2, 0]), 1).is_complete());
         assert!(!records.readiness(dag, &at(vector[2, 1]), 1).is_complete());
@@ -325,11 +325,11 @@ fun value_is_used_only_in_its_rounds() {
 fun run_does_not_receive_values_of_another_vertex() {
     with_target!(vector[0], vector[PLAIN], |dag| {
         let mut records = none();
-        let (edge, mine) = (lead_neighbour(dag), lead(dag, 0, NORMAL, 1, NONE));
+        let (edge, mine) = (add_list_of_neighbour(dag), add_edge(dag, 0, NORMAL, 1, NONE));
         assert!(records.deliver_to_scope(dag, region(), &edge, 0, 0, 3));
-        let look = records.readiness(dag, &at(vector[0]), 1);
-        assert!(!look.is_complete() && !look.is_triggered());
-        assert_eq!(look.count(), 0);
+        let readiness = records.readiness(dag, &at(vector[0]), 1);
+        assert!(!readiness.is_complete() && !readiness.is_triggered());
+        assert_eq!(readiness.count(), 0);
         let source = records.source(dag, &at(vector[0]), 0);
         assert!(source.run().is_none() && source.region().is_none());
         assert!(records.deliver(dag, at(vector[0]), &mine, 2, 0));
@@ -346,8 +346,8 @@ fun run_does_not_receive_values_of_another_vertex() {
 fun deliver_rejects_a_port_with_a_scoped_value() {
     with_target!(vector[0], vector[PLAIN, PLAIN], |dag| {
         let mut records = none();
-        let list = lead(dag, 0, FOR_EACH, 0, 0);
-        let (second, other) = (lead(dag, 0, NORMAL, 1, NONE), lead(dag, 1, NORMAL, 1, NONE));
+        let list = add_edge(dag, 0, FOR_EACH, 0, 0);
+        let (second, other) = (add_edge(dag, 0, NORMAL, 1, NONE), add_edge(dag, 1, NORMAL, 1, NONE));
         assert!(records.deliver_to_scope(dag, region(), &list, 0, 0, 2));
         assert!(!records.deliver(dag, at(vector[1]), &second, 2, 0));
         assert!(!records.has_run(at(vector[1])));
@@ -361,7 +361,7 @@ fun deliver_rejects_a_port_with_a_scoped_value() {
 fun delivery_has_priority_over_a_static_value() {
     with_target!(vector[0], vector[STAYING], |dag| {
         let mut records = none();
-        let (whole, own) = (lead(dag, 0, STATIC, 0, 0), lead(dag, 0, NORMAL, 1, NONE));
+        let (whole, own) = (add_edge(dag, 0, STATIC, 0, 0), add_edge(dag, 0, NORMAL, 1, NONE));
         assert!(records.deliver_to_scope(dag, region(), &whole, 0, 0, 0));
         assert!(!records.deliver_to_scope(dag, region(), &whole, 0, 0, 0));
         assert!(records.deliver(dag, at(vector[1]), &own, 2, 0));
@@ -377,8 +377,8 @@ fun delivery_has_priority_over_a_static_value() {
 fun source_returns_the_value_of_each_port_of_a_run() {
     with_target!(vector[], vector[PLAIN, PLAIN, ENTRY], |dag| {
         let (mut records, run) = (none(), at(vector[]));
-        let first = lead(dag, 0, NORMAL, 0, NONE);
-        let second = lead_from_neighbour(dag, 1);
+        let first = add_edge(dag, 0, NORMAL, 0, NONE);
+        let second = add_edge_from_neighbour(dag, 1);
         assert!(records.deliver(dag, run, &first, 0, 0));
         assert!(records.deliver(dag, run, &second, 2, 0));
         assert_from(records.source(dag, &run, 0), 0, vector[], b"out_1");
@@ -395,7 +395,7 @@ fun source_returns_the_value_of_each_port_of_a_run() {
 fun source_returns_the_value_of_each_port_in_a_block() {
     with_target!(vector[0], vector[PLAIN, PLAIN], |dag| {
         let mut records = none();
-        let (list, whole) = (lead(dag, 0, FOR_EACH, 0, 0), lead(dag, 1, NORMAL, 0, 0));
+        let (list, whole) = (add_edge(dag, 0, FOR_EACH, 0, 0), add_edge(dag, 1, NORMAL, 0, 0));
         assert!(records.deliver_to_scope(dag, region(), &list, 0, 0, 2));
         assert!(records.deliver_to_scope(dag, region(), &whole, 0, 0, 0));
         let source = records.source(dag, &at(vector[1]), 0);
@@ -412,7 +412,7 @@ fun source_returns_the_value_of_each_port_in_a_block() {
 fun source_returns_the_region_of_a_gathered_list() {
     with_target!(vector[3], vector[PLAIN, STAYING], |dag| {
         let (mut records, run) = (none(), at(vector[0]));
-        let (own, whole) = (lead(dag, 0, NORMAL, 0, NONE), lead(dag, 1, STATIC, 0, 3));
+        let (own, whole) = (add_edge(dag, 0, NORMAL, 0, NONE), add_edge(dag, 1, STATIC, 0, 3));
         assert!(records.deliver(dag, run, &own, REGION, 0));
         let cycle = records::instance(3, vector[]);
         assert!(records.deliver_to_scope(dag, cycle, &whole, REGION, 0, 0));
@@ -430,7 +430,7 @@ fun source_returns_the_region_of_a_gathered_list() {
 fun source_returns_the_nested_region_of_a_gathered_list() {
     with_target!(vector[0, 1], vector[PLAIN], |dag| {
         let (mut records, run) = (none(), at(vector[6, 3]));
-        let own = lead(dag, 0, NORMAL, 2, NONE);
+        let own = add_edge(dag, 0, NORMAL, 2, NONE);
         // Region 2 is in block 1: two path numbers.
         assert!(records.deliver(dag, run, &own, 0x8002, 0));
         let source = records.source(dag, &run, 0);
@@ -443,7 +443,7 @@ fun source_returns_the_nested_region_of_a_gathered_list() {
 fun source_returns_the_round_that_a_value_left() {
     with_target!(vector[0], vector[PLAIN], |dag| {
         let (mut records, run) = (none(), at(vector[6]));
-        let out = lead(dag, 0, BREAK, 1, NONE);
+        let out = add_edge(dag, 0, BREAK, 1, NONE);
         assert!(records.deliver(dag, run, &out, 2, 4));
         assert_from(records.source(dag, &run, 0), 2, vector[6, 4], b"out_1");
         destroy(records);
@@ -454,13 +454,13 @@ fun source_returns_the_round_that_a_value_left() {
 fun normal_value_has_priority_over_an_inner_static_value() {
     with_target!(vector[0, 1], vector[STAYING], |dag| {
         let (mut records, inner) = (none(), records::instance(1, vector[2]));
-        let (stays, list) = (lead(dag, 0, STATIC, 1, 1), lead(dag, 0, FOR_EACH, 0, 0));
+        let (stays, list) = (add_edge(dag, 0, STATIC, 1, 1), add_edge(dag, 0, FOR_EACH, 0, 0));
         assert!(records.deliver_to_scope(dag, inner, &stays, 2, 0, 0));
         assert!(records.deliver_to_scope(dag, region(), &list, 0, 0, 4));
         assert_from(records.source(dag, &at(vector[2, 0]), 0), 0, vector[], b"out_2");
-        let look = records.readiness(dag, &at(vector[2, 0]), 1);
-        assert!(look.is_complete());
-        assert_eq!(look.count(), 4);
+        let readiness = records.readiness(dag, &at(vector[2, 0]), 1);
+        assert!(readiness.is_complete());
+        assert_eq!(readiness.count(), 4);
         destroy(records);
     });
 }
@@ -469,7 +469,7 @@ fun normal_value_has_priority_over_an_inner_static_value() {
 fun normal_value_has_priority_over_an_outer_static_value() {
     with_target!(vector[0, 1], vector[STAYING], |dag| {
         let (mut records, inner) = (none(), records::instance(1, vector[2]));
-        let (stays, own) = (lead(dag, 0, STATIC, 0, 0), lead(dag, 0, NORMAL, 1, 1));
+        let (stays, own) = (add_edge(dag, 0, STATIC, 0, 0), add_edge(dag, 0, NORMAL, 1, 1));
         assert!(records.deliver_to_scope(dag, inner, &own, 2, 0, 0));
         assert!(records.deliver_to_scope(dag, region(), &stays, 0, 0, 0));
         assert_from(records.source(dag, &at(vector[2, 0]), 0), 2, vector[2], b"out_2");
@@ -482,7 +482,7 @@ fun normal_value_has_priority_over_an_outer_static_value() {
 fun gathered_list_has_priority_over_an_outer_value() {
     with_target!(vector[0, 1], vector[STAYING], |dag| {
         let (mut records, inner) = (none(), records::instance(1, vector[2]));
-        let (outer, own) = (lead(dag, 0, STATIC, 0, 0), lead(dag, 0, STATIC, 1, 1));
+        let (outer, own) = (add_edge(dag, 0, STATIC, 0, 0), add_edge(dag, 0, STATIC, 1, 1));
         assert!(records.deliver_to_scope(dag, inner, &own, REGION, 0, 0));
         assert!(records.deliver_to_scope(dag, region(), &outer, 0, 0, 0));
         let source = records.source(dag, &at(vector[2, 0]), 0);
@@ -492,17 +492,17 @@ fun gathered_list_has_priority_over_an_outer_value() {
 }
 
 #[test]
-fun element_has_priority_over_a_static_value() {
+fun element_fills_a_port_that_a_static_value_does_not() {
     with_target!(vector[0], vector[PLAIN], |dag| {
         let mut records = none();
-        let (stays, list) = (lead(dag, 0, STATIC, 0, 0), lead(dag, 0, FOR_EACH, 0, 0));
+        let (stays, list) = (add_edge(dag, 0, STATIC, 0, 0), add_edge(dag, 0, FOR_EACH, 0, 0));
         assert!(records.deliver_to_scope(dag, region(), &stays, 0, 0, 0));
         // A static value does not fill a port without a static edge.
         assert!(!records.readiness(dag, &at(vector[0]), 1).is_complete());
         assert!(records.deliver_to_scope(dag, region(), &list, 0, 0, 2));
-        let look = records.readiness(dag, &at(vector[0]), 1);
-        assert!(look.is_complete() && look.is_triggered());
-        assert_eq!(look.count(), 2);
+        let readiness = records.readiness(dag, &at(vector[0]), 1);
+        assert!(readiness.is_complete() && readiness.is_triggered());
+        assert_eq!(readiness.count(), 2);
         destroy(records);
     });
 }
@@ -560,13 +560,13 @@ fun ascii(text: vector<u8>): String { text.to_ascii_string() }
 /// Return an edge of the source to a port of the target, for a run or for all runs in a block.
 /// `keeps` is its prefix length. The neighbour has the same edge, so that values may come from
 /// inside.
-fun lead(dag: &mut Dag, port: u16, kind: u16, keeps: u16, scope: u16): Edge {
+fun add_edge(dag: &mut Dag, port: u16, kind: u16, keeps: u16, scope: u16): Edge {
     let element = if (kind == FOR_EACH) 0 else NONE;
-    lead_to(dag, port, vector[kind, keeps, 0, scope, element, NONE])
+    add_edge_row(dag, port, vector[kind, keeps, 0, scope, element, NONE])
 }
 
 /// Return the same edge. `rest` is the part of the row after the port.
-fun lead_to(dag: &mut Dag, port: u16, rest: vector<u16>): Edge {
+fun add_edge_row(dag: &mut Dag, port: u16, rest: vector<u16>): Edge {
     let number = dag.vertex(0).edges(&ascii(b"ok")).length() as u16 + 1;
     let mut row = vector[number, 1, port];
     row.append(rest);
@@ -578,7 +578,7 @@ fun lead_to(dag: &mut Dag, port: u16, rest: vector<u16>): Edge {
 }
 
 /// Return an edge that only the neighbour has to a port of the target.
-fun lead_from_neighbour(dag: &mut Dag, port: u16): Edge {
+fun add_edge_from_neighbour(dag: &mut Dag, port: u16): Edge {
     let row = vector[9, 1, port, NORMAL, 0, 0, NONE, NONE, NONE];
     dag.add_edges(0, vector[2], vector[ascii(b"ok")], vector[ascii(b"aside")], vector[row]);
     let edges = dag.vertex(2).edges(&ascii(b"ok"));
@@ -586,7 +586,7 @@ fun lead_from_neighbour(dag: &mut Dag, port: u16): Edge {
 }
 
 /// Return an edge through which the region splits a list for the neighbour.
-fun lead_neighbour(dag: &mut Dag): Edge {
+fun add_list_of_neighbour(dag: &mut Dag): Edge {
     let row = vector[8, 2, 0, FOR_EACH, 0, 0, 0, 0, NONE];
     dag.add_edges(0, vector[0], vector[ascii(b"other")], vector[ascii(b"list")], vector[row]);
     dag.vertex(0).edges(&ascii(b"other"))[0]

@@ -2,7 +2,7 @@
 #[test_only]
 module nexus_workflows::schedule_attack_tests;
 
-use nexus_tools::test_runner::{assert_paid_at_most, field, mint, told};
+use nexus_tools::test_runner::{assert_paid_at_most, field, mint, event_bytes};
 use nexus_workflows::cleaning;
 use nexus_workflows::schedule;
 use nexus_workflows::schedule_runner::{Self, hourly, on_event, on_event_daily};
@@ -178,7 +178,7 @@ fun delete_accepts_a_collected_execution() {
 
 /// Eve passes executions of another schedule, and one of Bob that no schedule started.
 #[test]
-fun collect_has_no_effect_for_another_schedule() {
+fun collect_has_no_effect_for_other_executions() {
     let mut stage = schedule_runner::start();
     let (one, other) = (stage.create(hourly()), stage.create(hourly()));
     stage.wait_until(FIRST_MS);
@@ -192,7 +192,7 @@ fun collect_has_no_effect_for_another_schedule() {
 
 /// Eve refills an overdue execution to keep it active. Its deadline ends it.
 #[test]
-fun refill_does_not_delay_collect() {
+fun refill_does_not_keep_an_overdue_execution_active() {
     let mut stage = schedule_runner::start();
     let schedule = stage.create(hourly());
     stage.wait_until(FIRST_MS);
@@ -227,9 +227,9 @@ fun false_events_are_bounded_by_the_pause_and_the_daily_limit() {
     assert!(stage.funds_mist(schedule) > FUNDS_MIST - 3 * EACH_MIST);
     assert_eq!(began_at_ms, DAY_MS);
     stage.wait_until(DAY_MS - 1);
-    assert!(!stage.report_event(LEE, schedule, told + 1));
+    assert!(!stage.report_event(LEE, schedule, checkpoint + 1));
     stage.runner().advance(1);
-    assert!(stage.report_event(LEE, schedule, told + 1));
+    assert!(stage.report_event(LEE, schedule, checkpoint + 1));
     stage.end();
 }
 
@@ -267,7 +267,7 @@ fun reset_cursor_removes_a_future_cursor() {
     stage.schedule_tx!(BOB, schedule, |schedule, clock, ctx| {
         schedule.reset_cursor(clock, ctx);
         let fields = vector[field(object::id(schedule)), field(option::some(now_ms))].flatten();
-        assert_eq!(told<schedule::ScheduleCursorReset>(), fields);
+        assert_eq!(event_bytes<schedule::ScheduleCursorReset>(), fields);
     });
     // Events before the reset do not count, and later ones do.
     assert_eq!(stage.next_at_ms(schedule), option::some(now_ms));

@@ -3,7 +3,7 @@
 module nexus_workflows::schedule_collecting_tests;
 
 use nexus_tools::invocation::Invocation;
-use nexus_tools::test_runner::{assert_paid_at_most, field, mint, told};
+use nexus_tools::test_runner::{assert_paid_at_most, field, mint, event_bytes};
 use nexus_workflows::execution;
 use nexus_workflows::schedule;
 use nexus_workflows::schedule_runner::{Self, Stage, hourly, on_event, config};
@@ -37,7 +37,7 @@ fun collect_takes_the_free_funds_of_a_stopped_execution() {
     stage.collect_tx!(ALICE, schedule, execution, |schedule, execution| {
         assert!(schedule.collect(execution));
         let refunded = vector[field(object::id(execution)), field(BOB), field(free_mist)];
-        assert_eq!(told<execution::ExecutionRefunded>(), refunded.flatten());
+        assert_eq!(event_bytes<execution::ExecutionRefunded>(), refunded.flatten());
         assert!(!schedule.collect(execution));
     });
     assert_eq!(stage.funds_mist(schedule), before_mist + free_mist);
@@ -153,7 +153,7 @@ fun collect_skips_no_times_when_executions_overlap() {
     assert_eq!(stage.next_at_ms(schedule), option::some(FIRST_MS + HOUR_MS));
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
         assert!(schedule.trigger(registry, dag, leader, clock, ctx));
-        let mut fields = sui::bcs::new(told<schedule::ScheduleTriggered>());
+        let mut fields = sui::bcs::new(event_bytes<schedule::ScheduleTriggered>());
         3u64.do!(|_| fields.peel_address());
         assert_eq!(fields.peel_u64(), FIRST_MS + 2 * HOUR_MS);
         assert_eq!(fields.peel_u64(), 1);
@@ -333,7 +333,7 @@ fun assert_collected(
             field(failures),
             field(is_paused),
         ].flatten();
-        assert_eq!(told<schedule::ScheduleCollected>(), fields);
+        assert_eq!(event_bytes<schedule::ScheduleCollected>(), fields);
         assert_eq!(schedule.is_paused(), is_paused);
     });
 }

@@ -10,7 +10,7 @@ module nexus_workflows::schedule_money_tests;
 
 use nexus_tools::invocation::Invocation;
 use nexus_tools::run;
-use nexus_tools::test_runner::{assert_paid_at_most, field, mint, port, text, told};
+use nexus_tools::test_runner::{assert_paid_at_most, field, mint, port, text, event_bytes};
 use nexus_workflows::execution;
 use nexus_workflows::schedule::{Self, Cursor};
 use nexus_workflows::schedule_runner::{Self, Stage, hourly, on_event};
@@ -60,7 +60,7 @@ fun trigger_emits_the_exact_payments() {
             field(FIRST_MS + 605_000),
             change.flatten(),
         ].flatten();
-        assert_eq!(told<execution::ExecutionStarted>(), fields);
+        assert_eq!(event_bytes<execution::ExecutionStarted>(), fields);
         let fields = vector[
             field(object::id(schedule)),
             field(id),
@@ -73,7 +73,7 @@ fun trigger_emits_the_exact_payments() {
             field(STORED_MIST),
             field(left_mist),
         ].flatten();
-        assert_eq!(told<schedule::ScheduleTriggered>(), fields);
+        assert_eq!(event_bytes<schedule::ScheduleTriggered>(), fields);
         assert_eq!(schedule.funds_mist(), left_mist);
         assert_eq!(schedule.next_at_ms(), option::some(FIRST_MS + HOUR_MS));
         assert_paid_at_most(LEE, FEE_MIST + STORED_MIST);
@@ -129,7 +129,7 @@ fun only_the_first_event_grows_the_schedule() {
             field(STORED_MIST + 182_400),
             field(first_mist),
         ].flatten();
-        assert_eq!(told<schedule::ScheduleTriggered>(), fields);
+        assert_eq!(event_bytes<schedule::ScheduleTriggered>(), fields);
         assert_eq!(schedule.funds_mist(), first_mist);
         assert_paid_at_most(LEE, paid_mist + 182_400);
     });
@@ -148,7 +148,7 @@ fun only_the_first_event_grows_the_schedule() {
             field(STORED_MIST),
             field(first_mist - other_mist),
         ].flatten();
-        assert_eq!(told<schedule::ScheduleTriggered>(), fields);
+        assert_eq!(event_bytes<schedule::ScheduleTriggered>(), fields);
         assert_eq!(schedule.funds_mist(), first_mist - other_mist);
         assert_paid_at_most(LEE, paid_mist);
     });
@@ -337,7 +337,7 @@ fun collected_funds_stay_in_the_schedule() {
 // === Helpers ===
 
 /// Return the ID of the execution that this transaction started.
-fun started(): address { bcs::new(told<execution::ExecutionStarted>()).peel_address() }
+fun started(): address { bcs::new(event_bytes<execution::ExecutionStarted>()).peel_address() }
 
 /// Return the bytes of a cursor.
 fun cursor(checkpoint: u64, transaction: u64, event: u64): vector<u8> {

@@ -2,7 +2,7 @@
 #[test_only]
 module nexus_workflows::schedule_tests;
 
-use nexus_tools::test_runner::{assert_paid_at_most, field, mint, port, told};
+use nexus_tools::test_runner::{assert_paid_at_most, field, mint, port, event_bytes};
 use nexus_workflows::execution;
 use nexus_workflows::schedule;
 use nexus_workflows::schedule_runner::{Self, Stage, hourly, hourly_with_lateness, on_event, config};
@@ -71,7 +71,7 @@ fun many_entry_values_cost_more_gas() {
     let lee = stage.lee();
     stage.keeper_tx!(LEE, schedule, lee, |schedule, registry, dag, leader, clock, ctx| {
         assert!(schedule.trigger(registry, dag, leader, clock, ctx));
-        let told = told<schedule::ScheduleTriggered>();
+        let told = event_bytes<schedule::ScheduleTriggered>();
         let mut fields = sui::bcs::new(told);
         3u64.do!(|_| fields.peel_address());
         2u64.do!(|_| fields.peel_u64());
@@ -121,7 +121,7 @@ fun times_during_an_execution_are_skipped() {
     assert!(!stage.trigger(schedule));
     stage.collect_tx!(ALICE, schedule, execution, |schedule, execution| {
         assert!(schedule.collect(execution));
-        let collected = told<schedule::ScheduleCollected>();
+        let collected = event_bytes<schedule::ScheduleCollected>();
         let fields = vector[
             field(object::id(schedule)),
             field(object::id(execution)),
@@ -196,7 +196,7 @@ fun late_occurrence_is_missed() {
             field(FUNDS_MIST - EACH_MIST - FEE_MIST - funds_mist),
             field(funds_mist),
         ].flatten();
-        assert_eq!(told<schedule::ScheduleTriggered>(), fields);
+        assert_eq!(event_bytes<schedule::ScheduleTriggered>(), fields);
     });
     stage.end();
 }
@@ -270,7 +270,7 @@ fun trigger_pays_nothing_when_funds_are_insufficient() {
     stage.schedule_tx!(ALICE, schedule, |schedule, _, ctx| {
         schedule.refill(mint(EACH_MIST, ctx));
         let fields = vector[field(object::id(schedule)), field(EACH_MIST), field(2 * EACH_MIST)];
-        assert_eq!(told<schedule::ScheduleRefilled>(), fields.flatten());
+        assert_eq!(event_bytes<schedule::ScheduleRefilled>(), fields.flatten());
     });
     stage.start_execution(schedule);
     stage.end();
@@ -348,7 +348,7 @@ fun times_during_a_pause_are_dropped() {
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
         schedule.pause(ctx);
         let fields = vector[field(object::id(schedule)), field(false), field(option::some(FIRST_MS))];
-        assert_eq!(told<schedule::ScheduleActivityChanged>(), fields.flatten());
+        assert_eq!(event_bytes<schedule::ScheduleActivityChanged>(), fields.flatten());
         assert!(schedule.is_paused());
     });
     stage.wait_until(FIRST_MS + 100 * HOUR_MS + 1);
@@ -357,7 +357,7 @@ fun times_during_a_pause_are_dropped() {
         schedule.resume(clock, ctx);
         let next_at_ms = FIRST_MS + 101 * HOUR_MS;
         let fields = vector[field(object::id(schedule)), field(true), field(option::some(next_at_ms))];
-        assert_eq!(told<schedule::ScheduleActivityChanged>(), fields.flatten());
+        assert_eq!(event_bytes<schedule::ScheduleActivityChanged>(), fields.flatten());
     });
     assert!(!stage.trigger(schedule));
     stage.wait_until(FIRST_MS + 101 * HOUR_MS);
@@ -384,7 +384,7 @@ fun cancel_refunds_the_owner() {
     stage.schedule_tx!(BOB, schedule, |schedule, _, ctx| {
         schedule.cancel(ctx);
         let fields = vector[field(object::id(schedule)), field(FUNDS_MIST)];
-        assert_eq!(told<schedule::ScheduleCancelled>(), fields.flatten());
+        assert_eq!(event_bytes<schedule::ScheduleCancelled>(), fields.flatten());
         assert_paid_at_most(BOB, FUNDS_MIST);
         assert!(schedule.is_cancelled());
         assert_eq!(schedule.funds_mist(), 0);
@@ -393,7 +393,7 @@ fun cancel_refunds_the_owner() {
     assert!(!stage.trigger(schedule));
     stage.delete(BOB, schedule);
     let fields = vector[field(schedule), field(BOB)].flatten();
-    assert_eq!(told<schedule::ScheduleDeleted>(), fields);
+    assert_eq!(event_bytes<schedule::ScheduleDeleted>(), fields);
     stage.end();
 }
 
@@ -414,9 +414,9 @@ fun create_emits_an_event() {
         field(300_000u64),
         field(FUNDS_MIST),
     ].flatten();
-    assert_eq!(told<schedule::ScheduleCreated>(), fields);
+    assert_eq!(event_bytes<schedule::ScheduleCreated>(), fields);
     let fields = vector[field(schedule), field(vector[stage.lee(), stage.max()])].flatten();
-    assert_eq!(told<schedule::ScheduleLeadersChanged>(), fields);
+    assert_eq!(event_bytes<schedule::ScheduleLeadersChanged>(), fields);
     let dag = stage.dag();
     stage.schedule_tx!(ALICE, schedule, |schedule, _, _| {
         assert_eq!(schedule.owner(), BOB);
@@ -508,7 +508,7 @@ fun add_times_continues_a_finished_list() {
             field(option::some(second_ms)),
             field(option::none<u64>()),
         ].flatten();
-        assert_eq!(told<schedule::ScheduleExtended>(), fields);
+        assert_eq!(event_bytes<schedule::ScheduleExtended>(), fields);
     });
     stage.wait_until(FIRST_MS + 2 * HOUR_MS);
     stage.start_execution(schedule);
@@ -559,7 +559,7 @@ fun set_max_executions_allows_more() {
             field(option::some(FIRST_MS + HOUR_MS)),
             field(option::some(2u64)),
         ].flatten();
-        assert_eq!(told<schedule::ScheduleExtended>(), fields);
+        assert_eq!(event_bytes<schedule::ScheduleExtended>(), fields);
     });
     stage.start_execution(schedule);
     stage.wait_until(FIRST_MS + 2 * HOUR_MS);

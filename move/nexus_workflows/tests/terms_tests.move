@@ -45,7 +45,7 @@ const REFUSED_MIST: u64 = 27_217_400;
 fun new_stores_the_terms() {
     let mut stage = schedule_runner::start();
     let (lee, max) = (stage.lee(), stage.max());
-    stage.look!(|settings, _, _, _| {
+    stage.inspect!(|settings, _, _, _| {
         let mut terms = terms(vector[lee], settings);
         assert_eq!(*terms.leaders(), vector[lee]);
         assert_eq!(*terms.settings(), *settings);
@@ -65,7 +65,7 @@ fun new_stores_the_terms() {
 fun with_start_changes_only_the_deadline() {
     let mut stage = schedule_runner::start();
     let (lee, max) = (stage.lee(), stage.max());
-    stage.look!(|settings, _, _, _| {
+    stage.inspect!(|settings, _, _, _| {
         let terms = terms::new(vector[lee, max], *settings, vector[7, 8], 5, 9, 11, 600_000);
         let started = terms.with_start(1_500_000);
         assert_eq!(started.deadline_ms(), 2_100_000);
@@ -81,7 +81,7 @@ fun with_start_changes_only_the_deadline() {
 fun is_supported_for_the_same_or_a_later_version() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
-    stage.look!(|settings, _, _, _| {
+    stage.inspect!(|settings, _, _, _| {
         let mut terms = terms(vector[lee], settings);
         assert!(terms.is_supported());
         terms.set_version_for_testing(0);
@@ -99,7 +99,7 @@ fun refusal_above_the_step_limit() {
     let mut stage = schedule_runner::start();
     stage.assert_requested();
     let lee = stage.lee();
-    stage.look!(|settings, _, tool, _| {
+    stage.inspect!(|settings, _, tool, _| {
         let terms = terms(vector[lee], settings);
         assert_eq!(terms.refusal(tool, 0, MAX_STEPS), option::none());
         let refusal = terms.refusal(tool, 0, MAX_STEPS + 1);
@@ -142,7 +142,7 @@ fun refusal_above_the_maximum_timeout() {
 fun add_entry_limits_the_total_size() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
-    stage.look!(|settings, _, _, _| {
+    stage.inspect!(|settings, _, _, _| {
         let mut terms = terms(vector[lee], settings);
         assert!(terms.add_entry(65_535));
         assert!(terms.add_entry(1));
@@ -155,7 +155,7 @@ fun add_entry_limits_the_total_size() {
 fun maximum_prices_are_per_tool() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
-    stage.look!(|settings, _, tool, _| {
+    stage.inspect!(|settings, _, tool, _| {
         let prices = vector[PRICE_MIST - 1, PRICE_MIST, 0];
         let terms = terms::new(vector[lee], *settings, prices, 10_000, 100, 10, 0);
         let refusal = option::some(b"price_too_high".to_ascii_string());
@@ -174,7 +174,7 @@ fun one_accepted_leader_is_enough() {
         tool.remove_leader(name, lee, ctx);
     });
     stage.assert_refused(b"leader_not_accepted");
-    stage.look!(|settings, _, tool, _| {
+    stage.inspect!(|settings, _, tool, _| {
         let terms = terms(vector[lee, max], settings);
         assert_eq!(terms.refusal(tool, 0, 1), option::none());
     });
@@ -215,7 +215,7 @@ fun refusal_of_a_signing_tool_without_a_key() {
 #[test]
 fun price_of_effort_increases_with_effort() {
     let mut stage = schedule_runner::start();
-    stage.look!(|_, _, _, ctx| {
+    stage.inspect!(|_, _, _, ctx| {
         assert_eq!(terms::effort_mist(0, ctx), 0);
         assert_eq!(terms::effort_mist(2_000, ctx), 700_000);
         assert_eq!(terms::effort_mist(2_001, ctx), 700_620);
@@ -232,7 +232,7 @@ fun price_of_effort_increases_with_effort() {
 fun cost_includes_price_fee_outcome_and_reading() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
-    stage.look!(|settings, _, tool, ctx| {
+    stage.inspect!(|settings, _, tool, ctx| {
         let terms = terms(vector[lee], settings);
         let (first, later) = (
             attempt_of(tool, settings, 1, ctx),
@@ -253,7 +253,7 @@ fun cost_includes_price_fee_outcome_and_reading() {
 fun advance_pays_the_step_and_the_rewriting() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
-    stage.look!(|settings, _, _, ctx| {
+    stage.inspect!(|settings, _, _, ctx| {
         let terms = terms(vector[lee], settings);
         // 1 050 gas units, and 1 500 bytes of records at 100 MIST each.
         assert_eq!(terms.advance_mist(0, ctx), 1_200_000);
@@ -270,7 +270,7 @@ fun only_fees_depend_on_the_gas_price() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
     stage.runner().next_epoch(3_000);
-    stage.look!(|settings, dag, tool, ctx| {
+    stage.inspect!(|settings, dag, tool, ctx| {
         let terms = terms(vector[lee], settings);
         let cost_mist = terms.cost_mist(&attempt_of(tool, settings, 1, ctx), tool, ctx);
         assert_eq!(cost_mist, COST_MIST + 4_100_000);
@@ -286,7 +286,7 @@ fun only_fees_depend_on_the_gas_price() {
 fun requests_cost_their_fees_and_storage() {
     let mut stage = schedule_runner::start();
     let lee = stage.lee();
-    stage.look!(|settings, dag, tool, ctx| {
+    stage.inspect!(|settings, dag, tool, ctx| {
         let terms = terms(vector[lee], settings);
         assert_eq!(terms.max_requests_mist(dag, tool, 0, 0, 1, ctx), REQUEST_MIST);
         assert_eq!(terms.max_requests_mist(dag, tool, 0, 0, 3, ctx), 72_282_300);
@@ -301,7 +301,7 @@ fun requests_of_iterations_include_their_path() {
     let mut stage = schedule_runner::start();
     stage.with_spread(1, false);
     let lee = stage.lee();
-    stage.look!(|settings, dag, tool, ctx| {
+    stage.inspect!(|settings, dag, tool, ctx| {
         let terms = terms(vector[lee], settings);
         // 4 bytes at 7 600 MIST each.
         assert_eq!(terms.max_requests_mist(dag, tool, 1, 0, 1, ctx), REQUEST_MIST + 30_400);
@@ -315,7 +315,7 @@ fun refused_requests_include_the_effects_of_their_failure() {
     let mut stage = schedule_runner::start();
     stage.with_fan();
     let lee = stage.lee();
-    stage.look!(|settings, dag, tool, ctx| {
+    stage.inspect!(|settings, dag, tool, ctx| {
         let terms = terms(vector[lee], settings);
         assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS - 1, 1, ctx), REQUEST_MIST);
         assert_eq!(terms.max_requests_mist(dag, tool, 0, MAX_STEPS - 2, 2, ctx), 2 * REQUEST_MIST);
@@ -330,7 +330,7 @@ fun refused_requests_include_the_effects_of_their_failure() {
 
 use fun with_fan as Stage.with_fan;
 use fun with_spread as Stage.with_spread;
-use fun look as Stage.look;
+use fun inspect as Stage.inspect;
 use fun assert_requested as Stage.assert_requested;
 use fun assert_refused as Stage.assert_refused;
 
@@ -345,7 +345,7 @@ fun attempt_of(tool: &Tool, settings: &LeaderSettings, number: u8, ctx: &TxConte
 }
 
 /// Run `$f` on the settings, the workflow and the tool.
-macro fun look($stage: &mut Stage, $f: |&LeaderSettings, &Dag, &Tool, &TxContext|) {
+macro fun inspect($stage: &mut Stage, $f: |&LeaderSettings, &Dag, &Tool, &TxContext|) {
     let stage = $stage;
     let (dag, tool) = (stage.dag(), stage.tool());
     let scenario = stage.runner().next_tx(LEE);
@@ -360,14 +360,14 @@ macro fun look($stage: &mut Stage, $f: |&LeaderSettings, &Dag, &Tool, &TxContext
 
 fun assert_requested(stage: &mut Stage) {
     let lee = stage.lee();
-    stage.look!(|settings, _, tool, _| {
+    stage.inspect!(|settings, _, tool, _| {
         assert_eq!(terms(vector[lee], settings).refusal(tool, 0, 1), option::none());
     });
 }
 
 fun assert_refused(stage: &mut Stage, reason: vector<u8>) {
     let lee = stage.lee();
-    stage.look!(|settings, _, tool, _| {
+    stage.inspect!(|settings, _, tool, _| {
         let refusal = terms(vector[lee], settings).refusal(tool, 0, 1);
         assert_eq!(refusal, option::some(reason.to_ascii_string()));
     });

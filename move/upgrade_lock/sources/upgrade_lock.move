@@ -215,11 +215,11 @@ public fun cancel(self: &mut UpgradeLock, ctx: &TxContext) {
     event::emit(UpgradeCancelled { lock: object::id(self), package: self.package, digest });
 }
 
-/// Execute a proposal, as any sender: return the ticket for the command `Upgrade`, whose receipt
-/// goes to `commit`.
+/// Execute a proposal, as any sender, and return the ticket for the upgrade.
 ///
-/// Neither the ticket nor the receipt can be stored, so the transaction fails unless it contains
-/// the upgrade. Aborts with `ENoProposal`, `ETooEarly` or `EProposalExpired`.
+/// The command `Upgrade` uses the ticket, and its receipt goes to `commit`. Neither can be stored,
+/// so the transaction fails unless it contains the upgrade. Aborts with `ENoProposal`, `ETooEarly`
+/// or `EProposalExpired`.
 public fun authorize(self: &mut UpgradeLock, clock: &Clock): UpgradeTicket {
     assert!(self.proposal.is_some(), ENoProposal);
     let proposal = self.proposal.extract();
@@ -256,10 +256,10 @@ public fun make_immutable(self: &mut UpgradeLock, ctx: &TxContext) {
 
 // === Ownership ===
 
-/// Offer the lock to an address, which replaces an earlier offer, or withdraw the offer with the
-/// owner's own address.
+/// Offer the lock to an address, which replaces an earlier offer.
 ///
-/// A proposal is not affected. Aborts with `ENotOwner`.
+/// An offer to the owner's own address withdraws it. A proposal is not affected. Aborts with
+/// `ENotOwner`.
 public fun offer(self: &mut UpgradeLock, to: address, ctx: &TxContext) {
     self.check_owner(ctx);
     self.pending_owner = option::some(to);

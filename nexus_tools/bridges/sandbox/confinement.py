@@ -23,7 +23,7 @@ DNS_PORT = 53
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """The resources of a program besides its scratch directory and the system's libraries.
+    """The resources of a program, without its scratch directory and the system's libraries.
 
     The program may read and execute `reads` and `runtime` (the installation that it runs in), and
     also change `writes`. It may connect to the TCP `ports` of any host, because the kernel does not

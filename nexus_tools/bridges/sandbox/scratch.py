@@ -1,7 +1,7 @@
 """The directories of one run: its HOME, its working directory, and its temporary files.
 
-They are removed whatever they contain: folders without permissions, or trees deeper than a path can
-name.
+They are removed even if they contain folders without permissions, or trees that are deeper than the
+longest path.
 """
 
 import asyncio

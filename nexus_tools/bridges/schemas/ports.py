@@ -65,8 +65,8 @@ def map_ports(schema: Mapping[str, Any], *, wrapped: str = "arguments") -> PortM
     """Return the ports for a schema of draft 2020-12 that describes an object.
 
     Names that are valid ports remain. Other names are converted to snake case. The whole object
-    goes into the single port `wrapped` if that is not possible: if two names would be equal, if
-    there are more than 32 names, or if the schema is not a plain object of properties.
+    goes into the single port `wrapped` if two names would be equal, if it has more than 32 names,
+    or if the schema is not a plain object of properties.
 
     Raises:
         ValidationError: with code `schema_invalid` if the schema is not supported or does not

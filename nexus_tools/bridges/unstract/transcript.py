@@ -35,9 +35,10 @@ class Transcript:
     """A parser that takes the output of a tool in chunks and collects its messages.
 
     A tool may print anything. Lines that are not messages are noise, of which the end is kept.
-    `problem` says why the last invalid message could not be read. Of several RESULTs the last one
-    counts, because the next tool of a workflow also finds the last one in its INFILE. `on_message`
-    is called with each LOG, COST, RESULT, UPDATE, and SINGLE_STEP_MESSAGE as it arrives.
+    `problem` says why the last invalid message could not be read. If a tool prints several RESULTs,
+    the last one counts, because the next tool of a workflow also finds the last one in its INFILE.
+    `on_message` is called with each LOG, COST, RESULT, UPDATE, and SINGLE_STEP_MESSAGE as it
+    arrives.
     """
 
     def __init__(self, on_message: Callable[[Message], None] | None = None) -> None:

@@ -11,12 +11,12 @@ COMMANDS = {
     "show": "Show the admin, the registry settings, and the cost of an invocation.",
     "configure": "Change registry settings for tools, leaders, or invocations.",
     "slash": "Slash the collateral of a tool or a leader.",
-    "offer": "Offer the administration to another account.",
-    "accept": "Accept the administration that was offered to you.",
+    "offer": "Offer the admin role to another account.",
+    "accept": "Accept the admin role that was offered to you.",
 }
 PLACES = {"offer": "ownership:offer", "accept": "ownership:accept"}
 
 
 @click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS, places=PLACES)
 def command() -> None:
-    """Manage registry settings and slashes. Requires the wallet that owns the administration."""
+    """Manage registry settings and slashes. Requires the wallet of the admin."""

@@ -18,30 +18,30 @@ _SWITCH = {"true": True, "false": False}
 
 
 @click.command()
-@click.argument("target", metavar="WHOM", type=click.Choice(["tools", "leaders"]))
+@click.argument("target", metavar="TARGET", type=click.Choice(["tools", "leaders"]))
 @click.argument("settings", metavar="NAME=VALUE...", nargs=-1, required=True)
 @transaction_command
-async def command(session: Session, subject: str, settings: tuple[str, ...]) -> None:
+async def command(session: Session, target: str, settings: tuple[str, ...]) -> None:
     """Change registry settings for tools, or for leaders and invocations.
 
-    WHOM is `tools` or `leaders`. Pass settings as NAME=VALUE, for example
-    `collateral_mist=2000000000`; other settings stay unchanged. `nexus-tools admin show --json`
+    TARGET is `tools` or `leaders`. Pass settings as NAME=VALUE, for example
+    `collateral_mist=2000000000`. Other settings stay unchanged. `nexus-tools admin show --json`
     lists all settings.
 
     Existing registrations and invocations keep their terms. Fees are set in gas units, so their
-    amount follows the gas price; the command prints the resulting cost of an invocation.
+    amount follows the gas price. The command prints the resulting cost of an invocation.
     `accepting=false` stops new tools, or new leaders and invocations. Existing ones continue and
     can be withdrawn.
     """
     from msgspec.structs import replace
 
     async with session.nexus() as nexus:
-        service: Any = nexus.tools if subject == "tools" else nexus.leaders
+        service: Any = nexus.tools if target == "tools" else nexus.leaders
         before = await service.settings()
         values = _values(before, settings)
         changed = replace(before, **values)
-        done = f"changed the settings for {subject}: {', '.join(settings)}"
-        if subject == "leaders":
+        done = f"changed the settings for {target}: {', '.join(settings)}"
+        if target == "leaders":
             gas_price = await nexus.client.gas_price()
             session.output.note(f"Today: {cost_in_words(cost_document(before, gas_price))}.")
             session.output.note(f"After: {cost_in_words(cost_document(changed, gas_price))}.")

@@ -28,8 +28,8 @@ def cost_document(settings: "LeaderSettings", gas_price: int) -> dict[str, Any]:
 def cost_in_words(cost: dict[str, Any]) -> str:
     """Return the cost of invocations as a sentence."""
     return (
-        f"an invocation with {cost['input_bytes']} bytes of inputs costs"
-        f" {units.sui(cost['settled_mist'])} plus the tool's price if it is settled with"
-        f" {cost['outcome_bytes']} bytes, and {units.sui(cost['failed_mist'])} if it fails, at a"
-        f" gas price of {cost['gas_price_mist']} MIST"
+        f"at a gas price of {cost['gas_price_mist']} MIST, an invocation with"
+        f" {cost['input_bytes']} bytes of inputs and an outcome of {cost['outcome_bytes']} bytes"
+        f" costs {units.sui(cost['settled_mist'])} plus the tool's price. If it fails, it costs"
+        f" {units.sui(cost['failed_mist'])}"
     )

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 @CANCEL_OFFER
 @transaction_command
 async def offer(session: Session, recipient: str | None, *, cancel: bool) -> None:
-    """Offer the administration to WHO, an address or the alias of a key.
+    """Offer the admin role to RECIPIENT, an address or the alias of a key.
 
-    Nothing changes until WHO accepts. Use --cancel to withdraw the offer.
+    Nothing changes until RECIPIENT accepts. Use --cancel to withdraw the offer.
     """
     to = offer_recipient(session, recipient, cancel=cancel)
     done = describe_offer("the administration", recipient)
@@ -39,7 +39,7 @@ async def offer(session: Session, recipient: str | None, *, cancel: bool) -> Non
 @click.command()
 @transaction_command
 async def accept(session: Session) -> None:
-    """Accept the administration that was offered to you. Settings stay unchanged."""
+    """Accept the admin role that was offered to you. Settings stay unchanged."""
     done = f"{session.own_address()} is now the admin"
     await _act(session, lambda administration: administration.accept(), done)
 

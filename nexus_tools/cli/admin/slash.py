@@ -35,17 +35,17 @@ SLASHED = click.argument("target", metavar="FQN|LEADER")
 def command() -> None:
     """Propose, execute, or cancel a slash of a tool's or leader's collateral.
 
-    A slash can be executed 3 days after its proposal, within one day; it expires after 4 days.
+    You can execute a slash from 3 days after its proposal. It expires 4 days after its proposal.
     Slashes burn at most half of the locked amount until the owner locks new collateral or tops it
-    up. A pending proposal locks only its amount and suspends nothing. Once the unregistration delay
-    of a tool or leader is over, no slash can be proposed.
+    up. A pending proposal locks only its amount and suspends nothing. You cannot propose a slash
+    after the unregistration delay of the tool or leader is over.
     """
 
 
 @command.command()
 @SLASHED
 @click.argument("amount", type=AMOUNT)
-@click.option("--reason", required=True, help="Reason of the slash, which is public on chain.")
+@click.option("--reason", required=True, help="Reason for the slash. It is published on chain.")
 @click.option(
     "--evidence",
     type=FILE,
@@ -58,7 +58,8 @@ async def propose(
 ) -> None:
     """Propose to burn AMOUNT SUI of the collateral of a tool or a leader."""
     digest = _digest(evidence)
-    done = f"proposed to slash {target} by {units.sui(amount)}, executable on the 4th day"
+    slash = f"proposed to slash {target} by {units.sui(amount)}"
+    done = f"{slash}, which you can execute in 3 days, within one day"
     facts = {"reason": reason, "evidence_sha256": digest.hex()}
     await _act(
         session,

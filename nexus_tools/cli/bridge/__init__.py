@@ -8,7 +8,7 @@ import click
 from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
-    "show": "Show the tools in a folder, and the reasons for refused ones.",
+    "show": "Show the tools in a folder, and the reasons for rejected ones.",
     "serve": "Serve the tools of a folder over HTTP.",
     "credential": "Manage the credentials of bridged tools.",
     "register": "Register bridged tools that are being served.",

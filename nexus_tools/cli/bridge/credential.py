@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from nexus_tools.bridges import Credential, CredentialKey, DeviceAuthorization
 
 _PROFILE = click.option(
-    "--for-profile", default="default", show_default=True, help="Profile of the callers."
+    "--for-profile", default="default", show_default=True, help="Profile that uses the credential."
 )
 _THREAD = click.option(
-    "--thread", default="default", show_default=True, help="Thread of the callers."
+    "--thread", default="default", show_default=True, help="Thread that uses the credential."
 )
 
 
@@ -26,7 +26,7 @@ _THREAD = click.option(
 def command() -> None:
     """Manage the credentials of bridged tools, by provider.
 
-    They are stored in a file that only you can read, and are never printed.
+    The commands store them in a file that only you can read, and never print them.
     """
 
 
@@ -55,14 +55,14 @@ def list_credentials(session: Session) -> None:
     type=Choice(["token", "api_key"]),
     default="token",
     show_default=True,
-    help="Kind of the credential.",
+    help="Type of the credential.",
 )
 @click.option(
     "--field",
     "fields",
     multiple=True,
     metavar="NAME",
-    help="Variable of a secret, for providers that need several. May be repeated.",
+    help="Name of a secret, for providers that need several. May be repeated.",
 )
 @_PROFILE
 @_THREAD
@@ -78,7 +78,7 @@ def set_credential(
 ) -> None:
     """Store a secret for PROVIDER, for example `github`.
 
-    Secrets are read from stdin, one per line.
+    The command reads secrets from stdin, one per line.
     """
     from nexus_tools.bridges import (
         Credential,

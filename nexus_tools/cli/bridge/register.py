@@ -36,13 +36,13 @@ async def command(
 ) -> None:
     """Register the tools that are served at URL, and lock the collateral of each.
 
-    The definitions come from the server; no tool is invoked or started. Tools whose /health reports
-    that they are not ready cause a warning. With --yes, nothing is registered then, unless you pass
-    --skip-validation, which skips /health.
+    The command reads the definitions from the server, and does not invoke or start a tool. It
+    queries /health, and warns if a tool is not ready. With --yes, it then fails without registering
+    anything. Pass --skip-validation to skip this query.
 
-    With PATH..., the tools are also discovered there, as with `nexus-tools bridge show`, and must
-    be served at URL with the same options. After an interruption, run the same command again to
-    register the rest.
+    With PATH..., the command also discovers the tools there, as `nexus-tools bridge show` does. The
+    server at URL must serve them with the same options. After an interruption, run the same command
+    again to register the rest.
     """
     from nexus_tools.cli.tool.register import register
 
@@ -108,8 +108,8 @@ def _rooms(
     }
     for fqn, room in rooms.items():
         session.output.note(
-            f"{fqn} may return images or documents, so an invocation must pay for at least {room}"
-            " bytes and is refunded unused ones (--min-outcome-bytes changes this)"
+            f"{fqn} may return images or documents, so an invocation prepays at least {room}"
+            " bytes. Unused bytes are refunded. Pass --min-outcome-bytes to change this"
         )
     return rooms
 

@@ -1,4 +1,4 @@
-"""The command `nexus-tools bridge show`, which lists discovered and refused tools."""
+"""The command `nexus-tools bridge show`, which lists discovered and rejected tools."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ _NAMED = 10
 @bridge_options
 @offline_command
 async def command(session: Session, *, bridge: BridgeOptions, schemas: bool) -> None:
-    """Show the tools in PATH..., their ports, and the reasons for refused ones.
+    """Show the tools in PATH..., their ports, and the reasons for rejected ones.
 
     The exit code is 7 if no tool can be served, and 2 if no tool matches --only and --exclude.
     """
@@ -35,14 +35,14 @@ async def command(session: Session, *, bridge: BridgeOptions, schemas: bool) -> 
 
 
 def require_tools(found: "Discovery") -> None:
-    """Raise `no_tools` if all discovered tools are refused or not selected."""
+    """Raise `no_tools` if all discovered tools are rejected or not selected."""
     if not found.tools and found.excluded:
         raise no_match_error(found.excluded)
     if not found.tools:
         count = len(found.rejected)
         raise ValidationError(
             "no_tools",
-            f"no tool can be served: {count} {'was' if count == 1 else 'were'} refused",
+            f"no tool can be served: {count} {'was' if count == 1 else 'were'} rejected",
             hint="See the reasons above.",
             details={"refused": [_refusal(refusal) for refusal in found.rejected]},
         )
@@ -57,9 +57,9 @@ def no_match_error(names: "Sequence[ToolFqn]") -> UsageError:
 
 
 def warn_of_refusals(output: Output, found: "Discovery") -> None:
-    """Print refused tools with their reasons on stderr."""
+    """Print rejected tools with their reasons on stderr."""
     for refusal in found.rejected:
-        output.warn(plain(f"{refusal.source} is refused: {refusal.reason}"))
+        output.warn(plain(f"{refusal.source} is rejected: {refusal.reason}"))
         if refusal.hint:
             output.note(f"  {plain(refusal.hint)}")
 
@@ -125,9 +125,13 @@ def _print(output: Output, found: "Discovery", *, schemas: bool) -> None:
 
     for tool in found.tools:
         summary = plain(tool.description.partition("\n")[0]) or None
-        record: dict[str, Any] = {"system": tool.system, "source": tool.source, "does": summary}
-        record["may touch"] = _may_touch_in_words(tool.confinement)
-        record["gets"] = ", ".join(tool.variables) or None
+        record: dict[str, Any] = {
+            "system": tool.system,
+            "source": tool.source,
+            "description": summary,
+        }
+        record["access"] = _may_touch_in_words(tool.confinement)
+        record["variables"] = ", ".join(tool.variables) or None
         if schemas:
             record |= {"input": tool.input_schema, "output": tool.output_schema}
         else:

@@ -198,7 +198,7 @@ HYPERPOCKET = System(
             help="Hyperpocket: TOML file with credential providers and variables.",
         ),
         click.option(
-            "--no-builds", is_flag=True, help="Hyperpocket: refuse tools that have to be built."
+            "--no-builds", is_flag=True, help="Hyperpocket: reject tools that must be built."
         ),
     ),
     _hyperpocket,

@@ -61,10 +61,10 @@ async def command(
     strict: bool,
     names: bool,
 ) -> None:
-    """Export tools as JSON for another system: each FQN, or the tools that the options select.
+    """Export tools as JSON for another system: each FQN, or the tools that options select.
 
-    Names in the document are derived from the FQNs; --names prints the mapping. Conversions that
-    may surprise a reader are reported on stderr.
+    The command derives the names in the document from the FQNs. Use --names to print the mapping.
+    It reports unexpected conversions on stderr.
     """
     from nexus_tools.cli.export.definitions import file_definitions, registered
     from nexus_tools.cli.export.written import write

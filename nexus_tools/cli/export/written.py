@@ -66,7 +66,7 @@ def _folders(
         output.document({table[item.fqn]: {"fqn": str(item.fqn)} for item in found})
         return
     if path is None:
-        raise UsageError("out_missing", "the format unstract needs --output FOLDER")
+        raise UsageError("out_missing", "the format unstract requires --output FOLDER")
     from nexus_tools.export import write_unstract_tool
 
     for definition in found:

@@ -209,7 +209,7 @@ class ServerOptions:
 
         leaders = KnownKeysFile(self.leaders) if self.leaders else None
         if leaders is not None and leaders.is_empty:
-            output.warn(f"{self.leaders} lists no leader: all signed calls are rejected")
+            output.warn(f"{self.leaders} does not list any leaders: all signed calls are rejected")
         return SignaturePolicy(
             mode,
             leaders or KnownKeys({}),

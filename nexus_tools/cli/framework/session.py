@@ -209,8 +209,8 @@ class Session:
                 raise
             raise NotFoundError(
                 "localnet_not_running",
-                f"your localnet is not running. Another node listens at {network.url}, and no"
-                " published package is known there",
+                f"your localnet is not running. Another node listens at {network.url}, but"
+                " nexus-tools does not know a published package there",
                 hint=f"Run `{start_command(network.endpoint().port)}` to start your localnet,"
                 f" or `nexus-tools network use NAME --url {network.url}` to use that node.",
             ) from error

@@ -169,18 +169,18 @@ async def confirm_and_execute(
 
 
 _RESULTS = {
-    "package publish": "run the same command again to continue without paying twice",
-    "package upgrade": "run `nexus-tools package upgrade show` to see the result",
-    "package": "run `nexus-tools package show` to see the result",
-    "workflow publish": "run `nexus-tools workflow list` to see the result",
-    "workflow": "run `nexus-tools workflow executions` to see the result",
-    "schedule": "run `nexus-tools schedule list` to see the result",
-    "question": "run `nexus-tools question list` to see the result",
-    "wallet": "run `nexus-tools wallet show` to see the result",
-    "leader": "run `nexus-tools leader status` to see the result",
-    "tool invoke": "run `nexus-tools invocation list` to see the result",
-    "invocation": "run `nexus-tools invocation list` to see the result",
-    "admin": "run `nexus-tools admin show` to see the result",
+    "package publish": "Run the same command again to continue without paying twice",
+    "package upgrade": "Run `nexus-tools package upgrade show` to see the result",
+    "package": "Run `nexus-tools package show` to see the result",
+    "workflow publish": "Run `nexus-tools workflow list` to see the result",
+    "workflow": "Run `nexus-tools workflow executions` to see the result",
+    "schedule": "Run `nexus-tools schedule list` to see the result",
+    "question": "Run `nexus-tools question list` to see the result",
+    "wallet": "Run `nexus-tools wallet show` to see the result",
+    "leader": "Run `nexus-tools leader status` to see the result",
+    "tool invoke": "Run `nexus-tools invocation list` to see the result",
+    "invocation": "Run `nexus-tools invocation list` to see the result",
+    "admin": "Run `nexus-tools admin show` to see the result",
 }
 """How to see the result of an interrupted command, by command or by command group."""
 
@@ -192,5 +192,8 @@ def _warn_of_interruption(output: Output, sent: "SignedTransaction | None") -> N
     context = click.get_current_context(silent=True)
     noun, verb, *_ = [*(context.command_path.split()[1:] if context else []), "", ""]
     result = _RESULTS.get(f"{noun} {verb}") or _RESULTS.get(noun)
-    result = result or "run `nexus-tools status` to see the result"
-    output.warn(f"transaction {sent.digest} was sent and may still be executed: {result}")
+    result = result or "Run `nexus-tools status` to see the result"
+    output.warn(
+        f"interrupted after sending transaction {sent.digest}, which the network may still execute."
+        f" {result}"
+    )

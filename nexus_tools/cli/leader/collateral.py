@@ -29,7 +29,7 @@ from nexus_tools.cli.shared.collateral import (
 async def unregister(session: Session, leader_name: str | None) -> None:
     """Unregister the leader, and start the delay after which its collateral can be claimed.
 
-    While it runs, it can still close the invocations that name it.
+    During the delay, the leader can still close the invocations that name it.
     """
     await change_leader(
         session,

@@ -31,7 +31,7 @@ command = signing_key_group(
 @LEADER
 @transaction_command
 async def add(session: Session, key: str, leader_name: str | None) -> None:
-    """Add a key, given by a key file or a public key, that signs the leader's tool calls."""
+    """Add a key that signs the leader's tool calls. Pass a key file or a public key."""
     await _change(session, key, leader_name, signs=True)
 
 

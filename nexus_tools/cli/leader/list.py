@@ -24,7 +24,7 @@ async def command(session: Session, *, fqn: str | None, active: bool, limit: int
     """List leaders with their track records, the most reliable of the active ones first.
 
     `Settled` counts invocations that a leader closed with the tool's answer, `Failed` those that it
-    refused or could not dispatch, and `Missed` those that it did not close in time. Each pair of
+    rejected or could not dispatch, and `Missed` those that it did not close in time. Each pair of
     requester and tool counts once, with its latest invocation. `Latency` is the median time from a
     request to its answer. The numbers come from the events that the node keeps.
     """

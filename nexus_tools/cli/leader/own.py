@@ -33,7 +33,9 @@ async def own_leader(
     if leader_name is not None and leader_name.startswith("0x"):
         return await leaders.find(leader_name)
     wallet = session.own_address()
-    return require_single(await leaders.owned_by(wallet), leader_name, f"{wallet} owns no leader")
+    return require_single(
+        await leaders.owned_by(wallet), leader_name, f"{wallet} does not own a leader"
+    )
 
 
 def require_single(found: "tuple[Leader, ...]", leader_name: str | None, none: str) -> "Leader":

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 async def offer(
     session: Session, recipient: str | None, leader_name: str | None, *, cancel: bool
 ) -> None:
-    """Offer the leader to WHO, an address or the alias of a key.
+    """Offer the leader to RECIPIENT, an address or the alias of a key.
 
-    Nothing changes until WHO accepts. Use --cancel to withdraw the offer.
+    Nothing changes until RECIPIENT accepts. Use --cancel to withdraw the offer.
     """
     to = offer_recipient(session, recipient, cancel=cancel)
 
@@ -75,7 +75,7 @@ async def accept(session: Session, leader_name: str | None) -> None:
             leaders,
             lambda service: service.accept(found.id),
             question=lambda simulated: confirmation_prompt(
-                f"{done}; its name, collateral of {collateral} and track record stay, you become"
+                f"{done}. Its name, collateral of {collateral} and track record stay. You become"
                 f" its only worker, and {lost} of the former owner are removed",
                 simulated,
             ),

@@ -64,7 +64,7 @@ async def command(
 
     The key that signs becomes the owner. Workers are the keys on the machines that run the Leader.
     They close invocations for the fees and have no other rights. If the key already owns a leader
-    with this name, nothing is registered, even if another process registers it at the same time.
+    with this name, the command does not register another one, even if two processes run it at once.
     """
     known_as = name or session.settings.locate_account(session.wallet_name).value.alias
     public_keys = [read_public_key(key) for key in keys]

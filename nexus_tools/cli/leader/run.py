@@ -72,8 +72,8 @@ _OPTIONS = (
     "storages",
     multiple=True,
     metavar="NAME=URL",
-    help="URL, with the placeholder {key}, from which remote values of the storage NAME are"
-    " fetched. May be repeated.",
+    help="URL, with the placeholder {key}, from which the Leader fetches remote values of"
+    " the storage NAME. May be repeated.",
 )
 @LOG_FORMAT
 @network_command
@@ -86,11 +86,11 @@ async def command(
 ) -> None:
     """Run the Leader until Ctrl-C, then finish pending work and exit.
 
-    The Leader acts for the leader that has its key as a worker (see `nexus-tools leader worker`).
-    The key does not need to own the leader. The worker that closes an invocation receives the fee,
-    which pays for its gas.
+    The Leader process acts for a registered leader that has the process's key as a worker (see
+    `nexus-tools leader worker`). The key does not need to own the leader. The worker that closes an
+    invocation receives the fee, which pays for its gas.
 
-    Other settings are read from environment variables NEXUS_TOOLS_LEADER_…. The journal records
+    Environment variables NEXUS_TOOLS_LEADER_… change other settings. The journal records
     what the Leader has seen and sent. Default: a file in the data directory.
     """
     from nexus_tools.sui.support.logs import is_json, log_to_stderr

@@ -45,7 +45,7 @@ async def command(session: Session, leader_name: str | None) -> None:
                 row["balance_mist"] = min(balances, default=None)
     if not session.output.as_json:
         rows = [leader_for_people(row) for row in rows]
-    empty = "the wallet owns no leaders. Run `nexus-tools leader register` to register one"
+    empty = "the wallet does not own any leaders. Run `nexus-tools leader register` to register one"
     session.output.table(rows, _COLUMNS, empty=empty)
     for shortage in (*slashed, *poor):
         session.output.warn(str(shortage))

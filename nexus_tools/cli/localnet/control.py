@@ -43,7 +43,7 @@ async def advance_epoch(session: Session, network_name: str | None) -> None:
     """End the epoch and start the next one.
 
     Stakers receive the fees. After an epoch of at least a day they also receive the network's
-    subsidy. To make a day pass, use `advance-clock`.
+    subsidy. Use `advance-clock` to advance the time by a day.
     """
     running = find_localnet(session, network_name)
     response = await _post(running, "/advance-epoch", {}, refusal="epoch_change_failed")
@@ -70,7 +70,7 @@ async def snapshot(session: Session, network_name: str | None) -> None:
 async def revert(session: Session, name: str, network_name: str | None, *, yes: bool) -> None:
     """Revert the localnet to SNAPSHOT. All later transactions are lost.
 
-    The clock is reset as well. Programs that follow the chain have to reconnect.
+    The clock is reset as well. Programs that follow the chain must reconnect.
     """
     place = _parse_snapshot(name)
     running = find_localnet(session, network_name)

@@ -18,8 +18,8 @@ _TYPED = len("0x") + 8
 async def command(session: Session, address: str | None, amount: int | None) -> None:
     """Send SUI to ADDRESS, an address or the alias of a key. Default: the key that signs.
 
-    A localnet sends exactly the amount. The faucets of devnet and testnet send fixed portions,
-    which are requested until they reach the amount.
+    A localnet sends exactly the amount. The faucets of devnet and testnet send fixed portions.
+    The command requests portions until they reach the amount.
     """
     from nexus_tools.sui.client import request_sui
 

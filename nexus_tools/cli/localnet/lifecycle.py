@@ -60,14 +60,14 @@ _KEEP = "To keep a chain, run `nexus-tools localnet start --state FOLDER`"
     "allowed_hosts",
     multiple=True,
     metavar="NAME",
-    help="Additional host name that clients may use, besides IP addresses and localhost.",
+    help="Host name that clients may use, in addition to IP addresses and localhost.",
 )
 @click.option(
     "--allow-origin",
     "allowed_origins",
     multiple=True,
     metavar="ORIGIN",
-    help="Additional origin of web pages that may use the localnet, besides localhost.",
+    help="Origin of web pages that may use the localnet, in addition to localhost.",
 )
 @click.option("--detach", is_flag=True, help="Run in the background.")
 @click.option("--background", is_flag=True, hidden=True)

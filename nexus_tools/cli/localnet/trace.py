@@ -82,7 +82,7 @@ async def command(
 ) -> None:
     """Trace the transaction DIGEST, or simulate and trace one from a file, call by call.
 
-    With --json the whole trace is printed, regardless of the other options.
+    With --json, the command prints the whole trace and ignores the other options.
     """
     traced = _subject(digest, simulate)
     if session.output.as_json:
@@ -166,7 +166,7 @@ def show_trace(output: Output, trace: Document, view: TraceView) -> None:
     for command in trace["commands"]:
         print_tree(command_tree(command, trace["status"], view))
     if trace["left_out"]:
-        output.note(f"{trace['left_out']} calls exceed the limits of the trace and are left out")
+        output.note(f"{trace['left_out']} calls exceed the limits of the trace and are omitted")
     output.table([_object_row(object_, view) for object_ in trace["objects"]], _COLUMNS, empty="")
     output.record(units.in_words({key: trace["gas"][key] for key in _COSTS}), title="gas")
 

@@ -29,7 +29,7 @@ from nexus_tools.cli.tool.proof import CHECK_DOMAIN
     "--allow-origin",
     multiple=True,
     metavar="ORIGIN",
-    help="Additional origin of web pages that may use --http, besides localhost.",
+    help="Origin of web pages that may use --http, in addition to localhost.",
 )
 @click.option(
     "--mode",
@@ -82,12 +82,12 @@ from nexus_tools.cli.tool.proof import CHECK_DOMAIN
 async def command(session: Session, *, selection: ToolSelection, **options: Any) -> None:
     """Serve the active tools of the registry to MCP clients, on stdin and stdout.
 
-    By default, a call goes directly to the tool's URL, with the limits of a Leader, and is not
-    paid. With --on-chain, a call is an invocation that a Leader dispatches and closes, paid from
-    the wallet. With --workflows, a call runs a published workflow and returns its results.
+    By default, a call goes directly to the tool's URL, with the limits of a Leader, and is free.
+    With --on-chain, a call is an invocation that a Leader dispatches and closes, and the wallet
+    pays for it. With --workflows, a call runs a published workflow and returns its results.
 
-    Untrusted text of tool authors is marked. Their hints, such as readOnlyHint, are removed unless
-    the tool is in a --domain that confirms its owner.
+    The server marks untrusted text of tool authors. It removes their hints, such as readOnlyHint,
+    unless the tool is in a --domain that confirms its owner.
     """
     from nexus_tools.cli.mcp.serving import serve
 

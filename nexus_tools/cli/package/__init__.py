@@ -16,7 +16,7 @@ COMMANDS = {
     "use": "Use a published package from now on.",
     "build": "Compile a Move package.",
     "test": "Run the unit tests of a Move package.",
-    "interface": "Write the interface of our package for other packages to compile against.",
+    "interface": "Write the interface of the tool package, for other packages to compile against.",
     "bindings": "Generate a typed Python package for a Move package.",
 }
 PLACES = {
@@ -32,5 +32,5 @@ PLACES = {
 def command() -> None:
     """Publish, upgrade, and inspect Move packages.
 
-    The location of the published package is stored for each network.
+    The commands store the ID of the published package for each network.
     """

@@ -22,7 +22,7 @@ from nexus_tools.cli.package.compiler import FOLDER, Compilation, compilation_op
     "along",
     metavar="NAME[=FOLDER|ID|DEPENDENCY]",
     multiple=True,
-    help="Also generate this package, as the subpackage NAME. NAME alone selects a dependency."
+    help="Also generate this package, as the subpackage NAME. Pass only NAME for a dependency."
     " May be repeated.",
 )
 @click.option("--sources", type=FOLDER, help="Folder of its Move sources, for names and comments.")

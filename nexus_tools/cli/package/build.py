@@ -41,8 +41,9 @@ def command(
 ) -> None:
     """Compile the Move package in FOLDER.
 
-    Without FOLDER, compiles our own package and compares the result with the installed bytecode.
-    The compiler is the official one as WebAssembly; `npm` downloads it at the first use.
+    Without FOLDER, the command compiles the tool package of nexus-tools, and compares the result
+    with the installed bytecode. The compiler is the official one as WebAssembly. `npm` downloads it
+    at the first use.
     """
     from nexus_tools.sui.bytecode import deserialize
     from nexus_tools.sui.localnet.compiler import build_to_publish

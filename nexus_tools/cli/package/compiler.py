@@ -107,7 +107,7 @@ def our_sources() -> Path:
     if not folder.is_dir():
         raise NotFoundError(
             "sources_missing",
-            "the sources of our Move package are not installed with nexus-tools",
+            "the sources of the tool package are not installed with nexus-tools",
             hint="Pass a folder, or run the command in a checkout.",
         )
     return folder

@@ -45,7 +45,7 @@ _BOTH_LOCKED = ", and locked their upgrades"
     "--lock/--free",
     "locked",
     default=None,
-    help="Lock its upgrades in the same transaction. Default: lock our packages only.",
+    help="Lock the upgrades in the same transaction. Default: lock only the nexus-tools packages.",
 )
 @click.option(
     "--estimate",
@@ -68,16 +68,16 @@ async def publish(
 ) -> None:
     """Publish the Move package in FOLDER, or the packages that come with nexus-tools.
 
-    Without FOLDER, the packages are that of tools and, in two more transactions, that of workflows.
-    If publishing is interrupted, run the same command again to publish the rest. The key that signs
-    becomes the admin.
+    Without FOLDER, the command publishes the tool package, and then the workflow package in two
+    more transactions. After an interruption, run the same command again to publish the rest. The
+    key that signs becomes the admin.
 
-    An upgrade of a locked package can be executed 14 days after its proposal at the earliest, and
-    the key that signs owns the lock. For an unlocked package, the key that signs gets the
-    UpgradeCap and can replace the code at any time.
+    The key that signs owns the lock of a locked package. Anyone can execute an upgrade of it from
+    14 days after the proposal. For an unlocked package, the key that signs gets the UpgradeCap and
+    can replace the code at any time.
 
-    With --estimate nothing is sent, and no key or network is needed. A complete deployment, with
-    our packages, their settings, a leader and a tool, runs in this process.
+    With --estimate, the command sends nothing, and does not need a key or a network. It runs a
+    complete deployment in this process: the packages, their settings, a leader and a tool.
     """
     if estimate:
         modules = None
@@ -287,8 +287,8 @@ async def use(session: Session, package: str, *, upgrade_lock: str | None) -> No
     """Use the published PACKAGE, given by the ID of its first version, from now on.
 
     The command finds its registries, its latest version, and the upgrade_lock package that locked
-    it when it was published. An upgrade_lock package that differs from the one of nexus-tools, or
-    is not immutable, is rejected.
+    it when it was published. It rejects an upgrade_lock package that differs from the one of
+    nexus-tools, or is not immutable.
     """
     from nexus_tools.contracts import Deployment, LockDeployment, newest, with_workflows_package
     from nexus_tools.sui.types.address import Address

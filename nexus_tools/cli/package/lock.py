@@ -30,14 +30,17 @@ if TYPE_CHECKING:
 _LOCK = "lock"
 
 PACKAGE = click.argument("package", required=False)
-"""A package by the ID of any version, `workflows` for ours of workflows. Default: ours of tools."""
+"""A package by the ID of any version, or `workflows`. Default: our tool package."""
 
 
 @click.command()
 @click.argument("upgrade_cap", required=False)
 @transaction_command
 async def lock(session: Session, upgrade_cap: str | None) -> None:
-    """Lock the first version of a package permanently: that of UPGRADE_CAP, or ours."""
+    """Lock the package of UPGRADE_CAP permanently. Default: the tool package of nexus-tools.
+
+    Only the first version of a package can be locked.
+    """
     from nexus_tools.contracts import UpgradeLocks
     from nexus_tools.sui.types.address import Address
 
@@ -65,9 +68,10 @@ async def lock(session: Session, upgrade_cap: str | None) -> None:
 @PACKAGE
 @transaction_command
 async def make_immutable(session: Session, package: str | None) -> None:
-    """End all upgrades of the locked PACKAGE immediately and permanently. Default: our package.
+    """End all upgrades of the locked PACKAGE immediately and permanently.
 
-    This also ends a proposed upgrade. It requires the key that owns the lock.
+    Default: the tool package of nexus-tools. This also ends a proposed upgrade. It requires the key
+    that owns the lock.
     """
     async with session.client(signing=True) as client:
         locks, package_id = await locked_package(session, client, package)

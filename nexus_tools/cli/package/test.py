@@ -88,7 +88,7 @@ def command(
     coverage_report: Path | None,
     compilation: Compilation,
 ) -> None:
-    """Run the unit tests of the Move package in FOLDER. Default: our own package.
+    """Run the unit tests of the Move package in FOLDER. Default: the tool package of nexus-tools.
 
     The tests run in the VM of the localnet. `npm` downloads the compiler at the first use.
     """

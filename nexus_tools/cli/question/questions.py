@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from nexus_tools.registry import Question
 
 _COLUMNS = {
-    "invocation": "Question",
-    "question": "Asks",
+    "invocation": "ID",
+    "question": "Question",
     "workflow": "Workflow",
-    "asked": "Since",
-    "until": "Until",
+    "asked": "Asked",
+    "until": "Deadline",
 }
 
 
@@ -36,9 +36,9 @@ _COLUMNS = {
 async def list_questions(session: Session, *, all_accounts: bool) -> None:
     """List the open questions to the wallet, the oldest first.
 
-    Questions are found in events, so the list only goes back as far as the node keeps them. With
-    --json: `invocation`, `answerer`, `question`, `requester`, `execution`, `workflow`,
-    `asked_at_ms` and `deadline_ms`.
+    The list comes from events, so it only goes back as far as the node keeps them. With --json:
+    `invocation`, `answerer`, `question`, `requester`, `execution`, `workflow`, `asked_at_ms` and
+    `deadline_ms`.
     """
     async with session.nexus(signing=False) as nexus:
         who = None if all_accounts else session.own_address()
@@ -79,7 +79,9 @@ async def list_questions(session: Session, *, all_accounts: bool) -> None:
 async def answer(
     session: Session, question: str, *, approve: bool, reject: bool, note: str
 ) -> None:
-    """Answer the QUESTION with this ID (see `question list`) with --approve or --reject.
+    """Answer the QUESTION with this ID with --approve or --reject.
+
+    `nexus-tools question list` shows the IDs.
 
     You pay the gas, and receive the answer fee that the requester has prepaid.
     """

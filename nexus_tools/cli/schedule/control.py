@@ -40,7 +40,7 @@ async def pause(session: Session, schedule: str) -> None:
 @SCHEDULE
 @transaction_command
 async def resume(session: Session, schedule: str) -> None:
-    """Resume a SCHEDULE with its next planned time. Times that have passed are not made up for."""
+    """Resume a SCHEDULE with its next planned time. Times during the pause are skipped."""
     await _act(session, schedule, lambda service, place: service.resume(place), "resumed")
 
 
@@ -90,9 +90,9 @@ async def reset_cursor(session: Session, schedule: str, leader_names: tuple[str,
 async def cancel(session: Session, schedule: str) -> None:
     """Cancel a SCHEDULE and withdraw its remaining funds.
 
-    The funds include leftovers of ended executions. The schedule is deleted too, which refunds its
-    storage deposit. A running execution continues; cancel it first to stop it. To collect its
-    leftovers and delete the schedule later, run the same command again.
+    The funds include leftovers of ended executions. The command also deletes the schedule, which
+    refunds its storage deposit. A running execution continues. Cancel it first to stop it. To
+    collect its leftovers and delete the schedule later, run the same command again.
     """
     from nexus_tools.sui.types.address import Address
 

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     type=AMOUNT,
     help="Funds for each execution, in SUI. Default: the estimated cost.",
 )
-@click.option("--keeper-fee", type=AMOUNT, help="Fee for whoever starts an execution, in SUI.")
+@click.option(
+    "--keeper-fee", type=AMOUNT, help="Fee for the account that starts an execution, in SUI."
+)
 @click.option("--group", help="Entry group to start with, if the workflow has several.")
 @click.option(
     "--deadline",
@@ -78,10 +80,11 @@ async def command(
 ) -> None:
     """Schedule executions of the workflow FQN, paid from funds that you deposit now.
 
-    Pass one of --every, --cron, --at and --on-event. Whoever starts a due execution (the keeper: a
-    leader, or anyone) is repaid its cost and earns the keeper fee. Unspent funds of an execution
-    are refunded. Planned times that pass while an execution runs are skipped. Several missed times
-    are made up for by one execution, or with --max-delay by none.
+    Pass one of --every, --cron, --at and --on-event. A leader, or any other account, starts a due
+    execution. The schedule repays this account (the keeper) its cost, and pays it the keeper fee.
+    Unspent funds of an execution are refunded. Planned times that pass while an execution runs are
+    skipped. One execution makes up for several missed times. With --max-delay, times that are too
+    late are skipped.
 
     With --json: `schedule`, `workflow`, `when`, `next_at_ms`, `funds_mist`,
     `funds_per_execution_mist` and `leaders`.
@@ -166,8 +169,8 @@ def _terms_of(done: "CreatedSchedule") -> dict[str, Any]:
     return {name: getattr(done, name) for name in names}
 
 
-def _question(fqn: str, each_mist: int, funds_mist: int) -> str:
-    each, funds = units.sui(each_mist), units.sui(funds_mist)
+def _question(fqn: str, funds_per_execution_mist: int, funds_mist: int) -> str:
+    each, funds = units.sui(funds_per_execution_mist), units.sui(funds_mist)
     return f"Schedule {fqn} with funds of {funds}, and {each} for each execution?"
 
 

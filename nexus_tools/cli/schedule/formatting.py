@@ -38,10 +38,10 @@ _EXECUTIONS = {
 async def list_schedules(session: Session) -> None:
     """List the wallet's schedules that are not deleted, the oldest first.
 
-    Schedules are found in events, so the list only goes back as far as the node keeps them. With
+    The list comes from events, so it only goes back as far as the node keeps them. With
     --json: `schedule`, `workflow`, `dag`, `state`, `next_at_ms`, `begun`, `running`, `failures`,
-    `missed`, `funds_mist`, and `collectable_mist`, the part of the funds that ended executions
-    left. `missed` counts planned times since the last execution that will not be executed any more.
+    `missed`, `funds_mist`, and `collectable_mist`, the part of the funds that comes from ended
+    executions. `missed` counts planned times since the last execution that were skipped.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading events"):
@@ -101,7 +101,7 @@ async def show(session: Session, schedule: str, limit: int) -> None:
     words = _for_people(found, document)
     words["leaders"] = ", ".join(document["leaders"])
     if found.collectable_mist:
-        words["funds"] += f", of which {units.sui(found.collectable_mist)} left by ended executions"
+        words["funds"] += f", including {units.sui(found.collectable_mist)} from ended executions"
     session.output.record(words)
     rows = [units.in_words(row) for row in executions]
     session.output.table(rows, _EXECUTIONS, empty="no executions yet")
@@ -160,13 +160,13 @@ def in_words(timing: "Timing") -> str:
         case Plan.At(times):
             return f"at {units.count(len(times), 'time')}, the last one {units.utc(times[-1])}"
         case Plan.OnEvent(event, pause_ms, max_per_day):
-            pause = f"at most once in {units.duration(pause_ms)}"
+            pause = f"at most once every {units.duration(pause_ms)}"
             return f"on {event}, {pause} and {units.count(max_per_day, 'time')} a day"
 
 
 def _for_people(found: "ScheduleOverview", document: dict[str, Any]) -> dict[str, Any]:
     words = units.in_words(document)
-    del words["dag"], words["to_collect"]
+    del words["dag"], words["collectable"]
     words["next"] = _next_in_words(found) if found.state.value == "active" else None
     return words
 

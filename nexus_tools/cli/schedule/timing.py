@@ -56,14 +56,14 @@ _OPTIONS = (
         type=DURATION,
         default="10s",
         show_default=True,
-        help="Time to ignore further events after an event. Minimum: 10s.",
+        help="Pause after an event. Further events are ignored until it ends. Minimum: 10s.",
     ),
     click.option(
         "--max-per-day",
         type=click.IntRange(min=1),
         default=100,
         show_default=True,
-        help="Maximum executions that events start per day (UTC).",
+        help="Maximum number of executions that events start per day (UTC).",
     ),
 )
 

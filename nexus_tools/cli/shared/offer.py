@@ -45,7 +45,7 @@ def describe_offer(what: str, recipient: str | None) -> str:
     """Describe an offer, or its withdrawal."""
     if recipient is None:
         return f"withdrew the offer of {what}"
-    return f"offered {what} to {recipient}, who has to accept it"
+    return f"offered {what} to {recipient}, who must accept it"
 
 
 async def list_offers(nexus: "Nexus", address: "Address") -> list[dict[str, str]]:

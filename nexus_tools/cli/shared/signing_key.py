@@ -61,7 +61,7 @@ def signing_key_group(
 
     @group.command("show", help="Show the public key of the key in FILE.")
     @click.argument("file", type=FILE)
-    @click.option("--signer", "owner", metavar=signer, help="Also print its line for a key list.")
+    @click.option("--signer", "owner", metavar=signer, help="Also print the line for a key list.")
     @offline_command
     def show(session: Session, file: Path, owner: str | None) -> None:
         from nexus_tools.tool import SigningKey

@@ -76,12 +76,13 @@ async def claim(session: Session, fqn: str) -> None:
 @transaction_command
 async def re_register(session: Session, fqn: str, collateral: int | None) -> None:
     """Register the claimed tool FQN again with new collateral."""
+    from nexus_tools.registry import required_collateral_mist
     from nexus_tools.tool import ToolFqn
 
     name = ToolFqn.parse(fqn)
     async with session.nexus() as nexus:
         tool, settings = await nexus.tools.get(name), await nexus.tools.settings()
-        least_mist = max(settings.collateral_mist, 2 * tool.price_mist)
+        least_mist = required_collateral_mist(settings, tool.price_mist)
         locked_mist = least_mist if collateral is None else collateral
         sent = await confirm_and_execute(
             session,

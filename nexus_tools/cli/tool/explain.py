@@ -190,7 +190,7 @@ _DID = {
     "missed": "missed it",
     "not_needed": "was not needed",
     "has_time": "may close it until then",
-    "waits": "is next after the previous window",
+    "waits": "can close it after the previous window",
 }
 
 
@@ -203,8 +203,8 @@ def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
     for number, failure in enumerate(broken.get("failures") or (), 1):
         words = f"{failure['pointer'] or 'the root'}: {failure['message']}"
         if rule := failure.get("rule"):
-            words += f", by {rule} of the {broken['schema']} schema"
-        lines[f"broken {number}"] = plain(words)
+            words += f", keyword {rule} of the {broken['schema']} schema"
+        lines[f"violation {number}"] = plain(words)
     for number, window in enumerate(document["windows"], 1):
         is_open = window["did"] in ("has_time", "waits")
         ends = units.utc(window["ends_at_ms"], now_ms if is_open else None)

@@ -91,9 +91,8 @@ async def command(
         values = with_addresses(session, ports, values)
         _check_inputs(tool, values)
         if tool.price_mist:
-            _warn_of_owner(
-                session.output, fqn, await check_domain(session, nexus, tool, query_domain)
-            )
+            proof = await check_domain(session, nexus, tool, query_domain)
+            _warn_of_owner(session.output, fqn, proof)
         leaders = await _choose_leaders(session, nexus, tool, leader_names)
         if max_outcome_bytes is None:
             max_outcome_bytes = max(DEFAULT_MAX_OUTCOME_BYTES, tool.min_outcome_bytes)
@@ -108,8 +107,7 @@ async def command(
                 lambda service: service.request(tool, values, leaders=leaders, **terms),
                 question=lambda _: f"Prepay {units.sui(cost)} to invoke {fqn}, closed {by}?",
             )
-            requested = nexus.invocations.emitted(sent, InvocationRequested)
-            cost = requested.payment_mist
+            cost = nexus.invocations.emitted(sent, InvocationRequested).payment_mist
             facts = {"fqn": fqn, "invocation": str(place), "prepaid_mist": cost}
             facts["leaders"] = list(map(str, leaders))
             done = f"requested {place} {by}, {units.sui(cost)} prepaid"

@@ -29,7 +29,7 @@ command = signing_key_group(
 @KEY
 @transaction_command
 async def add(session: Session, fqn: str, key: str) -> None:
-    """Add a key, given by a key file or a public key, that signs the responses of the tool FQN."""
+    """Add a key that signs the responses of the tool FQN. Pass a key file or a public key."""
     await _change(session, fqn, key, signs=True)
 
 

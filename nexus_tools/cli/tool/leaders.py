@@ -35,7 +35,7 @@ def command() -> None:
 async def add(session: Session, fqn: str, which: str) -> None:
     """Accept LEADER for future invocations of the tool FQN. Requires the owner.
 
-    A tool that accepted all leaders gets a list by this.
+    A tool that accepted all leaders then accepts only LEADER.
     """
     await _change(session, fqn, which, is_added=True)
 
@@ -47,7 +47,7 @@ async def add(session: Session, fqn: str, which: str) -> None:
 async def remove(session: Session, fqn: str, which: str) -> None:
     """Remove LEADER from the list of the tool FQN, for future invocations. Operators may do so.
 
-    A tool with an empty list accepts no leader, so it cannot be invoked.
+    A tool with an empty list does not accept any leader, so it cannot be invoked.
     """
     await _change(session, fqn, which, is_added=False)
 
@@ -56,7 +56,7 @@ async def remove(session: Session, fqn: str, which: str) -> None:
 @_FQN
 @transaction_command
 async def open_to_all(session: Session, fqn: str) -> None:
-    """Accept all leaders for the tool FQN, which must have no price. Requires the owner."""
+    """Accept all leaders for the tool FQN, which must not have a price. Requires the owner."""
     await change_list(
         session, fqn, lambda tools: tools.accept_any_leader(fqn), f"{fqn} accepts all leaders", {}
     )
@@ -79,7 +79,7 @@ async def list_leaders(session: Session, fqn: str) -> None:
     who = (
         "accepts all leaders"
         if tool.accepts_any_leader
-        else "accepts no leader, so it cannot be invoked"
+        else "does not accept any leader, so it cannot be invoked"
     )
     session.output.table(rows, COLUMNS, empty=f"{fqn} {who}")
 
@@ -110,4 +110,4 @@ async def _change(session: Session, fqn: str, which: str, *, is_added: bool) -> 
             if tool.price_mist
             else f"Run `nexus-tools tool leaders open {fqn}` to accept all"
         )
-        session.output.warn(f"{fqn} accepts no leader, so it cannot be invoked. {remedy}")
+        session.output.warn(f"{fqn} does not accept any leader, so it cannot be invoked. {remedy}")

@@ -17,7 +17,7 @@ _WHO = click.argument("account", metavar="ADDRESS|ALIAS", type=ACCOUNT)
 
 @click.group()
 def command() -> None:
-    """Manage operators, who may change a tool's URL, timeout and price, and remove leaders."""
+    """Manage operators, which may change a tool's URL, timeout and price, and remove leaders."""
 
 
 @command.command()
@@ -25,7 +25,7 @@ def command() -> None:
 @_WHO
 @transaction_command
 async def add(session: Session, fqn: str, account: str) -> None:
-    """Add an operator, given by its address or the alias of its key, to the tool FQN."""
+    """Add an operator to the tool FQN. Pass its address or the alias of its key."""
     operator = session.address_of(account)
     done, facts = f"{account} is now an operator of {fqn}", {"operator": str(operator)}
     await change_list(session, fqn, lambda tools: tools.add_operator(fqn, operator), done, facts)
@@ -36,7 +36,7 @@ async def add(session: Session, fqn: str, account: str) -> None:
 @_WHO
 @transaction_command
 async def remove(session: Session, fqn: str, account: str) -> None:
-    """Remove an operator, given by its address or the alias of its key, from the tool FQN."""
+    """Remove an operator from the tool FQN. Pass its address or the alias of its key."""
     operator = session.address_of(account)
     done, facts = f"{account} is no longer an operator of {fqn}", {"operator": str(operator)}
     await change_list(session, fqn, lambda tools: tools.remove_operator(fqn, operator), done, facts)

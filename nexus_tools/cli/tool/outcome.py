@@ -184,7 +184,7 @@ def print_outcome(output: Output, document: dict[str, Any], **more: Any) -> None
         return
     words = units.in_words(document) | more | {"state": _said(document)}
     if document["state"] == "requested":
-        over = " (over: pass --delete for a refund)" if document["expired"] else ""
+        over = " (expired: pass --delete for a refund)" if document["expired"] else ""
         words["deadline"] = f"{words['expires']}{over}"
     else:
         words["payment"] = None

@@ -38,10 +38,10 @@ _COLUMNS = {
 @CANCEL_OFFER
 @transaction_command
 async def offer(session: Session, name: str, recipient: str | None, *, cancel: bool) -> None:
-    """Offer NAME, for example xyz.example.math.add, to WHO: an address or the alias of a key.
+    """Offer NAME, for example xyz.example.math.add, to RECIPIENT.
 
-    When WHO accepts, all versions of the tool change owner. Nothing changes until then. Use
-    --cancel to withdraw the offer.
+    RECIPIENT is an address or the alias of a key. When RECIPIENT accepts, all versions of the tool
+    change owner. Nothing changes until then. Use --cancel to withdraw the offer.
     """
     _check_name(name)
     to = offer_recipient(session, recipient, cancel=cancel)
@@ -81,8 +81,8 @@ async def accept(session: Session, name: str) -> None:
             nexus.tools,
             lambda tools: tools.accept(name),
             question=lambda simulated: confirmation_prompt(
-                f"{done}; payouts go to you, operators and keys are removed, signed answers are not"
-                " required, and URLs, prices and leaders stay",
+                f"{done}. You receive the payouts. The operators and keys are removed, and signed"
+                " answers are not required. URLs, prices and leaders stay",
                 simulated,
             ),
         )
@@ -132,8 +132,8 @@ def _warn(output: Output, shown: "Sequence[Tool]", found: "Sequence[Tool]") -> N
     for tool in found:
         if _stays(tool) not in stays:
             output.warn(
-                f"{tool.fqn} was changed at the last moment. Run `nexus-tools tool show {tool.fqn}`"
-                " to see its URL, price and leaders"
+                f"{tool.fqn} changed after it was shown to you."
+                f" Run `nexus-tools tool show {tool.fqn}` to see its URL, price and leaders"
             )
 
 

@@ -32,9 +32,9 @@ CHECK_DOMAIN = click.option(
 async def command(session: Session, *, name: str, check: bool) -> None:
     """Print the document with which a domain confirms that you own its names.
 
-    Write DOMAIN as in FQNs: xyz.example. With --check nothing is printed. Instead the domain is
-    queried without the cache, and the command fails unless it lists the owner of the tool FQN. For
-    a DOMAIN or an unregistered tool, the domain has to list you.
+    Write DOMAIN as in FQNs: xyz.example. With --check, the command does not print the document. It
+    queries the domain without the cache, and fails unless the domain lists the owner of the tool
+    FQN. For a DOMAIN or an unregistered tool, the domain must list you.
     """
     from nexus_tools.tool import ToolFqn, proof_hosts
 
@@ -103,7 +103,9 @@ def _write(session: Session, nexus: "Nexus", hosts: tuple[str, ...]) -> None:
     owners = RegistryOwners(*place, (str(_wallet(session)),))
     click.echo(DomainOwners((owners,)).text())
     where = ", or for all names below it at ".join(f"https://{host}{PROOF_PATH}" for host in hosts)
-    session.output.note(f"publish this at {where}. If it exists, add the entry to `registries`")
+    session.output.note(
+        f"publish this at {where}. If a document exists there, add this entry to its `registries`"
+    )
 
 
 def _report(session: Session, proof: "DomainProof") -> None:

@@ -10,7 +10,6 @@ from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.errors import ValidationError
 from nexus_tools.registry import ToolRegistry
 from nexus_tools.sui.support import units
-from nexus_tools.tool import format_public_key
 
 LABELS = {
     "fqn": "tool",
@@ -56,6 +55,14 @@ async def tool_documents(tools: ToolRegistry, found: Sequence[Tool]) -> list[dic
     return [_document(tool, owned[tool.name], now_ms) for tool in found]
 
 
+def _formatted_keys(keys: Sequence[bytes]) -> list[str]:
+    if not keys:
+        return []
+    from nexus_tools.tool import format_public_key
+
+    return list(map(format_public_key, keys))
+
+
 def _document(tool: Tool, name: Name, now_ms: int) -> dict[str, Any]:
     owner = name.owner
     return {
@@ -73,7 +80,7 @@ def _document(tool: Tool, name: Name, now_ms: int) -> dict[str, Any]:
         "open": tool.accepts_any_leader,
         "leaders": [str(leader) for leader in tool.leaders.entries],
         "operators": [str(operator) for operator in tool.operators.entries],
-        "keys": [format_public_key(key) for key in tool.keys.keys],
+        "keys": _formatted_keys(tool.keys.keys),
         "min_outcome_bytes": tool.min_outcome_bytes,
         "requires_signed_outcome": tool.requires_signed_outcome,
         "revision": tool.revision,

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--url", help="URL of a running tool, from which its definition is read.")
+@click.option("--url", help="URL of a running tool. The command reads its definition from there.")
 @click.option("--all", "all_tools", is_flag=True, help="Register all tools of the server at --url.")
 @click.option(
     "--from-meta",
@@ -78,18 +78,18 @@ async def command(
 ) -> None:
     """Register tools, and lock the collateral of each.
 
-    With --url, the health and the definition of each tool are checked. --check also invokes the
-    tool, except with --dry-run. `nexus-tools tool validate` runs all checks.
+    With --url, the command checks the health and the definition of each tool. --check also invokes
+    the tool, except with --dry-run. `nexus-tools tool validate` runs all checks.
 
     A leader receives the answer before it pays, so a priced tool must list the leaders that you
     trust. `nexus-tools leader list` shows the track record of each leader.
 
-    Many tools take several transactions. Tools that are already registered with the same definition
-    stay unchanged, including the price. After an interruption, run the same command again to
-    register the rest.
+    Registering many tools takes several transactions. Tools that are already registered with the
+    same definition stay unchanged, including the price. After an interruption, run the same command
+    again to register the rest.
 
-    An on-chain tool is registered by the wallet that owns the Publisher of its module. It may have
-    a price and accept all leaders, because its answer and its payment are one transaction.
+    Register an on-chain tool with the wallet that owns the Publisher of its module. It may have a
+    price and accept all leaders, because one transaction contains its answer and its payment.
     """
     if (url is not None) + (from_meta is not None) + builtin != 1:
         sources = "--url URL, --from-meta FILE or --builtin"
@@ -154,15 +154,8 @@ async def register(
             accepted_terms = replace(
                 accepted_terms, rooms={fqn: min(room, most) for fqn, room in rooms.items()}
             )
-        while True:
-            try:
-                done = await _carry_out(session, nexus, definitions, accepted_terms)
-                break
-            except ValidationError as error:
-                fqns = [definition.fqn for definition in definitions]
-                accepted_terms = await prompt_for_missing_terms(
-                    session, nexus, accepted_terms, error, fqns
-                )
+        accepted_terms = await prompt_for_missing_terms(session, nexus, accepted_terms, definitions)
+        done = await _carry_out(session, nexus, definitions, accepted_terms)
     _report(session.output, done, accepted_terms)
     _warn_of_prices(session.output, done, terms.price)
     if should_check_domains(session):
@@ -243,7 +236,7 @@ def _tell_of_proof(output: Output, done: _Registered) -> None:
     for domain in dict.fromkeys(tool.fqn.domain for tool in done.new):
         with suppress(ValidationError):
             output.note(
-                f"to prove that {domain} is yours, publish the output of"
+                f"to prove that you own {domain}, publish the output of"
                 f" `nexus-tools tool proof {domain}` at"
                 f" https://{proof_hosts(domain)[0]}{PROOF_PATH}"
             )
@@ -267,7 +260,8 @@ def _question(simulated: _Registered, accepted_terms: RegistrationTerms, leaders
 def _carried(accepted_terms: RegistrationTerms, leaders: list[str]) -> str:
     """Describe the accepted leaders, unless all leaders are accepted."""
     signed = ", with signed answers" if accepted_terms.requires_signed_outcome else ""
-    return (f", for the leaders {', '.join(leaders)}" if leaders else "") + signed
+    noun = "leader" if len(leaders) == 1 else "leaders"
+    return (f", for the {noun} {', '.join(leaders)}" if leaders else "") + signed
 
 
 _NAMED = 10

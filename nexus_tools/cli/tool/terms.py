@@ -9,13 +9,12 @@ import click
 
 from nexus_tools.cli.framework import AMOUNT, LEADERS_OPTION, Session, find_leaders
 from nexus_tools.cli.shared.signing_key import make_key, read_public_key
-from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
     from nexus_tools.registry import Registration
     from nexus_tools.sui.types.address import Address
-    from nexus_tools.tool import ToolFqn
+    from nexus_tools.tool import ToolDefinition, ToolFqn
 
 _OPTIONS = (
     click.option("--price", type=AMOUNT, help="Price of an invocation, in SUI. Default: 0."),
@@ -123,33 +122,44 @@ async def resolve_terms(nexus: "Nexus", terms: Terms) -> RegistrationTerms:
     )
 
 
-# --- What is missing
+# --- Missing terms
 
 
 async def prompt_for_missing_terms(
     session: Session,
     nexus: "Nexus",
     accepted: RegistrationTerms,
-    error: ValidationError,
-    fqns: "Sequence[object]",
+    definitions: "Sequence[ToolDefinition]",
 ) -> RegistrationTerms:
-    """Prompt for the missing terms and return the result, or raise the error without a terminal.
+    """Prompt for the terms that new tools lack: leaders for a price, and a key for signed answers.
 
-    Leaders are missing for `accepts_any_leader`, and a key for `signing_key_missing`.
+    Raises `accepts_any_leader` or `signing_key_missing` without a terminal.
     """
-    if error.code == "accepts_any_leader":
-        return replace(accepted, leaders=await _ask_leaders(session, nexus, error))
-    if error.code == "signing_key_missing" and not session.dry_run:
-        return replace(accepted, keys=(_offer_key(session, error, str(fqns[0])),))
-    raise error
+    if accepted.price_mist and not accepted.leaders:
+        off_chain = [definition for definition in definitions if definition.function is None]
+        fqn = await _first_new(nexus, off_chain)
+        if fqn is not None:
+            accepted = replace(accepted, leaders=await _ask_leaders(session, nexus, fqn))
+    if accepted.requires_signed_outcome and not accepted.keys and not session.dry_run:
+        fqn = await _first_new(nexus, definitions)
+        if fqn is not None:
+            accepted = replace(accepted, keys=(_offer_key(session, fqn),))
+    return accepted
 
 
-async def _ask_leaders(
-    session: Session, nexus: "Nexus", error: ValidationError
-) -> "tuple[Address, ...]":
+async def _first_new(nexus: "Nexus", definitions: "Sequence[ToolDefinition]") -> str | None:
+    """Return the FQN of the first tool that is not registered, or None."""
+    for definition in definitions:
+        if await nexus.tools.find(definition.fqn) is None:
+            return str(definition.fqn)
+    return None
+
+
+async def _ask_leaders(session: Session, nexus: "Nexus", fqn: str) -> "tuple[Address, ...]":
     from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
+    from nexus_tools.registry import accepts_any_leader_error
 
-    output = session.output
+    output, error = session.output, accepts_any_leader_error(fqn)
     if session.yes or not output.can_ask:
         error.hint = (
             "Pass the leaders that you trust with --leader. Run"
@@ -168,13 +178,14 @@ async def _ask_leaders(
     return await find_leaders(nexus.leaders, [text.strip() for text in leaders.split(",")])
 
 
-def _offer_key(session: Session, error: ValidationError, fqn: str) -> bytes:
+def _offer_key(session: Session, fqn: str) -> bytes:
     """Return the public key of a new key, or of the key that was created for this tool before."""
+    from nexus_tools.registry import signing_key_missing_error
+
     file = session.settings.data_directory / "signing_keys" / f"{fqn}.pem"
+    hint = "Run `nexus-tools tool key new FILE` to create a key, and pass it with --key FILE."
+    error = signing_key_missing_error(fqn, hint)
     if session.yes or not session.output.can_ask:
-        error.hint = (
-            "Run `nexus-tools tool key new FILE` to create a key, and pass it with --key FILE."
-        )
         raise error
     if not file.exists():
         session.output.confirm(f"{error.message}. Create a key in {file}?", yes=False)

@@ -77,10 +77,10 @@ async def command(
     skip_validation: bool,
     ca_file: Path | None,
 ) -> None:
-    """Change the tool FQN in one transaction. Running invocations keep their terms.
+    """Change the tool FQN in one transaction. Pending invocations keep their terms.
 
     The owner may change everything. An operator may change the URL, the timeout, the price and the
-    minimum outcome size. Schemas never change; register the next version instead.
+    minimum outcome size. Schemas never change. Register the next version instead.
 
     When the package of an on-chain tool is upgraded, use --from-meta and --package to update its
     function and arguments. The witness type never changes.
@@ -101,7 +101,7 @@ async def command(
     if not changes and from_meta is None:
         raise UsageError(
             "nothing_to_update",
-            f"no changes of {name} are given",
+            f"expected at least one change of {name}, got none",
             hint="Pass at least one of --url, --description, --timeout, --price, --payout,"
             " --min-outcome-bytes, --require-signed-outcome, --from-meta.",
         )

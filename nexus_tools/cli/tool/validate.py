@@ -26,12 +26,12 @@ _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("-",
 async def command(session: Session, place: str, ca_file: Path | None) -> None:
     """Check that the tool at URL follows the protocol, with real tool calls.
 
-    The tool is invoked twice: with an example of a valid input, which runs its function, and with
-    an input that it must reject. `examples` in the input schema are used first. The exit code is 7
-    if a check fails, and 6 if the tool does not respond.
+    The command invokes the tool twice. The first input is valid, so it runs the tool's function.
+    The tool must reject the second input. The command prefers `examples` of the input schema. The
+    exit code is 7 if a check fails, and 6 if the tool does not respond.
 
-    If FOLDER is a Move package, its on-chain tools are checked, whose definitions are next to
-    Move.toml. The package is published on a temporary localnet, where a Leader calls each tool.
+    If FOLDER is a Move package, the command checks its on-chain tools. Their definitions are next
+    to Move.toml. It publishes the package on a temporary localnet, where a Leader calls each tool.
     """
     from nexus_tools.testing.move_project import is_move_project
 

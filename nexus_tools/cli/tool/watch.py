@@ -30,8 +30,8 @@ async def command(session: Session, fqn: tuple[str, ...]) -> None:
     """Follow the events of the tools FQN... until Ctrl-C. Default: all tools.
 
     Prints a line for each invocation, outcome, update, and change of collateral. While the node is
-    unreachable the command waits, and misses no event. After a rollback of the chain, it prints a
-    message and continues.
+    unreachable the command waits, and does not miss events. After a rollback of the chain, it
+    prints a message and continues.
 
     With --json each line is a document: `event`, `at_ms`, `transaction`, `fqn` and the fields of
     the Move event.

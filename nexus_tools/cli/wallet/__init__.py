@@ -37,6 +37,6 @@ PLACES = {
 def command() -> None:
     """Create and select keys, and transfer SUI.
 
-    Keys are stored in a keystore in the format of the Sui CLI that only you can read. Keys of the
-    Sui CLI and of pysui are used in place.
+    The commands store keys in a keystore that only you can read, in the format of the Sui CLI. They
+    use the keys of the Sui CLI and of pysui in place.
     """

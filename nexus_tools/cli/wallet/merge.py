@@ -12,8 +12,9 @@ async def merge(session: Session) -> None:
     """Merge the SUI coins of the key that signs into one.
 
     A transaction can pay with at most 255 coins. Commands merge coins when they need more, but
-    transactions of other programs do not. The gas is paid from the coins, and the storage rebate of
-    merged coins is usually higher. Coins that are worth less than the gas to merge them stay.
+    transactions of other programs do not. The coins pay for the gas, and the storage rebate of
+    merged coins is usually higher. Coins that are worth less than the gas to merge them are not
+    merged.
     """
     output = session.output
     async with session.client(signing=True) as client:

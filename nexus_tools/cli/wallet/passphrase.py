@@ -12,7 +12,7 @@ ENCRYPT = click.option(
     "--encrypt",
     is_flag=True,
     help="Encrypt the key with a passphrase, and store it outside the keystore format of the Sui"
-    " CLI. The passphrase is prompted for, or read from"
+    " CLI. The command prompts for the passphrase, or reads it from"
     f" {environment.PASSPHRASE_FILE} or {environment.PASSPHRASE}.",
 )
 

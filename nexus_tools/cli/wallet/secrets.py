@@ -80,7 +80,7 @@ def _import_from_sui(session: Session) -> None:
 @click.option("-y", "--yes", is_flag=True, help="Skip the confirmation prompt.")
 @offline_command
 def export(session: Session, name: str | None, *, yes: bool) -> None:
-    """Print a key as `suiprivkey…`. Whoever knows it owns everything that the key owns."""
+    """Print a key as `suiprivkey…`. Anyone who knows it controls everything that the key owns."""
     found = session.settings.locate_account(name)
     hint = "Export the key with the program that stores it, for example `sui keytool export`."
     require_own_key(found, "export", hint)

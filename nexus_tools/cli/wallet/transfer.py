@@ -53,8 +53,8 @@ async def transfer(session: Session, to: str, amount: int | None, *, deposit: bo
     """Send AMOUNT SUI to TO, an address with all 64 digits or the alias of a key.
 
     Coins and the address balance can pay. The AMOUNT `all` sends everything except the gas. If
-    there are too many coins for one transaction, they are merged first. The command refuses with
-    exit code 4 before it signs if the rest would not cover the gas.
+    there are too many coins for one transaction, the command merges them first. If the rest would
+    not cover the gas, the command exits with code 4 before it signs.
     """
     if amount == 0:
         raise UsageError("amount_zero", "expected an amount above 0")

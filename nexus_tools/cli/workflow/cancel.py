@@ -15,11 +15,13 @@ from nexus_tools.sui.support import units
 @click.command()
 @click.argument("execution")
 @click.option(
-    "--expired", is_flag=True, help="End an execution after its deadline, also of another owner."
+    "--expired",
+    is_flag=True,
+    help="End an execution after its deadline, even if another account owns it.",
 )
 @transaction_command
 async def command(session: Session, *, execution: str, expired: bool) -> None:
-    """Cancel an EXECUTION: it requests nothing more, and its remaining funds are refunded.
+    """Cancel an EXECUTION and refund its remaining funds. It sends no further requests.
 
     Pending invocations are still closed and paid before the execution ends.
     """

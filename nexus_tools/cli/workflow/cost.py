@@ -46,8 +46,8 @@ async def command(
     """Estimate the maximum cost of an execution of the workflow FQN, at current prices.
 
     A run costs the tool's price, the gas of an on-chain tool, the fees of a leader, and the maximum
-    outcome size, most of which is usually refunded. Storage deposits are refunded to whoever
-    deletes the execution. Vertices in loops and regions may run repeatedly, limited only by
+    outcome size, most of which is usually refunded. The account that deletes the execution
+    receives its storage deposits. Vertices in loops and regions may run repeatedly, limited only by
     --max-steps.
     """
     async with session.nexus(signing=False) as nexus:

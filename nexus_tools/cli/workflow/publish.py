@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file", shell_complete=complete_files)
 @click.option(
-    "--name", metavar="FQN", help="FQN to publish under. Default: that of a Python Workflow."
+    "--name", metavar="FQN", help="FQN to publish under. Default: the FQN of a Python `Workflow`."
 )
 @click.option("--description", help="Description, up to 4096 bytes.")
 @CHECK_DOMAIN
@@ -40,9 +40,9 @@ async def command(
 ) -> None:
     """Publish the workflow in FILE permanently. It cannot be changed or removed.
 
-    FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`. It
-    is validated first, also against the registered tools. A large workflow takes several
-    transactions; after an interruption, run the same command again to continue.
+    FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
+    The command first validates it, also against the registered tools. A large workflow takes
+    several transactions. After an interruption, run the same command again to continue.
     """
     from nexus_tools.tool import ToolFqn
     from nexus_tools.workflow import lint_interfaces

@@ -95,11 +95,8 @@ async def command(
         with session.output.progress(f"reading {workflow}"):
             found = await find_workflow(nexus, workflow)
             given = await resolve_workflow_addresses(session, nexus, found, given)
-            own = (
-                await find_leaders(nexus.leaders, leader_names)
-                if leader_names
-                else session.settings.leaders
-            )
+            named = await find_leaders(nexus.leaders, leader_names)
+            own = named or session.settings.leaders
             leaders = await nexus.executions.choose_leaders(found, own)
         terms: dict[str, Any] = {
             "group": group,

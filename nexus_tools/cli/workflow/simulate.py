@@ -42,7 +42,7 @@ _EARLY_ENDS = {
 _COLUMNS = {
     "run": "Run",
     "began": "Started",
-    "took": "Took",
+    "took": "Duration",
     "inputs": "Inputs",
     "outcome": "Outcome",
 }
@@ -97,10 +97,10 @@ async def command(
     """Simulate the workflow in FILE locally. Nothing is sent to a chain, and nothing is paid.
 
     FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
-    Each vertex returns the result of its stub, else of its tool, else a generated example. Tools of
-    --tools and --url are really invoked, with all effects of their functions. Stubs take no time,
-    because the clock is simulated. Costs are estimated from prices and fees. The exit code is 1 if
-    the execution does not complete.
+    Each vertex returns the result of its stub, else of its tool, else a generated example. The
+    command invokes the tools of --tools and --url, with all their side effects. Stubs take no time,
+    because the clock is simulated. The command estimates costs from prices and fees. The exit code
+    is 1 if the execution does not complete.
     """
     given = read_inputs(inputs)
     from nexus_tools.workflow import StepCosts, simulate

@@ -47,7 +47,7 @@ async def command(
     With --tools or --url, the ports and variants in the document are compared with the tools. With
     --registry, the registered tools are compared too. They must be active, accept common leaders,
     sign answers where required, and have owners that their domains confirm. The exit code is 7 if
-    there is an error.
+    the workflow has an error.
     """
     with session.output.progress(f"checking {file}"):
         async with sources.open() as (definitions, _):

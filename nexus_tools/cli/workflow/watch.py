@@ -41,9 +41,9 @@ async def command(session: Session, *, execution: str) -> None:
     Ctrl-C only stops watching. While the node is unreachable the command waits. The exit code is 1
     if the execution ends before it completes.
 
-    With --json each line is a document: an event with its Move fields; `waits_for`, whenever the
-    execution waits for something else; and at the end the execution as in `nexus-tools workflow
-    show`.
+    With --json each line is a document: an event with its Move fields, or `waits_for` whenever
+    the execution waits for something else. The last line is the execution as in `nexus-tools
+    workflow show`.
     """
     from nexus_tools.sui.types.address import Address
 
@@ -133,7 +133,9 @@ def _drawing(session: Session) -> Iterator[Draw]:
                 live.update(drawn, refresh=True)
             elif not is_told:
                 is_told = True
-                session.output.note("the diagram is higher than the terminal: shown at the end")
+                session.output.note(
+                    "the diagram is taller than the terminal, so it is shown at the end"
+                )
 
         yield draw
 
@@ -162,7 +164,7 @@ def _line(event: Any, following: "ExecutionEventFilter", state: "ExecutionState"
             return f"+ {units.sui(event.amount_mist)} {where}"
         case moves.ExecutionStopped():
             how = event.status.replace("_", " ")
-            return f"! {how}: nothing more is requested, and pending invocations are still closed"
+            return f"! {how}: no more requests are sent. Leaders still close pending invocations"
         case moves.ExecutionEnded():
             return f"{event.status.replace('_', ' ')}, {units.sui(event.refund_mist)} refunded"
         case moves.RunRefused():

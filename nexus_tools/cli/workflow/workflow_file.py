@@ -68,7 +68,7 @@ class WorkflowFile:
             lacking = len({error["message"] for error in self.errors})
             return ValidationError(
                 "workflow_invalid",
-                f"{self.name} is valid, but {units.count(lacking, 'tool')} of it"
+                f"{self.name} is valid, but {lacking} of its tools"
                 f" {'is' if lacking == 1 else 'are'} not registered on this network",
                 hint="Run `nexus-tools tool register`, or select another network with -n.",
                 details=details,

@@ -128,7 +128,7 @@ def max_read_mist(builder: TransactionBuilder, package: Package, attempt: Argume
 
 
 def record_bytes(builder: TransactionBuilder, package: Package) -> Result:
-    """Return the bytes that the closing of an attempt rewrites in addition to its invocation.
+    """Return the bytes that a closing rewrites in addition to the invocation.
 
     Returns `u64`.
     """
@@ -138,10 +138,10 @@ def record_bytes(builder: TransactionBuilder, package: Package) -> Result:
 def fees_mist(
     builder: TransactionBuilder, package: Package, settings: Argument
 ) -> tuple[Argument, Argument]:
-    """Return the fees for settling and for failing an attempt, in MIST, without those for
-    reading and for the bytes of the answer.
+    """Return the fees for settling and for failing an attempt, in MIST.
 
-    Half of the margin that settling an invocation pays goes to the execution.
+    They do not include the fees for reading and for the bytes of the answer. Half of the margin
+    that settling an invocation pays goes to the execution.
 
     Returns `(u64, u64)`.
     """
@@ -150,8 +150,9 @@ def fees_mist(
 
 
 def step_fee_mist(builder: TransactionBuilder, package: Package, settings: Argument) -> Result:
-    """Return the fee for advancing an execution, in MIST, without those for edges and for the
-    outcome.
+    """Return the fee for advancing an execution, in MIST.
+
+    It does not include the fees for edges and for the outcome.
 
     Returns `u64`.
     """

@@ -221,8 +221,9 @@ def max_timeout_ms(
     definition: Argument,
     leader_max_ms: int | Argument,
 ) -> Result:
-    """Return the longest timeout in ms: `leader_max_ms` if leaders close the invocations,
-    otherwise 90 days.
+    """Return the longest timeout in ms.
+
+    It is `leader_max_ms` if leaders close the invocations, otherwise 90 days.
 
     Returns `u64`.
     """

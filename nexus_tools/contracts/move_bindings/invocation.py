@@ -44,7 +44,7 @@ from . import value as _value
 
 EToolNotActive = MoveError(
     "EToolNotActive",
-    "The tool is suspended, unregistered or claimed, so it accepts no new invocations.",
+    "The tool is suspended, unregistered or claimed: it accepts no invocations.",
     0,
 )
 EToolChanged = MoveError("EToolChanged", "The tool changed after you read it: read it again.", 1)
@@ -59,9 +59,7 @@ ELeaderNotActive = MoveError(
 )
 ESameLeader = MoveError("ESameLeader", "The same leader is named twice.", 5)
 EInputsTooLarge = MoveError(
-    "EInputsTooLarge",
-    "The inputs are larger than the registry's `max_ports_bytes`: use remote values.",
-    6,
+    "EInputsTooLarge", "The inputs are larger than `max_ports_bytes`: use remote values.", 6
 )
 EOutcomeLimitTooLarge = MoveError(
     "EOutcomeLimitTooLarge",
@@ -90,9 +88,7 @@ ELeaderSuspended = MoveError(
     "ELeaderSuspended", "The leader is suspended: top up its collateral.", 14
 )
 ETooEarly = MoveError(
-    "ETooEarly",
-    "The leader's window has not started: an earlier leader may still close the invocation.",
-    15,
+    "ETooEarly", "The leader's window has not started: an earlier leader may still close it.", 15
 )
 ENotExpired = MoveError(
     "ENotExpired", "The windows are not over: a leader may still close the invocation.", 16
@@ -104,21 +100,14 @@ EOutcomeTooLarge = MoveError(
 )
 ESignatureOrCallRequired = MoveError(
     "ESignatureOrCallRequired",
-    "The tool's signature, or a call of its function, is required: use `signed_outcome::settle` "
-    "or `on_chain_call`.",
+    "The tool must sign or be called: use `signed_outcome` or `on_chain_call`.",
     18,
 )
 EWrongVersion = MoveError(
-    "EWrongVersion",
-    "A newer version of the package made the invocation: close it with that version.",
-    19,
+    "EWrongVersion", "A newer version of the package made the invocation: use that one.", 19
 )
 ENotRequester = MoveError("ENotRequester", "Only the requester can delete the invocation.", 20)
-ENotClosed = MoveError(
-    "ENotClosed",
-    "The invocation is not closed: delete it after it is settled, failed or expired.",
-    21,
-)
+ENotClosed = MoveError("ENotClosed", "The invocation is not closed: delete it after that.", 21)
 EIsAttempt = MoveError(
     "EIsAttempt",
     "The invocation belongs to an execution, and only the execution can delete it.",
@@ -338,12 +327,12 @@ class Invocation(_InvocationView, MoveStruct, frozen=True):
     version: int
     """The version of the package that made the request.
 
-    This version or a later one closes it.
+    It or a later one closes it.
     """
     payment: int
-    """The payment until the invocation is closed.
+    """The payment until the closing.
 
-    An attempt holds the rest until its execution withdraws it.
+    An attempt holds the rest until its withdrawal.
     """
     state: _state.State.Variant
 
@@ -439,9 +428,10 @@ def request_with_backup(
     max_outcome_bytes: int | Argument,
     payment: ObjectInput,
 ) -> Result:
-    """Request an invocation by a leader and a backup, which may close it after the first window.
+    """Request an invocation by a leader and a backup.
 
-    Aborts with `ESameLeader`, and as `request` does.
+    The backup may close it after the first window. Aborts with `ESameLeader`, and as `request`
+    does.
 
     Returns `ID`.
     """
@@ -527,8 +517,9 @@ def fail(
 
 
 def expire(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> None:
-    """Mark the invocation as expired because no leader closed it in time, and refund the whole
-    payment. Aborts with `EAlreadyClosed` or `ENotExpired`.
+    """Mark the invocation as expired, and refund the whole payment.
+
+    Anyone may call this after the last window. Aborts with `EAlreadyClosed` or `ENotExpired`.
     """
     builder.move_call(
         package.id,
@@ -541,8 +532,7 @@ def expire(builder: TransactionBuilder, package: Package, invocation: ObjectInpu
 def delete(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> None:
     """Delete a closed invocation.
 
-    The sender receives the storage rebate. Aborts with `EIsAttempt`, `ENotRequester` or
-    `ENotClosed`.
+    Aborts with `EIsAttempt`, `ENotRequester` or `ENotClosed`.
     """
     builder.move_call(package.id, "invocation", "delete", [_inputs.changed(builder, invocation)])
 
@@ -560,10 +550,9 @@ def request_attempt(
     stores_failure_detail: bool | Argument,
     payment: Argument,
 ) -> tuple[Argument, Argument]:
-    """Request an attempt by leaders that the tool accepts, and share it.
+    """Request an attempt, share it, and return its ID and its size in bytes.
 
-    Only a package with a `Permit` can do so. It must check the terms that `request` checks. Returns
-    the ID and the size of the object in bytes.
+    Only a package with a `Permit` can do so. It must check the terms that `request` checks.
 
     Returns `(ID, u64)`.
     """
@@ -590,9 +579,9 @@ def request_attempt(
 def withdraw_remainder(
     builder: TransactionBuilder, package: Package, invocation: ObjectInput, execution: Argument
 ) -> Result:
-    """Withdraw the remaining payment of an attempt.
+    """Withdraw the rest of an attempt's payment.
 
-    The `UID` proves which execution asks. Aborts with `EWrongExecution` or `ENotClosed`.
+    Aborts with `EWrongExecution` or `ENotClosed`.
 
     Returns `Balance<SUI>`.
     """
@@ -607,9 +596,9 @@ def withdraw_remainder(
 def delete_attempt(
     builder: TransactionBuilder, package: Package, invocation: ObjectInput, execution: Argument
 ) -> None:
-    """Delete an attempt whose payment was withdrawn.
+    """Delete an attempt of the execution.
 
-    The `UID` proves which execution asks. Aborts with `EWrongExecution`.
+    Aborts with `EWrongExecution`.
     """
     builder.move_call(
         package.id,
@@ -629,8 +618,8 @@ def quote(
 ) -> Result:
     """Return the maximum cost of an invocation in MIST, at the gas price of the epoch.
 
-    It is the price and the leader's fees for an outcome of `max_outcome_bytes`. `input_bytes` is
-    the `size` of the inputs.
+    It is the price and the leader's fees for `max_outcome_bytes`. `input_bytes` is the `size` of
+    the inputs.
 
     Returns `u64`.
     """

@@ -184,7 +184,8 @@ def migrate(
 ) -> None:
     """Move the registry to this version of the package, after an upgrade.
 
-    Older versions then refuse it. Aborts with `owner::ENotOwner` or `version::EAlreadyMigrated`.
+    Older versions then refuse to change it. Aborts with `owner::ENotOwner` or
+    `version::EAlreadyMigrated`.
     """
     builder.move_call(
         package.id,
@@ -200,8 +201,9 @@ def leader_id(
     leader_registry: ObjectInput,
     index: int | Argument,
 ) -> Result:
-    """Return the ID of the leader with this index, counted from 0, even if it is not registered
-    yet.
+    """Return the ID of the leader with this index, counted from 0.
+
+    The leader need not be registered yet.
 
     Returns `ID`.
     """
@@ -291,8 +293,9 @@ def settle_fee_mist(
     leader_settings: Argument,
     input_bytes: int | Argument,
 ) -> Result:
-    """Return the leader's fee for settling it, in MIST, without the fee for the bytes of the
-    answer.
+    """Return the leader's fee for settling an invocation, in MIST.
+
+    It does not include the fee for the bytes of the answer.
 
     Returns `u64`.
     """
@@ -339,7 +342,7 @@ def fee_per_outcome_byte_mist(
 
 
 def grace_ms(builder: TransactionBuilder, package: Package, leader_settings: Argument) -> Result:
-    """Return the time that each leader's window has in addition to the tool's timeout, in ms.
+    """Return the time that a leader's window has in addition to the tool's timeout, in ms.
 
     Returns `u64`.
     """
@@ -367,8 +370,9 @@ def revision(builder: TransactionBuilder, package: Package, leader_settings: Arg
 def check_version(
     builder: TransactionBuilder, package: Package, leader_registry: ObjectInput
 ) -> None:
-    """Abort with `version::EWrongVersion` if the registry belongs to another version of the
-    package.
+    """Abort unless the registry belongs to this version of the package.
+
+    The error is `version::EWrongVersion`.
     """
     builder.move_call(
         package.id, "leader_registry", "check_version", [_inputs.read(builder, leader_registry)]

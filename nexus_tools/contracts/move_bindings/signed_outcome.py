@@ -42,11 +42,11 @@ def settle(
     key: bytes | Argument,
     signature: bytes | Argument,
 ) -> Result:
-    """Settle with the answer, and with its Ed25519 signature by one of the keys that the tool
-    had when the invocation was requested.
+    """Settle with the answer and the tool's Ed25519 signature of it.
 
-    The signed bytes are the `message`. Aborts with `EIsAttempt`, `EWrongKey` or
-    `EInvalidSignature`, and as `invocation::settle` does.
+    The key must be one of those that the tool had when the invocation was requested. The signed
+    bytes are the `message`. Aborts with `EIsAttempt`, `EWrongKey` or `EInvalidSignature`, and as
+    `invocation::settle` does.
 
     Returns `bool`.
     """

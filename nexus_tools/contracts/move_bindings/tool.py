@@ -653,9 +653,10 @@ def update_function(
     registry: ObjectInput,
     function: Argument,
 ) -> None:
-    """Set the objects, type arguments and gas of an on-chain tool's function for future
-    invocations. `update_url` sets its location. Aborts with `owner::ENotOwner`, `EWrongName`
-    or `definition::EIncompatibleFunction`.
+    """Set the objects, type arguments and gas of an on-chain tool's function.
+
+    They apply to future invocations. `update_url` sets the location. Aborts with
+    `owner::ENotOwner`, `EWrongName` or `definition::EIncompatibleFunction`.
     """
     builder.move_call(
         package.id,
@@ -730,10 +731,9 @@ def add_leader(
 ) -> None:
     """Add a leader that future invocations may name.
 
-    The tool no longer accepts any leader.
-
-    The function does not check whether the leader exists. An invocation cannot name a leader that
-    does not exist. Aborts with `owner::ENotOwner`, `EWrongName`, and as `roster::add` does.
+    The tool no longer accepts any leader. The function does not check whether the leader exists. An
+    invocation cannot name a leader that does not exist. Aborts with `owner::ENotOwner`,
+    `EWrongName`, and as `roster::add` does.
     """
     builder.move_call(
         package.id,
@@ -958,8 +958,9 @@ def price_mist(builder: TransactionBuilder, package: Package, tool: ObjectInput)
 
 
 def charge_mist(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> Result:
-    """Return the cost of an invocation in MIST, without the leader's fees: the price, and the
-    gas of an on-chain tool.
+    """Return the cost of an invocation in MIST, without the leader's fees.
+
+    It is the price, and the gas of an on-chain tool.
 
     Returns `u64`.
     """

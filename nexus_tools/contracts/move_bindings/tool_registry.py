@@ -138,7 +138,8 @@ def migrate(
 ) -> None:
     """Move the registry to this version of the package, after an upgrade.
 
-    Older versions then refuse it. Aborts with `owner::ENotOwner` or `version::EAlreadyMigrated`.
+    Older versions then refuse to change it. Aborts with `owner::ENotOwner` or
+    `version::EAlreadyMigrated`.
     """
     builder.move_call(
         package.id,
@@ -276,8 +277,9 @@ def max_schema_bytes(
 def check_version(
     builder: TransactionBuilder, package: Package, tool_registry: ObjectInput
 ) -> None:
-    """Abort with `version::EWrongVersion` if the registry belongs to another version of the
-    package.
+    """Abort unless the registry belongs to this version of the package.
+
+    The error is `version::EWrongVersion`.
     """
     builder.move_call(
         package.id, "tool_registry", "check_version", [_inputs.read(builder, tool_registry)]

@@ -259,8 +259,9 @@ def json(builder: TransactionBuilder, package: Package, value: Argument) -> Resu
 
 
 def joined_bytes(builder: TransactionBuilder, package: Package, value: Argument) -> Result:
-    """Return the number of bytes that must be joined one by one to build the JSON text: 0 for a
-    single text.
+    """Return the number of bytes that must be joined to build the JSON text.
+
+    It is 0 for a single text.
 
     Returns `u64`.
     """

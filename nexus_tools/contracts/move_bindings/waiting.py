@@ -39,8 +39,10 @@ class WAITING(MoveStruct, frozen=True):
 
 
 class Ask(MoveStruct, frozen=True):
-    """The witness of `ask`, which has the ports `answerer`, `question` and optionally
-    `timeout_ms`. By default it waits as long as possible.
+    """The witness of `ask`.
+
+    The tool has the ports `answerer`, `question` and optionally `timeout_ms`. By default it waits
+    as long as possible.
     """
 
     dummy_field: bool = False

@@ -130,7 +130,7 @@ class UpgradeLocks:
             raise ValidationError(
                 "upgrade_cap_invalid",
                 f"{upgrade_cap} is a package, expected its UpgradeCap",
-                hint="Give the UpgradeCap that `nexus-tools package publish` printed.",
+                hint="Pass the UpgradeCap that `nexus-tools package publish` printed.",
             )
         locks = self.deployment.locks
         return await self._send(
@@ -148,14 +148,14 @@ class UpgradeLocks:
         if changes.inits:  # from protocol 130 on it runs for the executor, who can be anyone
             raise ValidationError(
                 "init_in_upgrade",
-                f"the added module {changes.inits[0]} has `init`, which would run for whoever"
-                " executes the upgrade, and could give that sender its objects",
+                f"the added module {changes.inits[0]} has `init`, which runs with the rights"
+                " of the account that executes the upgrade, and may give it the module's objects",
                 hint="Create the objects in a function with an access check.",
             )
         if changes.incompatible:
             raise ValidationError(
                 "upgrade_incompatible",
-                f"the chain would refuse the upgrade: {changes.incompatible}",
+                f"the chain would reject the upgrade: {changes.incompatible}",
                 hint="Keep the published types and public functions, and add new ones.",
             )
         return await self._call(package, upgrade_lock.propose, upgraded.digest, sources)

@@ -1,9 +1,10 @@
 """A cache of the workflows whose executions the Leader runs; workflows never change."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from cachetools import LRUCache
 
 from nexus_tools.contracts import PackageClient
 from nexus_tools.contracts.move_bindings.workflows.dag import Dag
@@ -64,16 +65,13 @@ class WorkflowCache:
     def __init__(self, chain: Chain) -> None:
         self._chain = chain
         self._package = PackageClient(chain.client, chain.deployment)
-        self._cache: OrderedDict[Address, asyncio.Task[CachedWorkflow]] = OrderedDict()
+        self._cache: LRUCache[Address, asyncio.Task[CachedWorkflow]] = LRUCache(_MAX_WORKFLOWS)
 
     async def of(self, dag: Address) -> CachedWorkflow:
         """Return the workflow. Raises its `NexusError`, or `UnreachableError`."""
         task = self._cache.get(dag)
         if task is None:
             task = self._cache[dag] = asyncio.create_task(self._read(dag))
-            if len(self._cache) > _MAX_WORKFLOWS:
-                self._cache.popitem(last=False)
-        self._cache.move_to_end(dag)
         try:
             return await asyncio.shield(task)
         except UnreachableError:

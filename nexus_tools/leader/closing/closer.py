@@ -4,15 +4,15 @@ An invocation is in one transaction at a time. The chain skips invocations that 
 or too late; their state is read afterwards. A transaction fails as a whole. Then invocations that
 are closed are removed, the invocation whose command failed waits, and the others are sent again.
 After a failed execution, transactions are simulated first, so that a failure costs gas only once. A
-transaction that advances executions is always simulated: it is not sent if it costs more than it
-earns.
+transaction that advances executions is simulated, and not sent if it costs more than it earns. The
+simulation is omitted if this leader has earned more from the owner of these executions than the
+transaction can cost. An owner whose transaction then loses money is simulated from then on.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 
-from nexus_tools.contracts import parse_event
 from nexus_tools.contracts.move_bindings import invocation as moves
 from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError, WrongStateError
 from nexus_tools.leader.chain.chain import Chain
@@ -20,6 +20,7 @@ from nexus_tools.leader.chain.clock import ChainClock
 from nexus_tools.leader.chain.closure import ClosureKind
 from nexus_tools.leader.closing.closing_batch import Closing, ClosingBatch
 from nexus_tools.leader.closing.closing_queue import ClosingQueue
+from nexus_tools.leader.closing.closing_result import failure_reason, fees_mist
 from nexus_tools.leader.closing.execution_accounts import ExecutionAccounts, margin_mist
 from nexus_tools.leader.closing.transaction_sender import TransactionSender
 from nexus_tools.leader.closing.workers import Worker, Workers
@@ -27,11 +28,10 @@ from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.dispatch.response_classifier import failure
 from nexus_tools.leader.journal.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.sui.bindings.runtime import MoveError
-from nexus_tools.sui.client import Executed, SimulatedTransaction, simulate_transaction
+from nexus_tools.sui.client import SimulatedTransaction, simulate_transaction
 from nexus_tools.sui.support.logs import error_summary, get_logger
 from nexus_tools.sui.types.address import Address
-from nexus_tools.sui.types.execution_status import ErrorKind, ExecutionFailure, MoveAbort
+from nexus_tools.sui.types.execution_status import ErrorKind, ExecutionFailure
 from nexus_tools.tool import Answer, FailureReason
 
 _log = get_logger("nexus_tools.leader")
@@ -39,7 +39,7 @@ _log = get_logger("nexus_tools.leader")
 _MAX_RETRY_SECONDS = 5.0
 _MAX_BUDGET_FACTOR = 16
 # While another transaction is in flight, the next one waits this long to fill up, because larger
-# batches are cheaper for each closing. Without one in flight, there is no wait.
+# batches are cheaper for each closing. If none is in flight, it does not wait.
 _BATCH_WAIT_S = 0.02
 
 
@@ -189,8 +189,9 @@ class Closer:
         """Send a batch from one of the workers."""
         kind, budget_mist = batch.build(), self._budget_mist(batch)
         started, simulated = perf_counter(), None
+        guarantor = self._guarantor(batch, budget_mist)
         try:
-            if self._simulate_first or batch.is_uncertain:
+            if self._simulate_first or (batch.is_uncertain and guarantor is None):
                 connection = self._chain.client.connection
                 draft = self._workers.draft(worker, kind, budget_mist)
                 simulated = await simulate_transaction(connection, draft)
@@ -200,21 +201,36 @@ class Closer:
                 if not self._is_profitable(worker, simulated, closings):
                     return await self._reduce_cost(closings)
             single_execution = closings[0].execution if len(closings) == 1 else None
-            with self._accounts.reserve(single_execution, worker, simulated):
+            reservation = (
+                self._accounts.reserve(single_execution, worker, simulated)
+                if guarantor is None
+                else self._accounts.reserve_budget(guarantor, budget_mist)
+            )
+            with reservation:
                 executed = await self._sender.send(self._workers.sign(worker, kind, budget_mist))
         except UnreachableError:
             raise
         except NexusError as refusal:
             return await self._after_refusal(worker, refusal, closings)
         self._metrics.closing_seconds.observe(perf_counter() - started)
-        repaid_mist = worker.repaid_mist(executed, sum(self._fees_mist(executed).values()))
+        fees = fees_mist(self._chain.deployment, executed)
+        repaid_mist = worker.repaid_mist(executed, sum(fees.values()))
         self._metrics.gas_mist.inc(executed.cost.net - repaid_mist)
         worker.apply_effects(executed)
         status = executed.effects.status
         self._accounts.record(batch.debtors_of(status), worker, executed)
+        if guarantor is not None and margin_mist(worker, executed) < 0:
+            self._accounts.distrust(guarantor)
         if isinstance(status, ExecutionFailure):
             return await self._after_failure(batch, status, closings)
-        return await self._after_success(executed, closings)
+        return await self._after_success(fees, closings)
+
+    def _guarantor(self, batch: ClosingBatch, budget_mist: int) -> Address | None:
+        """Return the owner whose earlier fees cover the batch, so that it needs no simulation."""
+        if self._simulate_first or not batch.advances_executions or batch.is_unusual:
+            return None
+        executions = [closing.execution for closing in batch.closings]
+        return self._accounts.guarantor(executions, budget_mist)
 
     # --- Unprofitable batches
 
@@ -244,12 +260,11 @@ class Closer:
 
     # --- After success
 
-    async def _after_success(self, executed: Executed, closings: list[Closing]) -> None:
+    async def _after_success(self, fees: dict[Address, int], closings: list[Closing]) -> None:
         self._simulate_first, self._budget_factor = False, 1
         self._batch_limit = min(2 * self._batch_limit, self._config.max_batch_size)
         self._clear_trouble()
         self._metrics.closing_size.observe(len(closings))
-        fees = self._fees_mist(executed)
         closed: dict[Closing, ClosureKind] = {}
         for closing in closings:
             closing.fee_mist = fees.get(closing.assignment.invocation)
@@ -261,16 +276,6 @@ class Closer:
         # The chain skipped the others too; on a node that lags, they may still look open.
         while closings:
             self._retry_later(closings.pop())
-
-    def _fees_mist(self, executed: Executed) -> dict[Address, int]:
-        """Return the fee that a transaction earned for each invocation that it closed, in MIST."""
-        deployment = self._chain.deployment
-        events = [parse_event(deployment, event) for event in executed.events]
-        return {
-            event.invocation: event.fee_mist
-            for event in events
-            if isinstance(event, moves.InvocationSettled | moves.InvocationFailed)
-        }
 
     def _clear_trouble(self) -> None:
         self._trouble = ""
@@ -309,7 +314,7 @@ class Closer:
         await self._drop_closed(closings)
         failed_closing = batch.closing_of(status.command)
         execution = batch.execution_of(status.command)
-        match _failure_reason(status):
+        match failure_reason(status):
             case moves.ENotWorker | moves.ELeaderSuspended:
                 # This affects the whole batch: another worker sends it, or none can.
                 await self._workers.refresh()
@@ -391,14 +396,3 @@ def _reduce_steps(closings: Sequence[Closing], execution: Address | None = None)
     for continuation in continuations:
         continuation.reduce()
     return bool(continuations)
-
-
-_REASON_BY_CODE = {reason.code: reason for reason in moves.ERRORS}
-
-
-def _failure_reason(status: ExecutionFailure) -> MoveError | ErrorKind:
-    """Return the error with which the module `invocation` aborted, or else the kind of failure."""
-    abort = status.error.data
-    if isinstance(abort, MoveAbort) and abort.location.module == "invocation":
-        return _REASON_BY_CODE.get(abort.code, status.error.kind)
-    return status.error.kind

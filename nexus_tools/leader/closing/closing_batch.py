@@ -260,7 +260,12 @@ class ClosingBatch:
     @property
     def is_uncertain(self) -> bool:
         """Whether untrusted input can make the batch fail or cost more than it earns."""
-        return self.advances_executions or any(
+        return self.advances_executions or self.is_unusual
+
+    @property
+    def is_unusual(self) -> bool:
+        """Whether a closing is costly, or has a signature whose inputs the chain reads."""
+        return any(
             closing.is_costly or (closing.execution is not None and closing.is_signed)
             for closing in self.closings
         )

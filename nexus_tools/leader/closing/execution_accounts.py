@@ -8,10 +8,11 @@ owe the same amount, because one transaction can start many of them.
 Accounts are in memory. A restart resets them.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+
+from cachetools import LRUCache
 
 from nexus_tools.contracts import Deployment, parse_event
 from nexus_tools.contracts.move_bindings.invocation import Invocation, InvocationRequested
@@ -34,18 +35,15 @@ _MAX_ACCOUNTS = 65_536
 class _Account:
     balance_mist: int = 0
     open: int = 0
+    is_trusted: bool = True
 
 
-class _Accounts(OrderedDict[Address, _Account]):
+class _Accounts(LRUCache[Address, _Account]):
     """The accounts that were used most recently."""
 
     def of(self, holder: Address) -> _Account:
         """Return the account of a holder, or a new one."""
-        account = self.setdefault(holder, _Account())
-        self.move_to_end(holder)
-        if len(self) > _MAX_ACCOUNTS:
-            self.popitem(last=False)
-        return account
+        return self.setdefault(holder, _Account())
 
 
 class ExecutionAccounts:
@@ -66,17 +64,14 @@ class ExecutionAccounts:
         self._leader = leader
         self._max_unpaid_units = max_unpaid_units
         self._price = price
-        self._executions = _Accounts()
-        self._owners = _Accounts()
-        self._owner_of: OrderedDict[Address, Address] = OrderedDict()
+        self._executions = _Accounts(_MAX_ACCOUNTS)
+        self._owners = _Accounts(_MAX_ACCOUNTS)
+        self._owner_of: LRUCache[Address, Address] = LRUCache(_MAX_ACCOUNTS)
         self._open: dict[Address, Address] = {}
 
     def set_owner(self, execution: Address, owner: Address) -> None:
         """Make the owner of an execution owe what the execution owes."""
         self._owner_of[execution] = owner
-        self._owner_of.move_to_end(execution)
-        if len(self._owner_of) > _MAX_ACCOUNTS:
-            self._owner_of.popitem(last=False)
 
     def covers(self, execution: Address, worker: Worker, simulated: SimulatedTransaction) -> bool:
         """Return whether a transaction pays for itself, or the execution may owe its cost."""
@@ -108,6 +103,40 @@ class ExecutionAccounts:
         """Return whether fees that its owner has paid cover a change, without credit."""
         *_, account = self._accounts_of(execution)
         return account.balance_mist + margin_mist >= 0
+
+    # --- Transactions that are not simulated
+
+    def guarantor(self, executions: Sequence[Address | None], budget_mist: int) -> Address | None:
+        """Return the owner whose earlier fees cover a failure of a transaction, or None.
+
+        All executions must belong to that owner: the account of one owner never pays for another.
+        The earnings of this leader from the owner exceed the budget, which is the most that the
+        transaction can cost. So even if it fails, this leader has lost nothing to the owner.
+        """
+        owners = {self._owner_of.get(execution) for execution in executions if execution}
+        if None in executions or len(owners) != 1:
+            return None
+        [owner] = owners
+        if owner is None:
+            return None
+        account = self._owners.of(owner)
+        return owner if account.is_trusted and account.balance_mist >= budget_mist else None
+
+    @contextmanager
+    def reserve_budget(self, owner: Address, budget_mist: int) -> Iterator[None]:
+        """Reserve the budget of a transaction until it is recorded."""
+        account = self._owners.of(owner)
+        account.balance_mist -= budget_mist
+        try:
+            yield
+        finally:
+            account.balance_mist += budget_mist
+
+    def distrust(self, owner: Address) -> None:
+        """Simulate all transactions of an owner from now on, because one of them lost money."""
+        self._owners.of(owner).is_trusted = False
+
+    # --- Simulated transactions
 
     @contextmanager
     def reserve(

@@ -1,7 +1,8 @@
 """A cache of parsed tool definitions, one for each version of a tool's object."""
 
-from collections import OrderedDict
 from dataclasses import dataclass
+
+from cachetools import LRUCache
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.leader.chain.chain import FoundTool
@@ -23,8 +24,7 @@ class InterfaceCache:
     """A cache of the interfaces, or their errors, of the tools that were called last."""
 
     def __init__(self, capacity: int = MAX_INTERFACES) -> None:
-        self._capacity = capacity
-        self._cache: OrderedDict[tuple[Address, int], Interface | str] = OrderedDict()
+        self._cache: LRUCache[tuple[Address, int], Interface | str] = LRUCache(capacity)
 
     def of(self, found: FoundTool) -> Interface:
         """Return the interface of a tool.
@@ -33,12 +33,9 @@ class InterfaceCache:
             ValidationError: `definition_invalid`, for any error in the definition.
         """
         key = (found.tool.id, found.version)
-        if key not in self._cache:
-            self._cache[key] = _compile(found)
-            if len(self._cache) > self._capacity:
-                self._cache.popitem(last=False)
-        self._cache.move_to_end(key)
-        cached = self._cache[key]
+        cached = self._cache.get(key)
+        if cached is None:
+            cached = self._cache[key] = _compile(found)
         if isinstance(cached, str):
             raise ValidationError("definition_invalid", cached)
         return cached

@@ -99,7 +99,7 @@ class Invoker:
         last: Retryable | None = None
         attempt = 1
         while _now() < call.deadline:
-            result = await self._send_in_window(call)
+            result = await self._send(call)
             if isinstance(result, _Paused):
                 not_sent = failure(FailureReason.UNREACHABLE, _PAUSED_DETAIL)
                 last = last or Retryable(not_sent)
@@ -127,25 +127,21 @@ class Invoker:
     def _health_of(self, call: ToolCall) -> ToolHealth:
         return self.tool_health.of(call.tool, call.fqn)
 
-    async def _send_in_window(self, call: ToolCall) -> "_Result | _Paused | None":
-        """Send a call once; None if the window ended before the tool's timeout."""
+    async def _send(self, call: ToolCall) -> "_Result | _Paused | None":
+        """Send a call once, in its turn; None if the window ended before the tool's timeout."""
         try:
-            async with asyncio.timeout_at(call.deadline):
-                return await self._send(call)
+            async with asyncio.timeout_at(call.deadline), self._call_slots.slot(call.tool):
+                health = self._health_of(call)
+                seconds = health.breaker.admit()
+                if seconds:
+                    return _Paused(seconds)
+                try:
+                    return await self._exchange(call, health)
+                finally:
+                    # This has no effect after a call whose result was recorded.
+                    health.breaker.release_probe()
         except TimeoutError:
             return None
-
-    async def _send(self, call: ToolCall) -> "_Result | _Paused":
-        async with self._call_slots.slot(call.tool):
-            health = self._health_of(call)
-            seconds = health.breaker.admit()
-            if seconds:
-                return _Paused(seconds)
-            try:
-                return await self._exchange(call, health)
-            finally:
-                # This has no effect after a call whose result was recorded.
-                health.breaker.release_probe()
 
     async def _exchange(self, call: ToolCall, health: ToolHealth) -> _Result:
         seconds = call.timeout_ms / 1000

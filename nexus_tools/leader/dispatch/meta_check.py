@@ -1,11 +1,11 @@
 """The periodic comparison of a tool's `/meta` with its definition on chain."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import aiohttp
+from cachetools import LRUCache
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.http.guarded_client import (
@@ -41,26 +41,19 @@ class MetaCheck:
         self._client = client
         self._lifetime = lifetime_seconds
         self._now = now
-        self._results: OrderedDict[tuple[Address, int], _CachedResult] = OrderedDict()
+        self._results: LRUCache[tuple[Address, int], _CachedResult] = LRUCache(_CAPACITY)
 
     async def problem(self, tool: Address, version: int, definition: ToolDefinition) -> str:
         """Return how `/meta` contradicts the chain; empty if it agrees or is unknown.
 
         If `/meta` does not respond, the call of `/invoke` shows whether the tool is reachable.
         """
-        finding = self._result_of((tool, version))
+        finding = self._results.setdefault((tool, version), _CachedResult())
         async with finding.lock:
             if self._now() >= finding.holds_until:
                 problem, lifetime = await self._fetch(definition)
                 finding.problem, finding.holds_until = problem, self._now() + lifetime
         return finding.problem
-
-    def _result_of(self, key: tuple[Address, int]) -> _CachedResult:
-        finding = self._results.setdefault(key, _CachedResult())
-        self._results.move_to_end(key)
-        if len(self._results) > _CAPACITY:
-            self._results.popitem(last=False)
-        return finding
 
     async def _fetch(self, definition: ToolDefinition) -> tuple[str, float]:
         """Return the problem, and for how many seconds the result is valid."""

@@ -24,7 +24,7 @@ MAX_DETAIL_BYTES = 200
 """The maximum of a failure in UTF-8; `MAX_DETAIL_BYTES` of the Move module `invocation`."""
 
 MAX_OUTCOME_BYTES = 100 * 1024
-"""The maximum of an answer, which leaves room in a transaction of at most 128 KiB."""
+"""The maximum size of an answer, which leaves space in a transaction of at most 128 KiB."""
 
 _PROBLEM_CODES = frozenset(problem.code for problem in Problem)
 
@@ -139,7 +139,7 @@ def _status_detail(reason: FailureReason, status: int, code: str, detail: str) -
 
 def _classify_status(response: Response) -> Failure | Retryable | Declined:
     if response.status == protocol.Problem.ALREADY_RUNNING.status:
-        # The response arrives when the running call ends, so there is no better time for a retry.
+        # The response arrives when the running call ends, so this is the best time for a retry.
         detail = f"the tool is still running the call: {response.status}"
         timeout_failure = failure(FailureReason.TIMED_OUT, detail)
         return Retryable(timeout_failure, is_running=True)

@@ -142,11 +142,6 @@ class ToolHealthRegistry:
         """Return how many tools do not respond, or have an address that is not allowed."""
         return sum(health.is_down or bool(health.refusal) for health in self._lanes.values())
 
-    def open_breakers(self) -> int:
-        """Return how many tools are paused now."""
-        states = self._lanes.values()
-        return sum(health.breaker.state is BreakerState.OPEN for health in states)
-
     def _breaker(self) -> CircuitBreaker:
         config = self._config
         return CircuitBreaker(config.breaker_failures, config.breaker_open_ms / 1000, self._now)

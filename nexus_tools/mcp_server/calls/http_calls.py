@@ -13,6 +13,7 @@ from nexus_tools.http.guarded_client import guarded_client
 from nexus_tools.leader import (
     MAX_OUTCOME_BYTES,
     Declined,
+    InterfaceCache,
     Invoker,
     LeaderConfig,
     LeaderMetrics,
@@ -64,6 +65,7 @@ class DirectCaller:
         self._guard = guard
         self._meta = meta
         self._invoker = invoker
+        self._interfaces = InterfaceCache()
 
     async def call(
         self,
@@ -86,26 +88,25 @@ class DirectCaller:
         problem = await self._meta.problem(tool.id, offer.found.version, definition)
         if problem:
             return Failure(FailureReason.DEFINITION_MISMATCH, problem)
-        outcome = await self._invoker.invoke(_call(offer, body))
+        outcome = await self._invoker.invoke(self._tool_call(offer, body))
         if isinstance(outcome, Declined):
             return outcome.failure
         return outcome or Failure(FailureReason.TIMED_OUT, "the tool did not respond in time")
 
-
-def _call(offer: ToolOffer, body: bytes) -> ToolCall:
-    """Return a call with a random ID, which looks like an invocation to the tool."""
-    definition = offer.definition
-    seconds = _TIMEOUTS * definition.timeout_ms / 1000
-    return ToolCall(
-        invocation=Address(secrets.token_bytes(32)),
-        tool=offer.found.tool.id,
-        fqn=str(definition.fqn),
-        url=definition.url,
-        body=body,
-        timeout_ms=definition.timeout_ms,
-        deadline=asyncio.get_running_loop().time() + seconds,
-        max_outcome_bytes=MAX_OUTCOME_BYTES,
-        keys=offer.found.tool.keys.keys,
-        signers=(),  # this answer settles nothing on chain
-        validator=offer.interface.validator,
-    )
+    def _tool_call(self, offer: ToolOffer, body: bytes) -> ToolCall:
+        """Return a call with a random ID, which looks like an invocation to the tool."""
+        definition = offer.definition
+        seconds = _TIMEOUTS * definition.timeout_ms / 1000
+        return ToolCall(
+            invocation=Address(secrets.token_bytes(32)),
+            tool=offer.found.tool.id,
+            fqn=str(definition.fqn),
+            url=definition.url,
+            body=body,
+            timeout_ms=definition.timeout_ms,
+            deadline=asyncio.get_running_loop().time() + seconds,
+            max_outcome_bytes=MAX_OUTCOME_BYTES,
+            keys=offer.found.tool.keys.keys,
+            signers=(),  # this answer settles nothing on chain
+            validator=self._interfaces.of(offer.found).validator,
+        )

@@ -9,16 +9,14 @@ from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.contracts.move_bindings.tool_registry import ToolRegistry as RegistryState
 from nexus_tools.errors import WrongStateError
 from nexus_tools.export import Exportable
-from nexus_tools.leader import FoundTool, Interface, InterfaceCache
+from nexus_tools.leader import FoundTool
 from nexus_tools.mcp_server.catalogue.catalogue import CataloguePage, PageCache, Progress
+from nexus_tools.mcp_server.catalogue.checked_schemas import CheckedSchemas
 from nexus_tools.mcp_server.catalogue.listed_prices import ListedPrices
 from nexus_tools.mcp_server.catalogue.untrusted import skip_on_error
 from nexus_tools.registry import ToolFilter, ToolRegistry
 from nexus_tools.sui.types.object import Object
 from nexus_tools.tool import Outcome, ToolDefinition, ToolFqn, ToolType
-
-_INTERFACES_KEPT = 4_096
-
 
 # Limits for the reads of one page. With a selective filter, pages are short or empty.
 _NAMES_AT_ONCE = 200
@@ -27,15 +25,10 @@ _NAMES_PER_PAGE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ToolOffer:
-    """A tool with its current on-chain state, a validated definition, and compiled schemas."""
+    """A tool with its current on-chain state and a validated definition."""
 
     found: FoundTool
-    interface: Interface
-
-    @property
-    def definition(self) -> ToolDefinition:
-        """The tool's definition."""
-        return self.interface.definition
+    definition: ToolDefinition
 
     @property
     def place(self) -> int:
@@ -59,7 +52,7 @@ class ToolOffers:
         self._registry = registry
         self._filter = tool_filter
         self._max_price_mist = max_price_mist
-        self._interfaces = InterfaceCache(_INTERFACES_KEPT)
+        self._schemas = CheckedSchemas()
 
     async def state(self) -> RegistryState:
         """Return the registry object with its list of names."""
@@ -97,7 +90,7 @@ class ToolOffers:
             )
             if is_too_expensive or not tool.is_active or not self._filter.admits(tool):
                 return None
-            offer = ToolOffer(found_tool, self._interfaces.of(found_tool))
+            offer = ToolOffer(found_tool, self._schemas.parse(tool.definition))
             return offer if offer.definition.type is ToolType.OFFCHAIN else None
         return None
 

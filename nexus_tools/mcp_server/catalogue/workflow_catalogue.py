@@ -1,10 +1,11 @@
 """The catalogue of published workflows for an MCP server, with calls as executions."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from cachetools import LRUCache
 
 from nexus_tools.contracts import event_filter, parse_event
 from nexus_tools.contracts.move_bindings.leader_registry import LeaderSettings
@@ -13,6 +14,7 @@ from nexus_tools.contracts.move_bindings.workflows.dag import DagPublished
 from nexus_tools.errors import NotFoundError, WrongStateError
 from nexus_tools.export import Exportable
 from nexus_tools.mcp_server.catalogue.catalogue import CataloguePage, PageCache, Progress
+from nexus_tools.mcp_server.catalogue.checked_schemas import CheckedSchemas
 from nexus_tools.mcp_server.catalogue.listed_prices import ListedPrices
 from nexus_tools.mcp_server.catalogue.registry_catalogue import admitted
 from nexus_tools.mcp_server.catalogue.untrusted import skip_on_error
@@ -78,10 +80,11 @@ class WorkflowOffers:
         self._filter = tool_filter
         self._terms = terms
         self._max_price_mist = max_price_mist
+        self._schemas = CheckedSchemas()
         self._reading = asyncio.Lock()
         self._names: list[ToolFqn] = []
         self._read_to: Cursor | None = None
-        self._kept: OrderedDict[ToolFqn, PublishedWorkflow | None] = OrderedDict()
+        self._kept: LRUCache[ToolFqn, PublishedWorkflow | None] = LRUCache(_WORKFLOWS_KEPT)
 
     async def names(self) -> Sequence[ToolFqn]:
         """Return the FQNs of all published workflows in order."""
@@ -140,8 +143,6 @@ class WorkflowOffers:
                 if workflow is None:
                     return None  # not cached, because it may be published later
             self._kept[fqn] = workflow
-            if len(self._kept) > _WORKFLOWS_KEPT:
-                self._kept.popitem(last=False)
         cached = self._kept[fqn]
         if cached is None or not self._filter.admits_text(str(fqn), cached.description):
             return None
@@ -174,7 +175,7 @@ class WorkflowOffers:
             workflow.fqn,
             workflow.description,
             workflow.document,
-            {fqn: tool.definition.parse() for fqn, tool in tools.items()},
+            {fqn: self._schemas.parse(tool.definition) for fqn, tool in tools.items()},
             duration_ms=self._terms.duration_ms,
         )
         return WorkflowOffer(workflow, definition, cost.recommended_mist, max_outcome_bytes)

@@ -143,10 +143,10 @@ class Executions(PackageClient):
         `no_leader` and `funds_too_small`.
         """
         if not duration_ms:
-            raise UsageError("duration_too_short", "an execution cannot have a duration of 0")
+            raise UsageError("duration_too_short", "the duration of an execution must not be 0")
         if duration_ms > MAX_EXECUTION_MS:
             raise UsageError(
-                "duration_too_long", "an execution can have a duration of at most 90 days"
+                "duration_too_long", "the duration of an execution must be at most 90 days"
             )
         terms = await self._consent.terms(
             workflow,
@@ -165,7 +165,7 @@ class Executions(PackageClient):
                 "funds_too_small",
                 f"the funds are too small: the first runs cost up to {sui(cost.start_mist)}, got"
                 f" {sui(funds_mist)}",
-                hint="Give more funds. The unused part is refunded at the end.",
+                hint="Pass more funds. The unused part is refunded at the end.",
             )
         builder = self._start_transaction(
             workflow, terms, funds_mist, max_steps=max_steps, duration_ms=duration_ms
@@ -303,7 +303,7 @@ class Executions(PackageClient):
         """
         if not amount_mist:
             raise UsageError(
-                "amount_zero", "the amount is 0", hint="Give a positive amount, such as 0.5."
+                "amount_zero", "the amount is 0", hint="Pass a positive amount, such as 0.5."
             )
         await self.get(execution)
         return await self.pay(calls.refill, execution, amount_mist=amount_mist)

@@ -1,7 +1,8 @@
 """The inputs of a run, assembled from values that other objects on chain store."""
 
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+
+from cachetools import LRUCache
 
 from nexus_tools.contracts import Deployment, PackageClient
 from nexus_tools.contracts.move_bindings.invocation import Invocation
@@ -28,7 +29,7 @@ class RunInputResolver:
 
     def __init__(self, client: SuiClient, deployment: Deployment) -> None:
         self._package = PackageClient(client, deployment)
-        self._closed: OrderedDict[Address, Invocation] = OrderedDict()
+        self._closed: LRUCache[Address, Invocation] = LRUCache(_MAX_INVOCATIONS)
 
     async def inputs(self, execution: Execution, workflow: PublishedWorkflow, run: Run) -> Ports:
         """Return the input ports of a run that is or was ready, as the chain assembles them.
@@ -109,27 +110,18 @@ class RunInputResolver:
         self, records: ExecutionRecords, runs: Iterable[Run]
     ) -> dict[Run, Invocation]:
         ids = {run: records.invocations[run] for run in runs if run in records.invocations}
-        missing = [
-            invocation_id
-            for invocation_id in dict.fromkeys(ids.values())
-            if invocation_id not in self._closed
-        ]
+        unique = set(ids.values())
+        # The cache may drop invocations while this call adds others.
+        by_id = {key: self._closed[key] for key in unique if key in self._closed}
+        missing = [invocation_id for invocation_id in unique if invocation_id not in by_id]
         objects = await self._package.find_all(missing, Invocation)
-        by_id = dict(zip(missing, objects, strict=True))
-        for invocation_id, invocation in by_id.items():
+        for invocation_id, invocation in zip(missing, objects, strict=True):
             if invocation is None:
                 raise NotFoundError("value_unknown", f"the invocation {invocation_id} is deleted")
+            by_id[invocation_id] = invocation
             if invocation.is_closed:
                 self._closed[invocation_id] = invocation
-        by_run = {
-            run: self._closed[invocation_id]
-            if invocation_id in self._closed
-            else by_id[invocation_id]
-            for run, invocation_id in ids.items()
-        }
-        while len(self._closed) > _MAX_INVOCATIONS:
-            self._closed.popitem(last=False)
-        return {run: current for run, current in by_run.items() if current is not None}
+        return {run: by_id[invocation_id] for run, invocation_id in ids.items()}
 
 
 async def _runs_behind(

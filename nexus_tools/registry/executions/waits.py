@@ -90,7 +90,7 @@ class _Reader:
             status = Status(ending).replace("_", " ")
             yield Wait(
                 WaitReason.CLOSING,
-                f"{status}, it ends when its pending invocations are closed or expired",
+                f"{status}. It ends when its pending invocations are closed or expired",
             )
         elif self._now_ms >= deadline_ms:
             yield Wait(

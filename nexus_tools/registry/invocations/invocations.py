@@ -5,13 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from nexus_tools.contracts import (
-    PackageClient,
-    Sent,
-    event_filter,
-    parse_event,
-    ports_of,
-)
+from nexus_tools.contracts import PackageClient, Sent, event_filter, parse_event, ports_of
 from nexus_tools.contracts.move_bindings import invocation as calls
 from nexus_tools.contracts.move_bindings.invocation import (
     Invocation,
@@ -356,7 +350,9 @@ class Invocations(PackageClient):
         """
         if not invocations:
             raise UsageError(
-                "nothing_to_delete", "no invocation was given", hint="Give at least one."
+                "nothing_to_delete",
+                "expected at least one invocation, got none",
+                hint="Pass an ID.",
             )
         builder, package = TransactionBuilder(), self.deployment.package
         objects = await self.find_all(invocations, Invocation)
@@ -386,7 +382,9 @@ class Invocations(PackageClient):
         """
         if not outcomes:
             raise UsageError(
-                "nothing_to_close", "no invocation was given", hint="Give at least one invocation."
+                "nothing_to_close",
+                "expected at least one invocation, got none",
+                hint="Pass an outcome.",
             )
         builder = TransactionBuilder()
         for invocation, outcome in outcomes.items():
@@ -396,7 +394,3 @@ class Invocations(PackageClient):
     @property
     def _leaders(self) -> LeaderRegistry:
         return LeaderRegistry(self.client, self.deployment, dry_run=self.dry_run)
-
-
-def _nothing_named(code: str) -> UsageError:
-    return UsageError(code, "no invocation is given", hint="Give at least one invocation.")

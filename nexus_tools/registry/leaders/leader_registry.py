@@ -87,7 +87,7 @@ class LeaderRegistry(PackageClient):
         raise UsageError(
             "leader_ambiguous",
             f"{len(matches)} leaders have the name {leader[:80]!r}",
-            hint=f"Give one of the IDs: {', '.join(str(candidate.id) for candidate in matches)}.",
+            hint=f"Pass one of the IDs: {', '.join(str(candidate.id) for candidate in matches)}.",
         )
 
     async def ids(self, leaders: Sequence[LeaderRef]) -> tuple[Address, ...]:

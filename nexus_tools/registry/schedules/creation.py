@@ -24,7 +24,7 @@ def make_order(
     *,
     max_steps: int,
     duration_ms: int,
-    each_mist: int,
+    funds_per_execution_mist: int,
     keeper_fee_mist: int,
     overlaps: bool,
     max_failures: int,
@@ -52,7 +52,7 @@ def make_order(
             entry_bytes=0,
             version=0,
         ),
-        funds_per_execution_mist=each_mist,
+        funds_per_execution_mist=funds_per_execution_mist,
         keeper_fee_mist=keeper_fee_mist,
         overlaps=overlaps,
         max_failures=max_failures,
@@ -66,8 +66,8 @@ async def check_future_times(client: SuiClient, timing: Timing) -> None:
     if next_planned_time(timing, now_ms) is None:
         raise UsageError(
             "no_future_time",
-            f"no planned time is after now, {utc(now_ms)}",
-            hint="Give a last time that is in the future and not before the first one.",
+            f"expected a planned time after now, {utc(now_ms)}",
+            hint="Pass a last time that is in the future and not before the first one.",
         )
 
 
@@ -76,14 +76,13 @@ async def check_funds(
     workflow: PublishedWorkflow,
     order: StandingOrder,
     funds_mist: int,
-    *,
-    begin_mist: int,
+    start_mist: int,
 ) -> None:
     """Raise `funds_too_small` if the first execution could not start, or could not request runs."""
-    if order.funds_per_execution_mist < begin_mist:
-        needed = f"the first runs of an execution cost up to {sui(begin_mist)}"
+    if order.funds_per_execution_mist < start_mist:
+        needed = f"the first runs of an execution cost up to {sui(start_mist)}"
         raise _too_small(
-            needed, f"each execution has {sui(order.funds_per_execution_mist)}", begin_mist
+            needed, f"each execution has {sui(order.funds_per_execution_mist)}", start_mist
         )
     needed_mist = trigger_cost_mist(order, workflow, await client.gas_price())
     if funds_mist < needed_mist:
@@ -95,7 +94,7 @@ def _too_small(needed: str, available: str, needed_mist: int) -> WrongStateError
     return WrongStateError(
         "funds_too_small",
         f"{needed}, and {available}",
-        hint=f"Give {format_sui_argument(needed_mist)} SUI or more. The unused part is refunded.",
+        hint=f"Pass {format_sui_argument(needed_mist)} SUI or more. The unused part is refunded.",
         details={"needed_mist": needed_mist},
     )
 

@@ -79,7 +79,7 @@ class Schedules(ScheduleKeeper):
         timing: Timing,
         *,
         funds_mist: int,
-        each_mist: int | None = None,
+        funds_per_execution_mist: int | None = None,
         group: str | None = None,
         leaders: Sequence[LeaderRef] = (),
         max_prices_mist: Mapping[str, int] | None = None,
@@ -95,9 +95,9 @@ class Schedules(ScheduleKeeper):
 
         Each execution has `inputs` and terms as for `Executions.start`, and
         `funds_per_execution_mist` of funds, by default the recommended amount. A keeper that starts
-        one is repaid its costs and earns `keeper_fee_mist`. Unless `overlaps` is set, times that
-        pass while an execution runs are skipped. The schedule pauses after `max_failures` failures
-        in a row (0: never).
+        one is repaid its costs and earns `keeper_fee_mist`. Unless `allow_overlap` is set, times
+        that pass while an execution runs are skipped. The schedule pauses after `max_failures`
+        failures in a row (0: never).
 
         Raises, before anything is paid, `no_future_time`, and `funds_too_small` for an execution or
         for the first of them; `invalid_interval`, `invalid_times`, `invalid_event`, `type_invalid`,
@@ -113,32 +113,25 @@ class Schedules(ScheduleKeeper):
             max_outcome_bytes=max_outcome_bytes,
             max_steps=max_steps,
         )
+        if funds_per_execution_mist is None:
+            funds_per_execution_mist = terms.recommended_mist
         order = make_order(
             terms,
             timing,
             max_steps=max_steps,
             duration_ms=duration_ms,
-            each_mist=terms.recommended_mist if each_mist is None else each_mist,
+            funds_per_execution_mist=funds_per_execution_mist,
             keeper_fee_mist=keeper_fee_mist,
             overlaps=allow_overlap,
             max_failures=max_failures,
             max_executions=max_executions,
         )
-        begin_mist = terms.cost.start_mist
-        await check_funds(self.client, workflow, order, funds_mist, begin_mist=begin_mist)
+        await check_funds(self.client, workflow, order, funds_mist, terms.cost.start_mist)
         sent = await self.send(creation(self.deployment, workflow, order, funds_mist))
         created = self.emitted(sent, ScheduleCreated)
-        next_at_ms = created.next_at_ms or None  # 0 means that the next event counts
+        next_ms, funds = created.next_at_ms or None, order.funds_per_execution_mist  # 0: by event
         prices, size = terms.prices_of(workflow), terms.max_outcome_bytes
-        return CreatedSchedule(
-            created.schedule,
-            sent,
-            order.funds_per_execution_mist,
-            next_at_ms,
-            terms.leaders,
-            prices,
-            size,
-        )
+        return CreatedSchedule(created.schedule, sent, funds, next_ms, terms.leaders, prices, size)
 
     # --- Reading
 
@@ -205,8 +198,8 @@ class Schedules(ScheduleKeeper):
         if not builder.commands:
             raise UsageError(
                 "extension_empty",
-                "no extension was given",
-                hint="Give more times, a later end, or more executions.",
+                "expected at least one extension, got none",
+                hint="Pass more times, a later end, or more executions.",
             )
         return await self.send(builder)
 
@@ -269,7 +262,7 @@ class Schedules(ScheduleKeeper):
         """Stop starting executions until `resume`.
 
         Raises `schedule_unknown`, `not_owner`, `already_paused`, `schedule_cancelled` or
-        `finished`.
+        `schedule_finished`.
         """
         current = await self._require_owned(schedule)
         await self._require_not_ended(current)
@@ -286,7 +279,7 @@ class Schedules(ScheduleKeeper):
 
         Times that passed during the pause are not caught up. Ended executions are collected first,
         because their failures may be the reason for the pause. Raises `schedule_unknown`,
-        `not_owner`, `not_paused`, `schedule_cancelled` or `finished`.
+        `not_owner`, `not_paused`, `schedule_cancelled` or `schedule_finished`.
         """
         state = await self._require_not_ended(await self._require_owned(schedule))
         if state is ScheduleState.ACTIVE:
@@ -350,7 +343,7 @@ class Schedules(ScheduleKeeper):
     async def refill(self, schedule: Address, amount_mist: int) -> Sent:
         """Add to the funds of a schedule that is neither cancelled nor finished.
 
-        Raises `schedule_unknown`, `amount_invalid`, `schedule_cancelled` or `finished`.
+        Raises `schedule_unknown`, `amount_invalid`, `schedule_cancelled` or `schedule_finished`.
         """
         if amount_mist < 1:
             raise UsageError(
@@ -368,12 +361,12 @@ class Schedules(ScheduleKeeper):
     async def _require_not_ended(self, schedule: Schedule) -> ScheduleState:
         """Return the state of a schedule that has not ended.
 
-        Raises `schedule_cancelled` or `finished`.
+        Raises `schedule_cancelled` or `schedule_finished`.
         """
         (standing,) = await read_overviews(self, [schedule])
         if standing.state in {ScheduleState.CANCELLED, ScheduleState.FINISHED}:
             raise WrongStateError(
-                standing.state.value,
+                f"schedule_{standing.state.value}",
                 f"the schedule {schedule.id} is {standing.state} and starts no more executions",
                 hint=f"Run `nexus-tools schedule cancel {schedule.id}` to withdraw its funds, and"
                 " `nexus-tools schedule create` to create a new one.",

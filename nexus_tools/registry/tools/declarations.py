@@ -81,7 +81,7 @@ async def _created_object(client: SuiClient, package: Address, kind: str) -> str
             "function_unknown",
             f"the publication of the package {package} created {len(ids)} objects of type"
             f" {module}::{name}, expected one",
-            hint="Give the object by its ID.",
+            hint="Pass the object by its ID.",
         )
     return str(ids[0])
 

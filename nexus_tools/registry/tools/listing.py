@@ -101,7 +101,7 @@ class ToolListing(PackageClient):
             raise NotFoundError(
                 "name_unknown",
                 f"no version of {name} is registered on {self.client.network.name}",
-                hint="Give the part of an FQN before the @."
+                hint="Pass the part of an FQN before the @."
                 " Run `nexus-tools tool list` to see all tools.",
             )
         return current
@@ -157,7 +157,7 @@ class ToolListing(PackageClient):
             if value is None:
                 raise NotFoundError(
                     "registry_incomplete",
-                    "the node does not have an entry of the registry's list",
+                    "the node does not have an entry of the registry's list of FQNs",
                     hint="The node may lag behind. Try again, or use another node.",
                 )
             fqns.append(ToolFqn.parse(self.deployment.decode_entry(value, _ENTRY)))

@@ -6,10 +6,11 @@ invocations as the leader, or transfer objects of the sender. So no function tha
 called.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cachetools import LRUCache
 
 from nexus_tools.contracts import Deployment
 from nexus_tools.contracts.move_bindings import on_chain_call
@@ -68,7 +69,7 @@ class FunctionReader:
         """Set the source of objects: `read` returns objects by ID, as `SuiClient.objects` does."""
         self._read = read
         self._deployment = deployment
-        self._modules: OrderedDict[tuple[Address, str], CompiledModule] = OrderedDict()
+        self._modules: LRUCache[tuple[Address, str], CompiledModule] = LRUCache(_MAX_MODULES)
 
     async def call_of(self, definition: ToolDefinition) -> MoveFunctionCall:
         """Return how to call the function of an on-chain tool.
@@ -131,8 +132,6 @@ class FunctionReader:
                     "function_unknown", f"the module {package}::{name} does not exist"
                 )
             self._modules[package, name] = deserialize(modules[name])
-            if len(self._modules) > _MAX_MODULES:
-                self._modules.popitem(last=False)
         return self._modules[package, name]
 
     def _changes(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec.structs import astuple
 
-from nexus_tools.contracts import Deployment, ToolState, require_owner
+from nexus_tools.contracts import Deployment, Sent, ToolState, require_owner
 from nexus_tools.contracts.move_bindings import function as functions
 from nexus_tools.contracts.move_bindings import tool as calls
 from nexus_tools.contracts.move_bindings.definition import Definition, define, define_on_chain
@@ -16,7 +16,12 @@ from nexus_tools.contracts.move_bindings.name import Name
 from nexus_tools.contracts.move_bindings.name import share as share_name
 from nexus_tools.contracts.move_bindings.tool_registry import ToolSettings
 from nexus_tools.errors import NexusError, ValidationError, WrongStateError
-from nexus_tools.registry.preconditions import check_key, check_registration_terms
+from nexus_tools.registry.preconditions import (
+    accepts_any_leader_error,
+    check_key,
+    check_registration_terms,
+    signing_key_missing_error,
+)
 from nexus_tools.sui.bindings.runtime import Package
 from nexus_tools.sui.support import units
 from nexus_tools.sui.transaction_builder import TransactionBuilder
@@ -95,6 +100,28 @@ def _function(function: MoveFunction) -> Function:
 
 
 @dataclass(frozen=True, slots=True)
+class RegisteredTool:
+    """A tool after `register`; `is_new` is whether this call registered it.
+
+    `price_mist` is the price of an invocation. If the tool was already registered, its old price
+    stays: use `update` to change it.
+    """
+
+    fqn: ToolFqn
+    tool: Address
+    is_new: bool
+    price_mist: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterResult:
+    """The result of `register`; `sent` is None if everything was already registered."""
+
+    tools: tuple[RegisteredTool, ...]
+    sent: Sent | None
+
+
+@dataclass(frozen=True, slots=True)
 class RegistrySnapshot:
     """The on-chain state of some names: tools by FQN, and the unversioned names."""
 
@@ -117,7 +144,7 @@ def missing_registrations(
     seen: set[ToolFqn] = set()
     for registration in registrations:
         if registration.fqn in seen:
-            raise ValidationError("fqn_duplicate", f"{registration.fqn} is given twice")
+            raise ValidationError("fqn_duplicate", f"{registration.fqn} is listed twice")
         seen.add(registration.fqn)
         _check_settings(registration, view.settings)
         _check_owner(registration.fqn, view, sender)
@@ -293,17 +320,13 @@ def _check_terms(registration: Registration, settings: ToolSettings) -> None:
     check_price(registration.price_mist, locked_mist, fqn)
     function = registration.definition.function
     if registration.price_mist and not registration.leaders and function is None:
-        raise accepts_any_leader_error(fqn)
+        raise accepts_any_leader_error(str(fqn))
     if function is not None and registration.declaration is None:
         raise publisher_missing_error(fqn)
     for key in registration.keys:
         check_key(key)
     if registration.requires_signed_outcome and not registration.keys:
-        raise ValidationError(
-            "signing_key_missing",
-            f"{fqn} requires signed answers but has no key",
-            hint="Create one with `nexus-tools tool key new`.",
-        )
+        raise signing_key_missing_error(str(fqn), "Create one with `nexus-tools tool key new`.")
 
 
 def publisher_missing_error(fqn: ToolFqn | str) -> ValidationError:
@@ -316,13 +339,9 @@ def publisher_missing_error(fqn: ToolFqn | str) -> ValidationError:
     )
 
 
-def accepts_any_leader_error(fqn: ToolFqn | str) -> ValidationError:
-    """Return the error for a tool with a price that accepts any leader."""
-    return ValidationError(
-        "accepts_any_leader",
-        f"{fqn} has a price but accepts any leader. A leader receives the answer before it pays",
-        hint="List leaders that you trust. Run `nexus-tools leader list` to see their records.",
-    )
+def required_collateral_mist(settings: ToolSettings, price_mist: int) -> int:
+    """Return the least collateral in MIST of a tool with this price."""
+    return max(settings.collateral_mist, 2 * price_mist)
 
 
 def check_price(

@@ -6,9 +6,9 @@ from nexus_tools.contracts import Deployment
 from nexus_tools.contracts.move_bindings import tool as calls
 from nexus_tools.contracts.move_bindings.tool import Tool
 from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.registry.preconditions import accepts_any_leader_error, signing_key_missing_error
 from nexus_tools.registry.tools.registration import (
     Registration,
-    accepts_any_leader_error,
     check_price,
     make_function,
     publisher_missing_error,
@@ -53,8 +53,8 @@ class ToolChanges:
         if self == ToolChanges():
             raise UsageError(
                 "nothing_to_update",
-                f"no change of {tool.fqn} was given",
-                hint="Give at least one of url, description, timeout, price, payout,"
+                f"expected at least one change of {tool.fqn}, got none",
+                hint="Pass at least one of url, description, timeout, price, payout,"
                 " min_outcome_bytes, requires_signed_outcome, function.",
             )
         self.definition(tool)
@@ -65,11 +65,8 @@ class ToolChanges:
         if self.price_mist and tool.accepts_any_leader:
             raise accepts_any_leader_error(tool.fqn)
         if self.requires_signed_outcome and not tool.keys.keys:
-            raise ValidationError(
-                "signing_key_missing",
-                f"{tool.fqn} requires signed answers but has no key",
-                hint=f"Add one with `nexus-tools tool key add {tool.fqn} FILE`.",
-            )
+            hint = f"Add one with `nexus-tools tool key add {tool.fqn} FILE`."
+            raise signing_key_missing_error(tool.fqn, hint)
 
     def definition(self, tool: Tool) -> ToolDefinition:
         """Return the changed definition. Raises `definition_invalid`."""

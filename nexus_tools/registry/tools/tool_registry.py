@@ -1,7 +1,7 @@
 """The registry of tools: register, find, change and claim them."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from msgspec.structs import astuple
 
@@ -25,12 +25,15 @@ from nexus_tools.registry.tools.listing import Fqn, parse_fqn
 from nexus_tools.registry.tools.names import Names
 from nexus_tools.registry.tools.on_chain_calls import FunctionReader
 from nexus_tools.registry.tools.registration import (
+    RegisteredTool,
+    RegisterResult,
     Registration,
     RegistrySnapshot,
     add_registrations,
     batches,
     check_price,
     missing_registrations,
+    required_collateral_mist,
 )
 from nexus_tools.registry.tools.tool_changes import ToolChanges
 from nexus_tools.sui.support.arguments import validate_arguments
@@ -40,28 +43,6 @@ from nexus_tools.tool import MoveFunction, ToolDefinition, ToolFqn
 
 _GAS_MIST = 20_000_000
 """The gas and storage cost of registering one tool, with a margin."""
-
-
-@dataclass(frozen=True, slots=True)
-class RegisteredTool:
-    """A tool after `register`; `new` is whether this call registered it.
-
-    `price_mist` is the price of an invocation. If the tool was already registered, its old price
-    stays: use `update` to change it.
-    """
-
-    fqn: ToolFqn
-    tool: Address
-    is_new: bool
-    price_mist: int
-
-
-@dataclass(frozen=True, slots=True)
-class RegisterResult:
-    """The result of `register`; `sent` is None if everything was already registered."""
-
-    tools: tuple[RegisteredTool, ...]
-    sent: Sent | None
 
 
 @validate_arguments
@@ -90,16 +71,8 @@ class ToolRegistry(Names):
         already registered with the same definition keep their price. Raises `leader_unknown`, and
         as `declarations.declared` and `registration.missing_registrations`.
         """
-        sender = self.client.address
-        registrations = await self._registrations(tools, price_mist, leaders)
-        view = await self._snapshot([registration.fqn for registration in registrations])
-        missing = missing_registrations(registrations, view, sender)
-        sent: Sent | None = None
-        if missing:
-            await self._require_leaders(*(leader for entry in missing for leader in entry.leaders))
-            builder = TransactionBuilder()
-            add_registrations(builder, self.deployment, missing, view)
-            sent = await self.send(builder)
+        registrations, view, missing = await self._plan(tools, price_mist, leaders)
+        sent = await self._send_registrations(missing, view) if missing else None
         return self._result(registrations, view, sent)
 
     async def register_all(
@@ -115,9 +88,7 @@ class ToolRegistry(Names):
         again for the missing tools. Raises as `register` does, and `not_enough_sui` if the wallet
         cannot lock all collateral.
         """
-        registrations = await self._registrations(tools, price_mist, leaders)
-        view = await self._snapshot([registration.fqn for registration in registrations])
-        missing = missing_registrations(registrations, view, self.client.address)
+        registrations, view, missing = await self._plan(tools, price_mist, leaders)
         groups = batches(missing)
         if len(groups) > 1:
             collateral_mist = sum(
@@ -128,7 +99,28 @@ class ToolRegistry(Names):
         if existing:
             yield self._result(existing, view, None)
         for group in groups:
-            yield await self.register(*group)
+            yield self._result(group, view, await self._send_registrations(group, view))
+
+    async def _plan(
+        self,
+        tools: Sequence[Registration | ToolDefinition],
+        price_mist: int,
+        leaders: Sequence[LeaderRef],
+    ) -> tuple[list[Registration], RegistrySnapshot, tuple[Registration, ...]]:
+        """Return all registrations, the on-chain state of their names, and the missing ones."""
+        registrations = await self._registrations(tools, price_mist, leaders)
+        view = await self._snapshot([registration.fqn for registration in registrations])
+        missing = missing_registrations(registrations, view, self.client.address)
+        if missing:
+            await self._require_leaders(*(leader for entry in missing for leader in entry.leaders))
+        return registrations, view, missing
+
+    async def _send_registrations(
+        self, registrations: Sequence[Registration], view: RegistrySnapshot
+    ) -> Sent:
+        builder = TransactionBuilder()
+        add_registrations(builder, self.deployment, registrations, view)
+        return await self.send(builder)
 
     async def _registrations(
         self,
@@ -217,7 +209,7 @@ class ToolRegistry(Names):
         """
         tool = await self._owned(fqn)
         settings = await self.settings()
-        least_mist = max(settings.collateral_mist, 2 * tool.price_mist)
+        least_mist = required_collateral_mist(settings, tool.price_mist)
         locked_mist = least_mist if collateral_mist is None else collateral_mist
         delay_ms = settings.unregister_delay_ms if max_delay_ms is None else max_delay_ms
         check_registration_terms(settings, locked_mist, delay_ms, tool.fqn)
@@ -293,7 +285,7 @@ class ToolRegistry(Names):
 
         The chain accepts any ID, even one that another account may register next.
         """
-        await self._leaders.get_all(leaders)
+        await self._leaders.get_all(list(dict.fromkeys(leaders)))
 
     async def remove_leader(self, fqn: Fqn, leader: LeaderRef) -> Sent:
         """Remove a leader from the accepted ones, as an operator may.

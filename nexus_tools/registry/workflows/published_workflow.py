@@ -192,5 +192,5 @@ def _mismatch(dag: Dag, reason: str) -> ValidationError:
     return ValidationError(
         "workflow_mismatch",
         f"{dag.fqn} is inconsistent: {reason}",
-        hint="Do not execute it. It was not published with these tools.",
+        hint="Do not execute it. It was not published with nexus-tools.",
     )

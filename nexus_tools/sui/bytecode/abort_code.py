@@ -17,7 +17,7 @@ _NONE_8, _NONE_16 = 0xFF, 0xFFFF
 
 
 class CleverError(Struct, frozen=True):
-    """The content of an abort code; the constant's value is `rendered` as text, or `raw` as BCS."""
+    """The content of an abort code. The constant's value is `rendered` as text, or `raw` as BCS."""
 
     line_number: int
     code: int | None
@@ -55,14 +55,14 @@ def split_clever_code(abort_code: int) -> CleverCode | None:
 
 
 def clever_error(abort_code: int, module: bytes | None) -> CleverError | None:
-    """Parse an abort code, given the bytes of its module; return None for a plain number."""
+    """Parse an abort code, given the bytes of its module. Return None for a plain number."""
     if split_clever_code(abort_code) is None or module is None:
         return None
     return parse_clever_error_of_module(abort_code, deserialize(module))
 
 
 def parse_clever_error_of_module(abort_code: int, module: CompiledModule) -> CleverError | None:
-    """Parse an abort code, given its deserialized module; return None for a plain number."""
+    """Parse an abort code, given its deserialized module. Return None for a plain number."""
     clever = split_clever_code(abort_code)
     if clever is None:
         return None
@@ -75,7 +75,7 @@ def parse_clever_error_of_module(abort_code: int, module: CompiledModule) -> Cle
 def _with_constant(
     module: CompiledModule, error: CleverError, name: int, value: int
 ) -> CleverError | None:
-    """Add the constant to an error; its name is the value of another constant."""
+    """Add the constant to an error. Its name is the value of another constant."""
     if max(name, value) >= len(module.constants):
         return None
     constant = module.constants[value]

@@ -1,8 +1,9 @@
 """The compatibility of a package with its upgrade.
 
 Source: `move-binary-format/src/{compatibility,compatibility_mode,inclusion_mode}.rs`, with the
-flags of `Compatibility::upgrade_check`. Layouts and abilities of types must not change, and neither
-must the signatures of public functions. Entry functions that are not public may change.
+flags of `Compatibility::upgrade_check`. Layouts and abilities of types must not change, and the
+signatures of public functions must not change either. Entry functions that are not public may
+change.
 """
 
 from collections.abc import Mapping

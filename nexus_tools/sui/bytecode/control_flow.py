@@ -11,7 +11,7 @@ FUNCTION_EXITS = frozenset({Opcode.RET, Opcode.ABORT})
 CONDITIONS = frozenset({Opcode.BR_TRUE, Opcode.BR_FALSE})
 """The instructions with two successors."""
 ENDS = FUNCTION_EXITS | {Opcode.BRANCH, Opcode.VARIANT_SWITCH}
-"""The instructions without fall-through; code that does not end with one runs past its end."""
+"""The instructions without fall-through. Code that does not end with one runs past its end."""
 
 _BLOCK_ENDS = ENDS | CONDITIONS
 

@@ -1,7 +1,7 @@
 """A Move module as in the binary format: tables of handles and definitions, linked by indices.
 
 Source: the Move binary format, `move-binary-format/src/file_format.rs` (versions 5 to 7), which
-uses the same names. Nothing is resolved here: an index stays an index.
+uses the same names. Nothing is resolved here. An index stays an index.
 """
 
 from enum import IntEnum
@@ -29,7 +29,7 @@ class ModuleHandle(Struct, frozen=True):
 
 
 class DatatypeTypeParameter(Struct, frozen=True):
-    """The required abilities of a type argument; a phantom one is in no field."""
+    """The required abilities of a type argument. A phantom argument is not in any field."""
 
     constraints: Ability
     is_phantom: bool
@@ -45,7 +45,7 @@ class DatatypeHandle(Struct, frozen=True):
 
 
 class FunctionHandle(Struct, frozen=True):
-    """A function of this module or another; `parameters` and `returns` index `signatures`."""
+    """A function of this module or another. `parameters` and `returns` index `signatures`."""
 
     module: int
     name: int
@@ -76,7 +76,7 @@ class FieldDefinition(Struct, frozen=True):
 
 
 class StructDefinition(Struct, frozen=True):
-    """A struct of this module; `fields` is None if it is native."""
+    """A struct of this module. `fields` is None if it is native."""
 
     handle: int
     fields: tuple[FieldDefinition, ...] | None
@@ -118,7 +118,7 @@ class VecOperand(Struct, frozen=True):
 
 
 class Instruction(Struct, frozen=True):
-    """One instruction; `operand` is an index, an offset, an integer literal or a `VecOperand`."""
+    """One instruction. `operand` is an index, an offset, an integer literal or a `VecOperand`."""
 
     opcode: Opcode
     operand: int | VecOperand | None = None
@@ -132,7 +132,7 @@ class JumpTable(Struct, frozen=True):
 
 
 class Code(Struct, frozen=True):
-    """The body of a function; `locals` is the signature of the locals after the parameters."""
+    """The body of a function. `locals` is the signature of the locals after the parameters."""
 
     locals: int
     instructions: tuple[Instruction, ...]
@@ -140,7 +140,7 @@ class Code(Struct, frozen=True):
 
 
 class FunctionDefinition(Struct, frozen=True):
-    """A function of this module; `code` is None if it is native."""
+    """A function of this module. `code` is None if it is native."""
 
     handle: int
     visibility: Visibility
@@ -157,7 +157,7 @@ class Metadata(Struct, frozen=True):
 
 
 class CompiledModule(Struct, frozen=True):
-    """A module with all its tables; `self_handle` is its own index of `module_handles`."""
+    """A module with all its tables. `self_handle` is its own index of `module_handles`."""
 
     version: int
     flavor: int

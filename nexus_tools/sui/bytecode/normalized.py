@@ -50,7 +50,7 @@ class NormalizedFunction(Struct, frozen=True):
 
 
 class NormalizedModule(Struct, frozen=True):
-    """Types and functions by their names; `version` is that of the file format."""
+    """Types and functions by their names. `version` is that of the file format."""
 
     version: int
     datatypes: Mapping[str, NormalizedDatatype]

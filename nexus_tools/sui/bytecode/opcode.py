@@ -8,7 +8,7 @@ from enum import IntEnum, StrEnum
 
 
 class Opcode(IntEnum):
-    """An instruction, by its number in the file; those on global storage are deprecated."""
+    """An instruction, by its number in the file. Global storage instructions are deprecated."""
 
     POP = 0x01
     RET = 0x02
@@ -106,7 +106,7 @@ class OperandKind(StrEnum):
     JUMP_TABLE = "jump_table"
     """A jump table of the function."""
     LOCAL = "local"
-    """A local of the function; the parameters come first."""
+    """A local of the function. The parameters come first."""
     LITERAL = "literal"
     """The value itself, with `LITERAL_BYTES` bytes."""
     ELEMENT = "element"

@@ -114,7 +114,7 @@ def relocate_module(
 
 
 def with_addresses(data: bytes, places: Mapping[Address, Address]) -> bytes:
-    """Replace addresses of other packages in a module; `places` maps old addresses to new ones.
+    """Replace addresses of other packages in a module. `places` maps old addresses to new ones.
 
     Raises `MalformedModule`.
     """
@@ -129,7 +129,7 @@ def with_addresses(data: bytes, places: Mapping[Address, Address]) -> bytes:
 def original_id(package: MovePackage) -> Address:
     """Return the id of the package's first version, which all modules use.
 
-    The modules of every version have it as their own address; the shortest module is read.
+    The modules of every version have it as their own address. The shortest module is read.
 
     Raises:
         MalformedModule: The module is malformed.

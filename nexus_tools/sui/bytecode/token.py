@@ -19,7 +19,7 @@ BOOL, U8, U16, U32, U64, U128, U256, ADDRESS, SIGNER = PRIMITIVES = (
     "signer",
 )
 INTEGER_BYTES = {U8: 1, U16: 2, U32: 4, U64: 8, U128: 16, U256: 32}
-"""The sizes of integers in BCS, in bytes; they are little-endian."""
+"""The sizes of integers in BCS, in bytes. They are little-endian."""
 CONSTANT_BYTES = {BOOL: 1, **INTEGER_BYTES, ADDRESS: 32}
 """The sizes in BCS, in bytes, of the primitives that are allowed in constants."""
 

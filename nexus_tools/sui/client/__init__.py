@@ -7,7 +7,10 @@ transactions.
 from nexus_tools.sui.client.any_loop_client import AnyLoopClient
 from nexus_tools.sui.client.coins.coin_pool import MAX_PAYMENT_COINS, GasSource
 from nexus_tools.sui.client.connection.connection import Connection, RetryPolicy
-from nexus_tools.sui.client.connection.grpc_errors import UnsupportedByNodeError
+from nexus_tools.sui.client.connection.grpc_errors import (
+    UnsupportedByNodeError,
+    explain_rpc_error,
+)
 from nexus_tools.sui.client.epoch import Epoch, read_epoch
 from nexus_tools.sui.client.events.event_following import follow_events, past_events
 from nexus_tools.sui.client.events.events import Cursor, EventFilter, EventRecord, Mark, Progress
@@ -15,13 +18,19 @@ from nexus_tools.sui.client.events.rollback_detection import CHAIN_ROLLED_BACK
 from nexus_tools.sui.client.faucet import FaucetCoin, faucet_command, funding_hint, request_sui
 from nexus_tools.sui.client.reads import Balance, Coin, DynamicField
 from nexus_tools.sui.client.sui_client import SuiClient
-from nexus_tools.sui.client.transactions.execution_failure import explain_refusals, failure_gas_mist
+from nexus_tools.sui.client.transactions.execution_failure import (
+    explain_refusals,
+    failure_gas_mist,
+    name_uncertain_transaction,
+)
 from nexus_tools.sui.client.transactions.transactions import (
     CreatedObject,
     Executed,
     SignedTransaction,
     SimulatedTransaction,
     execute_transaction,
+    parse_executed,
+    parse_simulated,
     simulate_transaction,
 )
 
@@ -50,10 +59,14 @@ __all__ = [
     "UnsupportedByNodeError",
     "execute_transaction",
     "explain_refusals",
+    "explain_rpc_error",
     "failure_gas_mist",
     "faucet_command",
     "follow_events",
     "funding_hint",
+    "name_uncertain_transaction",
+    "parse_executed",
+    "parse_simulated",
     "past_events",
     "read_epoch",
     "request_sui",

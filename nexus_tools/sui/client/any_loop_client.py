@@ -27,10 +27,10 @@ class AnyLoopConnection(Connection):
     """
 
     def open(self) -> None:
-        """Do nothing: calls connect on demand."""
+        """Do nothing, because calls connect on demand."""
 
     async def close(self) -> None:
-        """Do nothing: another call may follow."""
+        """Do nothing, because another call may follow."""
 
     async def _ask(self, procedure: "Procedure", request: "Message", timeout_s: float) -> "Message":
         import grpc  # noqa: PLC0415 - not needed to start the command line
@@ -49,7 +49,7 @@ class AnyLoopConnection(Connection):
         finally:
             call.cancel()  # no effect on a call that has ended
         if call.code() is grpc.StatusCode.DEADLINE_EXCEEDED and line is self._line:
-            self._line = None  # the next call connects anew
+            self._line = None  # the next call connects again
         response: Message = call.result()
         self._check_chain(call.initial_metadata())
         return response

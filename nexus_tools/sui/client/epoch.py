@@ -35,7 +35,7 @@ async def read_epoch(connection: Connection) -> Epoch:
 
 
 class EpochCache:
-    """A cache of the current epoch, valid for ten minutes; an epoch lasts about a day."""
+    """A cache of the current epoch, valid for ten minutes. An epoch lasts about a day."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

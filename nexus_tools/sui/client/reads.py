@@ -182,7 +182,7 @@ async def read_dynamic_fields(connection: Connection, parent: Address) -> tuple[
 
 
 async def read_package_versions(connection: Connection, package: Address) -> tuple[Address, ...]:
-    """Return the IDs of all versions of a package, the newest last; pass the ID of any of them."""
+    """Return the IDs of all versions of a package, the newest last. Pass the ID of any of them."""
     versions: list[Address] = []
     token: bytes | None = None
     while True:

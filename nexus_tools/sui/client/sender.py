@@ -144,7 +144,7 @@ class Sender:
         return result
 
     async def learn(self, effects: TransactionEffects) -> None:
-        """Apply the effects of a transaction that was sent elsewhere: it may have spent money."""
+        """Apply the effects of a transaction that was sent elsewhere. It may have spent money."""
         self._known.apply_effects(effects)
         spent = max(0, -effects.address_balance_change(self._signer.address, SUI))
         changed = (object_id for object_id, _ in effects.changed_objects)

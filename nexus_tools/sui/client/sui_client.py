@@ -64,8 +64,8 @@ class SuiClient:
     Use it in `async with`. Up to `parallel` transactions of the signer are in flight at once, if it
     has as many gas coins and they share no owned object. Transactions that the address balance pays
     for (`gas=GasSource.ADDRESS_BALANCE`) do not count. If a transaction needs more coins than fit
-    in it, the client merges coins first and passes each such transaction to `on_merge`, or logs it.
-    `on_send` receives every other transaction that `execute` signs, just before it is sent.
+    in it, the client merges coins first and passes each merge to `on_merge`, or logs it. `on_send`
+    receives every other transaction that `execute` signs, just before it is sent.
 
     Every method may raise `UnreachableError`.
     """
@@ -196,7 +196,7 @@ class SuiClient:
         return await read_dynamic_fields(self.connection, parent)
 
     async def package_versions(self, package: Address) -> tuple[Address, ...]:
-        """Return the IDs of all versions of a package, the newest last; pass the ID of any of them.
+        """Return the IDs of all versions of a package, the newest last. Pass the ID of any of them.
 
         Raises `not_found`.
         """
@@ -236,7 +236,7 @@ class SuiClient:
     async def simulate(
         self, builder: TransactionBuilder, *, gas: GasSource = GasSource.ANY
     ) -> SimulatedTransaction:
-        """Return what `execute` would do now, with the signer's own gas; nothing is signed.
+        """Return what `execute` would do now, with the signer's own gas. Nothing is signed.
 
         The simulation of a failing transaction is returned like any other.
         """
@@ -259,7 +259,7 @@ class SuiClient:
         budget: int | None = None,
         gas: GasSource = GasSource.ANY,
     ) -> Executed:
-        """Sign a transaction and execute it; return only if it succeeded.
+        """Sign a transaction and execute it. Return only if it succeeded.
 
         Coins pay for it, and the signer's address balance pays the remainder. With
         `GasSource.ADDRESS_BALANCE`, only the address balance pays. Any number of such transactions
@@ -298,10 +298,10 @@ class SuiClient:
     ) -> bytes:
         """Return the bytes that `execute` would sign, with gas, for other signers.
 
-        The client needs no key for another `sender`, who pays. The bytes stay valid until the
-        objects and coins that they name change. If the address balance pays, they are valid until
-        the end of the next epoch, and only while the balance covers the budgets of all transactions
-        in flight. Raises the errors of `execute`.
+        The client does not need a key for another `sender`, who pays. The bytes stay valid until
+        the objects and coins that they name change. If the address balance pays, they are valid
+        until the end of the next epoch, and only while the balance covers the budgets of all
+        transactions in flight. Raises the errors of `execute`.
         """
         builds = self._require_sender() if sender is None else self._sender_without_key(sender)
         return (await builds.build(builder, budget, gas)).encode()
@@ -309,7 +309,7 @@ class SuiClient:
     async def execute_transaction(
         self, transaction: bytes | str, signatures: Sequence[bytes | str] = ()
     ) -> Executed:
-        """Execute transaction bytes that any party built; strings are base64.
+        """Execute transaction bytes that any party built. Strings are base64.
 
         Without signatures, the client's key signs. The method returns only if the transaction
         succeeded. The same bytes are executed at most once, so you may send them again.
@@ -382,6 +382,6 @@ def _bytes_of(value: bytes | str) -> bytes:
 def _no_signer() -> NotAllowedError:
     return NotAllowedError(
         "signer_missing",
-        "the client has no key to sign with",
+        "the client does not have a signing key",
         hint="Open the client with the signer of a wallet.",
     )

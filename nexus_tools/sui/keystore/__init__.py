@@ -4,7 +4,11 @@ Start with `wallet.py`.
 """
 
 from nexus_tools.sui.keystore.keys import KeyPair, MultiSigSigner, Signer
-from nexus_tools.sui.keystore.pysui_config import PysuiConfigFile, network_and_key
+from nexus_tools.sui.keystore.pysui_config import (
+    PysuiConfigFile,
+    active_network,
+    network_and_key,
+)
 from nexus_tools.sui.keystore.sui_cli_config import SuiCliConfig
 from nexus_tools.sui.keystore.wallet import Account, Wallet
 
@@ -16,5 +20,6 @@ __all__ = [
     "Signer",
     "SuiCliConfig",
     "Wallet",
+    "active_network",
     "network_and_key",
 ]

@@ -1,9 +1,9 @@
-"""Keys that are encrypted with a passphrase, in a file beside the keystore.
+"""Keys that are encrypted with a passphrase, in a file next to the keystore.
 
 The Sui CLI rejects a whole keystore if it cannot decode one entry (its `keystore.rs`), so the
 keystore itself cannot contain encrypted entries. Each key is encrypted separately with AES-256-GCM
-under a key that scrypt (RFC 7914) derives from the passphrase. The public key, which is stored
-beside it, is authenticated as associated data.
+under a key that scrypt (RFC 7914) derives from the passphrase. The public key, which is stored next
+to it, is authenticated as associated data.
 """
 
 import secrets
@@ -30,7 +30,7 @@ _KEY_LENGTH, _SALT_LENGTH, _NONCE_LENGTH = 32, 16, 12
 
 
 class EncryptedKey(Struct, frozen=True):
-    """A key pair with an encrypted secret; bytes are base64 because the file is JSON."""
+    """A key pair with an encrypted secret. Bytes are base64 because the file is JSON."""
 
     alias: str
     public_key_base64: str
@@ -50,7 +50,9 @@ class EncryptedKey(Struct, frozen=True):
 
         if not passphrase:
             message = "the passphrase is empty"
-            raise UsageError("passphrase_empty", message, hint="Choose several words.")
+            raise UsageError(
+                "passphrase_empty", message, hint="Choose a passphrase of several words."
+            )
         public = _base64(bytes([key.scheme]) + key.public_key)
         salt, nonce = secrets.token_bytes(_SALT_LENGTH), secrets.token_bytes(_NONCE_LENGTH)
         cipher = AESGCM(_derived(passphrase, salt, COST))

@@ -27,7 +27,7 @@ SECRET_LENGTH = 32
 _BECH32_PREFIX = "suiprivkey"
 _HEXADECIMAL = re.compile(r"(0[xX])?[0-9a-fA-F]{64,66}|0[xX][0-9a-fA-F]*")
 
-# BIP-32 paths of the first key of each scheme: Sui reserves the purposes 44, 54 and 74 for them.
+# BIP-32 paths of the first key of each scheme. Sui reserves the purposes 44, 54 and 74 for them.
 _DERIVATION_PATHS = {
     SignatureScheme.ED25519: "m/44'/784'/0'/0'/0'",
     SignatureScheme.SECP256K1: "m/54'/784'/0'/0/0",
@@ -122,15 +122,15 @@ class KeyPair:
     def parse(cls, text: str) -> "KeyPair":
         """Parse a `suiprivkey…`, a mnemonic (ED25519) or a keystore entry.
 
-        Raises `key_invalid`; the error does not contain any part of the text.
+        Raises `key_invalid`. The error does not contain any part of the text.
         """
         text = text.strip()
         if text.startswith(_BECH32_PREFIX):
             return cls.from_bech32(text)
         if _HEXADECIMAL.fullmatch(text):
             raise _bad_key(
-                "it is hexadecimal and does not name its scheme;"
-                " convert an Ed25519 key to a suiprivkey… with `sui keytool convert`"
+                "it is hexadecimal and does not name its scheme."
+                " Convert an Ed25519 key to a suiprivkey… with `sui keytool convert`"
             )
         return cls.from_mnemonic(text) if " " in text else cls.from_keystore(text)
 

@@ -1,9 +1,9 @@
 """Networks and keys of pysui: from its file, or from a configuration object of a program.
 
-`PysuiConfig.json` contains groups. Each group has a protocol, profiles (networks) and keys; aliases
-and secrets are two lists in the same order (pysui 1.5, `sui_common/config/confgroup.py`). pysui
-itself is not imported, because that takes 0.4 s. A program that passes a configuration object has
-imported it.
+`PysuiConfig.json` contains groups. Each group has a protocol, profiles (networks) and keys. Aliases
+and secrets are two lists in the same order. Source: pysui 1.5, `sui_common/config/confgroup.py`.
+This module does not import pysui, because that takes 0.4 s. A program that passes a configuration
+object has imported it already.
 """
 
 from collections.abc import Iterator
@@ -150,14 +150,31 @@ def network_and_key(config: Any) -> tuple[Network, KeyPair]:
         NexusError: `pysui_config_invalid`, `network_not_grpc`, `network_unknown` or
             `account_unknown`.
     """
+    group = _active_group(config)
+    return _active_network(group), _active_key(group)
+
+
+def active_network(config: Any) -> Network:
+    """Return the active network of a `pysui.PysuiConfiguration`, which needs no key.
+
+    Raises:
+        NexusError: `pysui_config_invalid`, `network_not_grpc` or `network_unknown`.
+    """
+    return _active_network(_active_group(config))
+
+
+def _active_group(config: Any) -> _Group:
     try:
-        group = msgspec.convert(config.active_group, _Group, from_attributes=True)
+        return msgspec.convert(config.active_group, _Group, from_attributes=True)
     except (AttributeError, ValueError) as error:  # pysui raises ValueError without an active group
         raise UsageError(
             "pysui_config_invalid",
             f"expected a pysui configuration with an active group: {error}",
             hint="Pass a `pysui.PysuiConfiguration`, or a network and a key.",
         ) from None
+
+
+def _active_network(group: _Group) -> Network:
     _require_grpc(group, group.using_profile)
     profiles = (
         profile for profile in group.profiles if profile.profile_name == group.using_profile
@@ -169,7 +186,7 @@ def network_and_key(config: Any) -> tuple[Network, KeyPair]:
             f"pysui's group {group.group_name} does not have a profile {group.using_profile!r}",
             hint="Choose one with `make_active(profile_name=…)`.",
         )
-    return _network(profile), _active_key(group)
+    return _network(profile)
 
 
 def _active_key(group: _Group) -> KeyPair:
@@ -193,7 +210,7 @@ def _require_grpc(group: _Group, profile: str) -> None:
 
 
 def _network(profile: _Profile) -> Network:
-    """Return a profile's network: a URL without a scheme uses TLS; faucet URLs lose their path."""
+    """Return a profile's network. A URL without a scheme uses TLS. Faucet URLs lose their path."""
     url = profile.url if "://" in profile.url else f"https://{profile.url}"
     faucet = urlsplit(profile.faucet_url or "")
     root = f"{faucet.scheme}://{faucet.netloc}" if faucet.netloc else None

@@ -1,7 +1,7 @@
 """Networks and keys of the Sui CLI. Its files are only read, never written.
 
 `client.yaml` contains the networks as `envs` and the path of the keystore. The keystore and the
-aliases beside it have the format of our wallets (`sui-sdk/src/sui_client_config.rs`). A full node
+aliases next to it have the format of our wallets (`sui-sdk/src/sui_client_config.rs`). A full node
 serves gRPC at the same URL as JSON-RPC.
 """
 
@@ -18,7 +18,7 @@ from nexus_tools.sui.network import NETWORKS, Network
 from nexus_tools.sui.support.text_file import read_text
 from nexus_tools.sui.types.address import Address
 
-# `sui start` listens there, with its faucet at another port; `sui client faucet` assumes the same.
+# `sui start` listens there, with its faucet at another port. `sui client faucet` assumes the same.
 _LOCAL_URLS = ("http://127.0.0.1:9000", "http://localhost:9000", "http://0.0.0.0:9000")
 _LOCAL_FAUCET_URL = "http://127.0.0.1:9123"
 
@@ -29,7 +29,7 @@ class _Env(Struct, frozen=True):
 
 
 class _Keystore(Struct, frozen=True):
-    """The path of the keystore; keys of the other kind, `InMem`, do not outlive a process."""
+    """The path of the keystore. Keys of the other kind, `InMem`, do not outlive a process."""
 
     File: str | None = None
 

@@ -1,6 +1,6 @@
 """Wallets: keystore files that the Sui CLI also reads and writes.
 
-The keystore is a JSON list of base64 entries. Beside it, the file of aliases is a JSON list of
+The keystore is a JSON list of base64 entries. The file of aliases next to it is a JSON list of
 `{"alias", "public_key_base64"}` (`sui-keys/src/keystore.rs`). A third file holds the active
 address. A fourth file holds the encrypted keys, which the Sui CLI does not know. All have mode 0600
 and are replaced atomically, never written in place.
@@ -29,7 +29,7 @@ from nexus_tools.sui.keystore.encrypted_keys import (
 )
 from nexus_tools.sui.keystore.keys import KeyPair, new_mnemonic
 from nexus_tools.sui.signature import SignatureScheme
-from nexus_tools.sui.support.private_file import is_exposed, locked, read_private, write_private
+from nexus_tools.sui.support.private_file import locked, read_private, write_private
 from nexus_tools.sui.support.suggestions import suggestion
 from nexus_tools.sui.types.address import Address
 
@@ -56,10 +56,10 @@ class Account(Struct, frozen=True):
 
 
 class Wallet:
-    """The keys of one keystore file; a missing file is a wallet without keys.
+    """The keys of one keystore file. A missing file is a wallet without keys.
 
     `passphrase` receives the alias of an encrypted key and returns its passphrase when that key is
-    to sign. A `foreign` keystore belongs to another program; it may have any name and is only read.
+    to sign. A `foreign` keystore belongs to another program. It may have any name and is only read.
 
     Raises `keystore_name_invalid` or `wallet_invalid`.
     """
@@ -95,16 +95,11 @@ class Wallet:
         """Return the file that contains the key of an account."""
         return self._beside(_ENCRYPTED) if account.encrypted else self._path
 
-    @property
-    def exposed(self) -> bool:
-        """Whether users other than the owner of the file can read the keys."""
-        return is_exposed(self._path)
-
     # --- Reading
 
     @property
     def unreadable(self) -> tuple[ValidationError, ...]:
-        """An error for each unreadable entry. Such entries stay in the file unchanged."""
+        """An error for each unreadable entry. The file keeps these entries unchanged."""
         return self._unreadable
 
     def accounts(self) -> tuple[Account, ...]:
@@ -138,7 +133,7 @@ class Wallet:
         return key if isinstance(key, KeyPair) else key.decrypt(self._passphrase(key.alias))
 
     def export(self, which: str | Address | None = None) -> str:
-        """Return an account's key as `suiprivkey…`, a secret: show it once, do not store it."""
+        """Return an account's key as `suiprivkey…`, a secret. Show it once and do not store it."""
         return self.signer(which).to_bech32()
 
     def _find(self, which: str | Address | None) -> Address:
@@ -179,7 +174,7 @@ class Wallet:
         *,
         passphrase: str | None = None,
     ) -> tuple[Account, str]:
-        """Create a key; return its account and its mnemonic, which is not stored.
+        """Create a key. Return its account and its mnemonic, which is not stored.
 
         Raises the errors of `add`.
         """
@@ -190,7 +185,7 @@ class Wallet:
     def add(
         self, key: KeyPair, alias: str | None = None, *, passphrase: str | None = None
     ) -> Account:
-        """Store a key; the first one becomes active.
+        """Store a key. The first one becomes active.
 
         With a passphrase, the key is stored encrypted.
 
@@ -384,7 +379,7 @@ def read_entries(
 
 
 def _aliases(values: list[Any]) -> dict[str, str]:
-    """Return aliases by public key; skip unreadable entries, because that loses no key."""
+    """Return aliases by public key. Skip unreadable entries, because that loses no key."""
     return {
         str(value["public_key_base64"]): str(value["alias"])
         for value in values

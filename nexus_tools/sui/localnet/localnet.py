@@ -175,7 +175,7 @@ class Localnet:
         return trace_transaction(self.node, digest)
 
     def trace_transaction(self, data: bytes) -> "TransactionTrace":
-        """Trace what a transaction would do now; `data` are its BCS bytes.
+        """Trace what a transaction would do now. `data` are its BCS bytes.
 
         Raises:
             BcsError: `data` is not a valid transaction.

@@ -102,7 +102,7 @@ class ThreadedLocalnet:
         return self.call(lambda localnet: localnet.trace(digest))
 
     def trace_transaction(self, data: bytes) -> "TransactionTrace":
-        """Trace what a transaction would do now; `data` are its BCS bytes."""
+        """Trace what a transaction would do now. `data` are its BCS bytes."""
         return self.call(lambda localnet: localnet.trace_transaction(data))
 
     def call(self, function: Callable[[Localnet], T]) -> T:

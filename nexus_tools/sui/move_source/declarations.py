@@ -1,4 +1,4 @@
-"""The declarations in a Move source; `doc` is the text of the documentation comments, or empty.
+"""The declarations in a Move source. `doc` is the text of the documentation comments, or empty.
 
 Types are text from the source, without insignificant spaces. Tokens belong to the source, so that
 code that rewrites it finds their positions.
@@ -12,7 +12,7 @@ from nexus_tools.sui.move_source.tokens import Token
 
 
 class Attribute(Struct, frozen=True):
-    """An attribute `name` or `name(key = value, ...)`; values are tokens, empty for a bare key.
+    """An attribute `name` or `name(key = value, ...)`. Values are tokens, empty for a bare key.
 
     `tokens` are its own tokens, and `group` is the position of the surrounding `#[...]`.
     """
@@ -36,7 +36,7 @@ def is_unpublished(attributes: Iterable[Attribute]) -> bool:
 
 
 class SourceField(Struct, frozen=True):
-    """A field; a positional one has its number as its name."""
+    """A field. A positional one has its number as its name."""
 
     name: str
     type: str
@@ -92,7 +92,7 @@ class SourceParameter(Struct, frozen=True):
 
 
 class SourceFunction(Struct, frozen=True):
-    """A function or a macro; `visibility` is, for example, `public` or `public(package)`, or empty.
+    """A function or a macro. `visibility` is, for example, `public` or `public(package)`, or empty.
 
     `body` has the tokens from its `{` to its `}`, and is empty if it is native. Its line is that of
     `name_token`. `entry_token` is the word `entry`, or None.
@@ -123,7 +123,7 @@ _Item = SourceStruct | SourceEnum | SourceConstant | SourceFunction | SourceImpo
 
 
 class SourceModule(Struct, frozen=True):
-    """A module; `address` is a name or a number, and is empty inside an `address` block."""
+    """A module. `address` is a name or a number, and is empty inside an `address` block."""
 
     address: str
     name: str

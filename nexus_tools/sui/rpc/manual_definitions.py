@@ -1,4 +1,4 @@
-"""Definitions that pysui lacks: clock control, health, reflection and error details.
+"""Definitions that are missing in pysui: clock control, health, reflection and error details.
 
 Sources: `grpc/health/v1/health.proto`, `grpc/reflection/v1/reflection.proto` and its `v1alpha`
 (github.com/grpc/grpc-proto), `google/rpc/error_details.proto` (github.com/googleapis/googleapis).

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from google.protobuf import (
@@ -13,31 +14,35 @@ from google.protobuf import (
     timestamp_pb2,
 )
 from google.protobuf.descriptor import Descriptor
-from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 from msgspec import Struct
 
-from nexus_tools.sui.errors import UsageError
 from nexus_tools.sui.rpc.manual_definitions import (
     FORKING_FILE,
     HEALTH_FILE,
     REFLECTION_FILES,
     written_definitions,
 )
-from nexus_tools.sui.rpc.pysui_definitions import read_pysui_definitions
-
-TESTED_PYSUI = ">=1.3,<=1.5.1"
-"""The versions of pysui whose generated code was compared with their own classes."""
 
 Message = Any
 """A protobuf message. Its class is created at run time, so type checkers know no fields."""
 
 SUI_PACKAGE = "sui.rpc.v2"
 
-_SUI_FILE = "sui/rpc/v2.proto"
-_STATUS_FILE = "google/rpc/status.proto"
-_WELL_KNOWN = (any_pb2, duration_pb2, empty_pb2, field_mask_pb2, struct_pb2, timestamp_pb2)
+SUI_FILE = "sui/rpc/v2.proto"
+STATUS_FILE = "google/rpc/status.proto"
+WELL_KNOWN = (any_pb2, duration_pb2, empty_pb2, field_mask_pb2, struct_pb2, timestamp_pb2)
+"""The modules of the files that the others depend on."""
+
+SHIPPED = (
+    Path(__file__).with_name("status.binpb"),
+    Path(__file__).with_name("sui_rpc_v2.binpb"),
+)
+"""The descriptors of `STATUS_FILE` and `SUI_FILE`, each a `FileDescriptorProto`.
+
+`scripts/pysui_definitions.py` writes them. Reading pysui's code at each start would take 15 ms.
+"""
 
 
 class Procedure(Struct, frozen=True):
@@ -82,37 +87,27 @@ class Messages(Struct, frozen=True):
 
 @cache
 def load_messages() -> Messages:
-    """Return the message classes, which are created once per process.
-
-    Raises `pysui_unsupported` if pysui's code does not define them in the known form.
-    """
+    """Return the message classes, which are created once per process."""
     pool = DescriptorPool()
-    try:
-        for file in _definitions():
-            pool.AddSerializedFile(file.SerializeToString())
-    except (ImportError, OSError, ValueError, LookupError, TypeError) as error:
-        raise UsageError(
-            "pysui_unsupported",
-            f"cannot read Sui's gRPC interface from the installed pysui: {error}",
-            hint=f"Install a version that is known to work: pip install 'pysui{TESTED_PYSUI}'.",
-        ) from error
+    for file in _definitions():
+        pool.AddSerializedFile(file)
     procedures = {found.path: found for found in _procedures(pool)}
     services = frozenset(procedure.service for procedure in procedures.values())
     return Messages(pool, procedures, services)
 
 
-def _definitions() -> Iterator[FileDescriptorProto]:
+def _definitions() -> Iterator[bytes]:
     """Yield each file after the files that it depends on."""
-    depends = [module.DESCRIPTOR.name for module in _WELL_KNOWN]
-    for module in _WELL_KNOWN:
-        yield FileDescriptorProto.FromString(module.DESCRIPTOR.serialized_pb)
-    yield read_pysui_definitions("google.rpc", _STATUS_FILE, depends)
-    yield read_pysui_definitions(SUI_PACKAGE, _SUI_FILE, [*depends, _STATUS_FILE])
-    yield from written_definitions()
+    for module in WELL_KNOWN:
+        yield module.DESCRIPTOR.serialized_pb
+    for path in SHIPPED:
+        yield path.read_bytes()
+    for file in written_definitions():
+        yield file.SerializeToString()
 
 
 def _procedures(pool: DescriptorPool) -> Iterator[Procedure]:
-    for file in (_SUI_FILE, FORKING_FILE, HEALTH_FILE, *REFLECTION_FILES):
+    for file in (SUI_FILE, FORKING_FILE, HEALTH_FILE, *REFLECTION_FILES):
         for service in pool.FindFileByName(file).services_by_name.values():
             for method in service.methods:
                 yield Procedure(

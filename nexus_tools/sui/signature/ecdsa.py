@@ -35,7 +35,7 @@ def is_valid_ecdsa_digest_signature(
     from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
 
     r, s = _scalars(signature)
-    # If (r, s) is valid for a message, so is (r, order - s): only one of them is accepted.
+    # If (r, s) is valid for a message, so is (r, order - s). Only one of them is accepted.
     if not has_valid_scalars(scheme, signature) or s > _ORDERS[scheme] // 2:
         return False
     try:

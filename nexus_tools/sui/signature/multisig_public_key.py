@@ -35,14 +35,14 @@ MEMBER_SCHEMES = (
 
 
 class MultiSigMember(Struct, frozen=True):
-    """A key and its weight, 1 to 255; the key of zkLogin is an issuer and an address seed."""
+    """A key and its weight, 1 to 255. The key of zkLogin is an issuer and an address seed."""
 
     scheme: SignatureScheme
     public_key: bytes
     weight: int = 1
 
     def address(self) -> Address:
-        """Return the address of this key alone."""
+        """Return the address of this key without the others."""
         return key_address(self.scheme, self.public_key)
 
 

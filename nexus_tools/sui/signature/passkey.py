@@ -105,7 +105,7 @@ def _challenge(client_data_json: str) -> bytes:
 
 
 def _client_data(text: str) -> dict[str, Any]:
-    """Parse the members of `CollectedClientData`; allow other members, but no duplicates."""
+    """Parse the members of `CollectedClientData`. Allow other members, but no duplicates."""
     try:
         data = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
     except (ValueError, RecursionError):

@@ -17,7 +17,7 @@ PERSONAL_MESSAGE_INTENT = b"\x03\0\0"
 
 
 class SignatureScheme(IntEnum):
-    """A signature scheme; the value is its flag byte."""
+    """A signature scheme. The value is its flag byte."""
 
     ED25519 = 0
     SECP256K1 = 1

@@ -1,4 +1,4 @@
 """Small modules that know nothing of Sui, shared with the rest of `nexus_tools`.
 
-Each module stands alone: text files, units, logs, argument checks, untrusted text.
+The modules do not depend on each other: text files, units, logs, argument checks, untrusted text.
 """

@@ -23,7 +23,7 @@ class AllowedSources(Struct, frozen=True):
 
     Loopback names and IP addresses are always allowed as hosts, because rebinding needs a DNS name.
     Pages of loopback origins are always allowed, because developers serve their own pages there. A
-    host is `name` for any port, or `name:port`; an origin is `https://name[:port]`.
+    host is `name` for any port, or `name:port`. An origin is `https://name[:port]`.
     """
 
     hosts: frozenset[str] = frozenset()

@@ -87,7 +87,7 @@ def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _kinds(function: Callable[..., Any], signature: inspect.Signature) -> Iterator[tuple[str, Any]]:
-    """Yield the expected type of each parameter; `Any` if only a type checker can resolve it."""
+    """Yield the expected type of each parameter, or `Any` if only a type checker can resolve it."""
     names = inspect.unwrap(function).__globals__
     for parameter in signature.parameters.values():
         kind = _resolved(parameter.annotation, names)
@@ -134,7 +134,7 @@ def _fields(record: type) -> tuple[tuple[str, Any], ...]:
 
 
 def _matches(value: Any, kind: Any) -> bool:
-    """Return whether a value is of a type; an integer must be in the range of u64."""
+    """Return whether a value is of a type. An integer must be in the range of u64."""
     origin, inner = get_origin(kind) or kind, get_args(kind)
     if origin in (Union, UnionType):
         return any(_matches(value, member) for member in inner)

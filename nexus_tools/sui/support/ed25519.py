@@ -9,7 +9,7 @@ from base64 import b64encode
 
 KEY_LENGTH, SIGNATURE_LENGTH = 32, 64
 
-_FLAG = 0  # of the Ed25519 scheme
+_FLAG = 0  # the Ed25519 scheme
 _ANY_SIGNATURE = bytes(SIGNATURE_LENGTH)
 # The neutral element of the curve, which is R in a signature with s = 0.
 _IDENTITY = (1).to_bytes(KEY_LENGTH, "little")
@@ -26,7 +26,7 @@ def is_ed25519_key(public_key: bytes) -> bool:
 
 
 def has_small_order(public_key: bytes) -> bool:
-    """Return whether the key is a point of small order, for which anyone can forge signatures."""
+    """Return whether the key is a point of small order, so that anyone can forge signatures."""
     return verify_ed25519(public_key, _IDENTITY + bytes(KEY_LENGTH), b"")
 
 

@@ -1,6 +1,6 @@
 """Structured logging: silent until the program configures an output.
 
-Packages log with `get_logger`, which is silent until structlog is configured; unconfigured
+Packages log with `get_logger`, which is silent until structlog is configured. Unconfigured
 structlog would print to stdout. Our own processes call `log_to_stderr`.
 """
 

@@ -92,7 +92,7 @@ def withdrawal_tag(coin_type: TypeTag) -> StructTag:
 
 
 def _only_variant(codec: Codec[T]) -> Codec[T]:
-    """Return a codec that puts the number 0 before the value: it is the only variant so far."""
+    """Return a codec that writes the number 0, the only variant so far, before the value."""
 
     def read(data: bytes, position: int) -> tuple[T, int]:
         if data[position]:

@@ -58,7 +58,7 @@ class EndOfEpochData(Struct, frozen=True):
 
 
 class CheckpointSummary(Struct, frozen=True):
-    """The header of a checkpoint; validators sign it, and the next one contains its digest."""
+    """The header of a checkpoint. Validators sign it, and the next one contains its digest."""
 
     epoch: int
     sequence_number: int
@@ -152,4 +152,4 @@ CHECKPOINT_CONTENTS: Codec[CheckpointContents] = choice(
 ANY_CHECKPOINT_CONTENTS: Codec[CheckpointContents | CheckpointContentsV2] = choice(
     "CheckpointContents", (CheckpointContents, _CONTENTS), (CheckpointContentsV2, _CONTENTS_V2)
 )
-"""A codec of the contents of any network; the localnet writes the first version."""
+"""A codec of the contents of any network. The localnet writes the first version."""

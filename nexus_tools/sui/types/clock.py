@@ -27,5 +27,5 @@ def clock_contents(timestamp_ms: int) -> bytes:
 
 
 def clock_input(*, mutable: bool) -> SharedObject:
-    """Return the clock as a transaction input; its initial version is a constant."""
+    """Return the clock as a transaction input. Its initial version is a constant."""
     return SharedObject(CLOCK, CLOCK_INITIAL_VERSION, mutable=mutable)

@@ -53,7 +53,7 @@ class Digest(bytes):
 
 
 def base58_encode(data: bytes) -> str:
-    """Return base58 with Bitcoin's alphabet; a leading zero byte is a `1`."""
+    """Return base58 with Bitcoin's alphabet. A leading zero byte is a `1`."""
     number, digits = int.from_bytes(data, "big"), []
     while number:
         number, digit = divmod(number, 58)

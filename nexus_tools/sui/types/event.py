@@ -16,7 +16,7 @@ from nexus_tools.sui.types.type_tag import STRUCT_TAG, StructTag
 
 
 class Event(Struct, frozen=True):
-    """One event, emitted by `package` and `module`; `contents` are its BCS bytes."""
+    """One event, emitted by `package` and `module`. `contents` are its BCS bytes."""
 
     package: Address
     module: str
@@ -50,7 +50,7 @@ _COMMITMENT: Codec[EventCommitment] = struct(EventCommitment, u64, u64, u64, DIG
 
 
 def event_digest(event: Event) -> Digest:
-    """Return the digest of an event in a stream: the hash of its BCS bytes alone."""
+    """Return the digest of an event in a stream: the hash of only its BCS bytes."""
     return Digest(blake2b256(EVENT.encode(event)))
 
 

@@ -29,7 +29,7 @@ from nexus_tools.sui.types.address import ADDRESS, Address
 
 
 class MoveLocation(Struct, frozen=True):
-    """A location in a function; `package` is the original ID, `function` its definition's index."""
+    """A location in a function. `package` is the original ID, `function` its definition's index."""
 
     package: Address
     module: str
@@ -70,7 +70,7 @@ class ArgumentErrorKind(IntEnum):
 
 
 class CommandArgumentError(Struct, frozen=True):
-    """An error of the failed command's `argument`th argument; `data` are the kind's indices."""
+    """An error of the failed command's `argument`th argument. `data` are the kind's indices."""
 
     argument: int
     kind: ArgumentErrorKind
@@ -103,7 +103,7 @@ class UpgradeErrorKind(IntEnum):
 
 
 class PackageUpgradeError(Struct, frozen=True):
-    """The reason why a package cannot be upgraded; `data` is the payload of the kind."""
+    """The reason why a package cannot be upgraded. `data` is the payload of the kind."""
 
     kind: UpgradeErrorKind
     data: Any = None
@@ -172,7 +172,7 @@ class Success(Struct, frozen=True):
 
 
 class ExecutionFailure(Struct, frozen=True):
-    """The status of a failed transaction, which changed only the gas; `command` is an index."""
+    """The status of a failed transaction, which changed only the gas. `command` is an index."""
 
     error: ExecutionError
     command: int | None

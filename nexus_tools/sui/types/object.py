@@ -103,7 +103,7 @@ class _WithId(Struct, frozen=True, kw_only=True):
 
 
 class MoveObject(_WithId, frozen=True):
-    """A Move value that is an object; `contents` are its BCS bytes and start with its `id`."""
+    """A Move value that is an object. `contents` are its BCS bytes and start with its `id`."""
 
     type: StructTag
     has_public_transfer: bool
@@ -126,7 +126,7 @@ class TypeOrigin(Struct, frozen=True):
 
 
 class Linkage(Struct, frozen=True):
-    """The version of a dependency that a package uses; `original_id` is its first version."""
+    """The version of a dependency that a package uses. `original_id` is its first version."""
 
     original_id: Address
     upgraded_id: Address

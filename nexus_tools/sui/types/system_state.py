@@ -95,7 +95,7 @@ class Validator(Struct, frozen=True):
 
 
 class ValidatorSet(Struct, frozen=True):
-    """All validators; `at_risk_validators` are addresses with the epochs of low stake."""
+    """All validators. `at_risk_validators` are addresses with the epochs of low stake."""
 
     total_stake: int
     active_validators: tuple[Validator, ...]
@@ -130,7 +130,7 @@ class SystemParameters(Struct, frozen=True):
 
 
 class StakeSubsidy(Struct, frozen=True):
-    """The subsidy added to an epoch's rewards (MIST); each period, it falls by a rate."""
+    """The subsidy added to an epoch's rewards (MIST). Each period, it falls by a rate."""
 
     balance: int
     distribution_counter: int
@@ -217,7 +217,7 @@ _KEY_LENGTH = 32 + 8  # a dynamic field is its id, its name and its value
 
 
 def system_state_field(wrapper: bytes) -> Address:
-    """Return the ID of the dynamic field with the state; `wrapper` are the contents of 0x5."""
+    """Return the ID of the dynamic field with the state. `wrapper` are the contents of 0x5."""
     return dynamic_field_id(SYSTEM_STATE, TYPE_TAG.encode(Primitive.U64), wrapper[32:])
 
 

@@ -1,6 +1,6 @@
 """Transactions of the network itself: genesis, the clock, and the end of an epoch.
 
-The last transaction of an epoch has several steps; the last step changes the epoch. Source:
+The last transaction of an epoch has several steps. The last step changes the epoch. Source:
 `sui-types/src/{transaction,messages_consensus}.rs`.
 """
 
@@ -231,7 +231,7 @@ class WriteAccumulatorStorageCost(Struct, frozen=True):
 
 
 class EndOfEpoch(Struct, frozen=True):
-    """The last transaction of an epoch; the last of its steps is a `ChangeEpoch`."""
+    """The last transaction of an epoch. The last of its steps is a `ChangeEpoch`."""
 
     steps: tuple[Any, ...]
 

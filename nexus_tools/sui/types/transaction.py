@@ -77,7 +77,7 @@ class SharedObject(Struct, frozen=True):
     """A shared object, at the version that consensus assigns.
 
     An object that is mutable but not `exclusive` is passed as `&mut` without being changed itself.
-    The network settles address balances this way; they are dynamic fields of it.
+    The network settles address balances this way. They are dynamic fields of it.
     """
 
     object_id: Address
@@ -233,7 +233,7 @@ class Publish(Struct, frozen=True):
 
 
 class MakeMoveVec(Struct, frozen=True):
-    """The creation of a vector; the element type is optional if there is an element."""
+    """The creation of a vector. The element type is optional if there is an element."""
 
     element_type: TypeTag | None
     elements: tuple[Argument, ...]

@@ -199,7 +199,7 @@ def _member_schema(schema: dict[str, Any], name: str) -> Schema:
 
 
 def _implied_types(schema: dict[str, Any]) -> tuple[str, ...]:
-    """Return the types that the keywords imply if there is no `type`."""
+    """Return the types that the keywords imply if `type` is missing."""
     if {"properties", "required", "minProperties"} & schema.keys():
         return ("object", *_ALL_TYPES)
     if {"items", "prefixItems", "minItems", "contains"} & schema.keys():

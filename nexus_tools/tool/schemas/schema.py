@@ -58,20 +58,7 @@ def check_input_schema(schema: object) -> CheckedSchema:
 def check_output_schema(schema: object) -> CheckedSchema:
     """Check an output schema, or raise `ValidationError` (`schema_invalid`) with the locations."""
     with schema_name_in_errors("output"):
-        document = _bounded_document(schema)
-        branches = document.root.get("oneOf", [])
-        if not branches:
-            message = "the top-level oneOf is missing: describe each variant as one of its branches"
-            _raise_if_any([Mismatch("", message)])
-        if document.root.get("type", "object") != "object":
-            _raise_if_any(
-                [Mismatch("/type", "an output is an object: write 'object' or omit the type")]
-            )
-        pointers: dict[str, str] = {}
-        _raise_if_any(
-            [m for i in range(len(branches)) for m in _branch_rules(document, i, pointers)]
-        )
-        return _checked(document, pointers)
+        return _checked(*_output_document(schema))
 
 
 @contextmanager
@@ -88,16 +75,43 @@ def schema_name_in_errors(schema: str) -> Iterator[None]:
 
 
 def variants(output_schema: object) -> dict[str, dict[str, Any]]:
-    """Return the schema of the ports of each variant, after checking the output schema.
+    """Return the schema of the ports of each variant, and compile nothing.
 
     References inside it are still relative to the whole output schema.
+
+    Raises:
+        ValidationError: with code `schema_invalid`, as `check_output_schema`, which also refuses
+            schemas whose validation takes too long.
     """
-    checked = check_output_schema(output_schema)
+    with schema_name_in_errors("output"):
+        document, pointers_by_variant = _output_document(output_schema)
     return {
         name: schema
-        for name, pointer in checked.variants.items()
-        if isinstance(schema := checked.document.subschemas[pointer], dict)
+        for name, pointer in pointers_by_variant.items()
+        if isinstance(schema := document.subschemas[pointer], dict)
     }
+
+
+def _output_document(schema: object) -> tuple[SchemaDocument, dict[str, str]]:
+    """Return an output schema and the pointers of the ports of each variant."""
+    document = _bounded_document(schema)
+    branches = document.root.get("oneOf", [])
+    if not branches:
+        message = "the top-level oneOf is missing: describe each variant as one of its branches"
+        _raise_if_any([Mismatch("", message)])
+    if document.root.get("type", "object") != "object":
+        _raise_if_any(
+            [Mismatch("/type", "an output is an object: write 'object' or omit the type")]
+        )
+    pointers_by_variant: dict[str, str] = {}
+    _raise_if_any(
+        [
+            mismatch
+            for index in range(len(branches))
+            for mismatch in _branch_rules(document, index, pointers_by_variant)
+        ]
+    )
+    return document, pointers_by_variant
 
 
 def _checked(document: SchemaDocument, pointers_by_variant: dict[str, str]) -> CheckedSchema:

@@ -50,9 +50,9 @@ def _digest(data: bytes) -> bytes:
 def outcome_header(
     identity: Identity, status: int, body: bytes, request: Mapping[str, str], *, asked: bytes
 ) -> dict[str, str]:
-    """Return the header that signs the answer in a response, or nothing if there is no answer.
+    """Return the header that signs the answer in a response, or nothing without an answer.
 
-    There is no answer on chain for a problem, or for a request whose invocation is not a Sui ID.
+    A problem, or a request whose invocation is not a Sui ID, has no answer on chain.
     `asked` is the body of the request.
     """
     invocation = _ID.fullmatch(request.get(_INVOCATION, ""))

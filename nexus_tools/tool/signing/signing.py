@@ -130,7 +130,7 @@ def is_signed(headers: Mapping[str, str]) -> bool:
 
 
 def covered_fields(headers: Mapping[str, str]) -> frozenset[str]:
-    """Return the names of the fields that a signature covers besides `SIGNATURE_HEADERS`.
+    """Return the names of the fields that a signature covers in addition to `SIGNATURE_HEADERS`.
 
     `headers` are as in `check_request`, which rejects headers that cannot be read here.
     """

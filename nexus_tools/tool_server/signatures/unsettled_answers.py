@@ -135,7 +135,7 @@ class UnsettledAnswers:
             return []
 
 
-# An answer counts against its leader if it was given and has a failure reason. Such rows are kept.
+# An answer counts against its leader if it was sent and has a failure reason. Its row is kept.
 _SCHEMA = """
     CREATE TABLE IF NOT EXISTS answers (
         leader TEXT NOT NULL,

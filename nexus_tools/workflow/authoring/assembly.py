@@ -125,7 +125,7 @@ class _Assembly:
         if not _is_led(led, draft.block):
             refused = UsageError(
                 "loop_begins_with_nothing",
-                f"{draft.block} begins with nothing of {draft.block.parent} that it is in",
+                f"{draft.block} does not start with a value from {draft.block.parent}",
                 hint="Start it with a value of a step, so that it starts in each round.",
             )
             self.errors.append((refused, draft.block.line))

@@ -20,7 +20,7 @@ from nexus_tools.workflow.authoring.value import IncompleteValue, Value
 from nexus_tools.workflow.document.document import MAX_PARALLEL
 from nexus_tools.workflow.interfaces import LIST
 
-_TO_ITERATE = "Write: with flow.for_each(…) as element."
+_TO_ITERATE = "Write `with flow.for_each(…) as element:`."
 
 
 class _With(IncompleteValue):
@@ -35,7 +35,7 @@ class _With(IncompleteValue):
             raise self._block.line.of(
                 UsageError(
                     "block_not_entered",
-                    f"the {self._block.kind.value} is not entered where it was made, or twice",
+                    f"the {self._block.kind.value} was entered twice, or in another block",
                     hint="Write the call in a `with` statement.",
                 )
             )
@@ -70,13 +70,13 @@ class _ForEach(_With):
             if not isinstance(port, PortValue) or port.draft.block is not self._block.parent:
                 raise UsageError(
                     "list_from_other_block",
-                    f"{port} is not what a step gave that is in the same block as the for_each",
-                    hint="Add a step in that block that takes it and returns the list.",
+                    f"{port} is not a value of a step in the same block as the for_each",
+                    hint="Add a step in that block that takes the value and returns the list.",
                 )
         if not origin.shape.may_be(LIST):
             raise ValidationError(
                 "not_a_list",
-                f"{origin} is {origin.shape} and no array",
+                f"{origin} is {origin.shape}, not an array",
                 hint="Pass a port with a list to for_each.",
             )
         return Element(self._sketch, self._block, origin.shape.element, origin)
@@ -85,7 +85,7 @@ class _ForEach(_With):
         return _TO_ITERATE
 
     def __iter__(self) -> NoReturn:
-        message = f"{self._block} is no list: its steps are written once, in a `with` block"
+        message = f"{self._block} is not iterable: write its steps once, in a `with` block"
         raise self._block.line.of(UsageError("block_not_entered", message, hint=_TO_ITERATE))
 
 
@@ -113,8 +113,8 @@ def _checked_parallel(parallel: int | None, otherwise: int) -> int:
     if not isinstance(parallel, int) or not 1 <= parallel <= MAX_PARALLEL:
         raise UsageError(
             "parallel_invalid",
-            f"{parallel!r} runs at once are not possible",
-            hint=f"Write 1 to {MAX_PARALLEL}.",
+            f"parallel is an integer from 1 to {MAX_PARALLEL}, got {parallel!r}",
+            hint="Omit it to use the default.",
         )
     return parallel
 
@@ -140,7 +140,7 @@ class Loop(_With):
 
     def _as_a_value(self) -> str:
         first = next(iter(self._states), "value")
-        return f"Write: with flow.loop(…) as loop, and name a value: loop.{first}."
+        return f"Write `with flow.loop(…) as loop:`, and name a value, such as loop.{first}."
 
     def __enter__(self) -> Self:
         """Return the loop itself."""
@@ -183,7 +183,7 @@ class Loop(_With):
         if name not in self._states:
             raise UsageError(
                 "again_invalid",
-                f"the loop has no {name!r}",
+                f"the loop has no value {name!r}",
                 hint=suggestion(name, self._states, otherwise=f"It has {', '.join(self._states)}."),
             )
         given = to_origin(self._sketch, value)
@@ -192,7 +192,7 @@ class Loop(_With):
         if not isinstance(given, PortValue) or given.draft.block is not self._block:
             raise UsageError(
                 "again_invalid",
-                f"{given} is not what a step of the loop gives in each round",
+                f"{given} is not a value of a step in this loop",
                 hint="Pass ports of the step that decides about the next round.",
             )
         return given
@@ -205,8 +205,8 @@ class Loop(_With):
         if len(branches) != 1 or branches & before:
             raise UsageError(
                 "again_invalid",
-                "again takes ports of one variant of one step, and of another one in each call",
-                hint="Let the deciding step return everything that the next round needs.",
+                "each call of again needs ports of one variant, which no other call uses",
+                hint="Let one step return everything that the next round needs.",
             )
 
     def _check_same_names(self, names: frozenset[str]) -> None:
@@ -214,7 +214,7 @@ class Loop(_With):
             differ = ", ".join(sorted(self._named ^ names))
             raise UsageError(
                 "again_differs",
-                f"one again names {differ} and another does not",
+                f"only some calls of again name {differ}",
                 hint="Name the same values in each call.",
             )
 
@@ -235,7 +235,7 @@ class Loop(_With):
             raise UnknownNameError.of(
                 ValidationError(
                     "state_unknown",
-                    f"the loop does not begin with {name!r}",
+                    f"the loop has no value {name!r}",
                     hint=suggestion(
                         name, self._states, otherwise=f"It has {', '.join(self._states)}."
                     ),

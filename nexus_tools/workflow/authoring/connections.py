@@ -99,8 +99,8 @@ def _from_port(value: PortValue, target: Block, *, begins_loop: bool) -> Connect
     if left.kind is BlockKind.FOR_EACH:
         raise UsageError(
             "value_not_collected",
-            f"{value} is there once for each element of {left}",
-            hint=f"Collect all of them into a list: flow.collect({value}).",
+            f"{value} exists once for each element of {left}",
+            hint=f"Collect the values into a list: flow.collect({value}).",
         )
     if source is not left:
         _refuse_second_move(value, "leaves two blocks")
@@ -117,13 +117,14 @@ def _check_leaves(value: PortValue, loop: Block) -> None:
         names = ", ".join(dict.fromkeys(later.draft.display_name for later in again))
         raise UsageError(
             "value_leaves_loop",
-            f"{value} is there in each round of {loop}, and nothing says which is the last",
-            hint=f"Use another variant of {names}, which decides, and have it hand the value on.",
+            f"{value} exists in each round of {loop}, and does not decide which one is the last",
+            hint=f"Use another variant of {names}, which decides, and let it return the value..",
         )
     if any(later.variant == value.variant for later in deciding):
         raise UsageError(
             "value_leaves_loop",
-            f"the variant {value.draft.display_name}.{value.variant} goes round again in {loop}",
+            f"the variant {value.draft.display_name}.{value.variant} starts another round of"
+            f" {loop}",
             hint="Use another variant of that step to leave the loop.",
         )
 
@@ -135,7 +136,7 @@ def _later(state: Origin) -> Sequence[PortValue]:
 def _of_elements(value: Element, target: Block, *, begins_loop: bool) -> Iterator[Connection]:
     _check_is_in(value, target)
     if _entered(target, value.block.depth, begins_loop=begins_loop):
-        _refuse_second_move(value, f"goes on into {target}")
+        _refuse_second_move(value, f"also enters {target}")
     for port in value.items.leaves():
         assert isinstance(port, PortValue)
         yield Connection(port, EdgeKind.FOR_EACH, value.block.depth)
@@ -155,7 +156,7 @@ def _of_state(value: State, target: Block, *, begins_loop: bool) -> Iterator[Con
         yield from _ways(value.initial, target, begins_loop=begins_loop)
         return
     if target is not value.block:
-        _refuse_second_move(value, f"goes on into {target}")
+        _refuse_second_move(value, f"also enters {target}")
     yield from _ways(value.initial, target, begins_loop=True)
     for port in value.later:
         yield Connection(port, EdgeKind.DO_WHILE, target.depth)
@@ -164,11 +165,11 @@ def _of_state(value: State, target: Block, *, begins_loop: bool) -> Iterator[Con
 def _of_alternatives(value: First, target: Block, *, begins_loop: bool) -> Iterator[Connection]:
     found = [way for each in value.values for way in _ways(each, target, begins_loop=begins_loop)]
     if not all(way.is_moving for way in found):
-        _refuse_second_move(value, f"stays for all rounds of {target}")
+        _refuse_second_move(value, f"is kept for all rounds of {target}")
     if len({way.depth for way in found}) > 1:
         raise UsageError(
             "alternatives_differ",
-            f"some of {value} are there for all iterations, and some for one",
+            f"some of {value} exist for all iterations, and some for one",
             hint="Use alternatives from the same block as the step.",
         )
     yield from found
@@ -193,7 +194,7 @@ def _check_is_in(value: Origin, target: Block) -> None:
     if not target.is_in(value.block):
         raise UsageError(
             "value_from_other_block",
-            f"{value} is there only within {value.block}",
+            f"{value} exists only inside {value.block}",
             hint="Use it inside its `with` block, or pass it through a step.",
         )
 
@@ -201,12 +202,12 @@ def _check_is_in(value: Origin, target: Block) -> None:
 def _check_enters_no_loop(value: Origin, target: Block, depth: int, *, begins_loop: bool) -> None:
     entered = _entered(target, depth, begins_loop=begins_loop)
     if any(block.kind is BlockKind.LOOP for block in entered):
-        _refuse_second_move(value, f"stays for all rounds of {target}")
+        _refuse_second_move(value, f"is kept for all rounds of {target}")
 
 
 def _refuse_second_move(value: Origin, second: str) -> NoReturn:
     raise UsageError(
         "value_moves_twice",
-        f"{value} {second}, which one edge cannot do besides",
+        f"{value} {second}, which needs a second edge",
         hint="Add a step in between that passes the value on.",
     )

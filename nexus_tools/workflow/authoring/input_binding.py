@@ -32,7 +32,7 @@ def to_origin(sketch: Sketch, given: object) -> Origin:
     if inner is not given:
         raise UsageError(
             "value_in_constant",
-            f"{origin} stands inside of a constant ({type(given).__name__})",
+            f"{origin} is inside a constant ({type(given).__name__})",
             hint="Pass values to ports directly. Unpack inputs: [topic] = flow.inputs(topic=str).",
         )
     if origin.sketch is not sketch:
@@ -61,7 +61,7 @@ def bind_input(sketch: Sketch, draft: Draft, port: str, given: object, line: Lin
     Raises as `as_origin` and `ways`, and `ValidationError`: `port_unknown`, `value_mismatches`.
     """
     value = to_origin(sketch, given)
-    check_edges_to(value, draft.block)  # a value that is not there has no type that matters
+    check_edges_to(value, draft.block)  # the type of an unavailable value does not matter
     check_types(draft, port, value)
     draft.bindings[port] = Binding(value, line)
 
@@ -74,7 +74,7 @@ def check_types(draft: Draft, port: str, value: Origin) -> None:
     if known is None:
         raise ValidationError(
             "port_unknown",
-            f"the tool {draft.fqn} takes no port {port!r}",
+            f"the tool {draft.fqn} has no input port {port!r}",
             hint=suggestion(port, draft.ports.inputs.named, otherwise=_listed(draft.ports)),
         )
     for leaf in value.leaves():
@@ -85,10 +85,10 @@ def check_types(draft: Draft, port: str, value: Origin) -> None:
         if problem:
             raise ValidationError(
                 "value_mismatches",
-                f"{leaf} does not go into the port {port!r} of {draft.display_name}: {problem}",
-                hint=f"The tool {draft.fqn} takes {known.types} there.",
+                f"{leaf} is invalid for the port {port!r} of {draft.display_name}: {problem}",
+                hint=f"The tool {draft.fqn} accepts {known.types}..",
             )
 
 
 def _listed(ports: ToolPorts) -> str:
-    return f"It takes {', '.join(ports.inputs.named) or 'no port'}."
+    return f"Its input ports are {', '.join(ports.inputs.named) or 'none'}."

@@ -251,13 +251,13 @@ def first_of(sketch: Sketch, values: Sequence[Origin]) -> First:
     if len(ports) < len(values) or len(ports) < 2:
         raise UsageError(
             "alternatives_invalid",
-            "the first of several values is one of two or more that steps give",
+            "first needs two or more values of steps",
             hint="Name a port of each step: flow.first(answer.yes.note, answer.no.note).",
         )
     if len({(port.draft, port.variant) for port in ports}) < len(ports):
         raise UsageError(
             "alternatives_invalid",
-            f"of {', '.join(map(str, ports))} several are there at once",
+            f"several of {', '.join(map(str, ports))} arrive at the same time",
             hint="Use one port of each variant.",
         )
     shape = reduce(or_, (port.shape for port in ports))

@@ -25,7 +25,7 @@ class Line:
     file: str
     number: int
     call: tuple[CodeType, int] | None = field(default=None, compare=False, repr=False)
-    """What is being called there: the code and its instruction."""
+    """The call on that line: the code and its instruction."""
 
     @property
     def variable(self) -> str:

@@ -36,7 +36,7 @@ def failure_action(action: str) -> PostFailureAction:
         raise caller_line().of(
             UsageError(
                 "failure_action_unknown",
-                f"a failure does not {action!r}",
+                f"{action!r} is not the effect of a failure",
                 hint="Write continue or terminate.",
             )
         )
@@ -90,8 +90,8 @@ class Step(_OfStep):
             raise caller_line().of(
                 UsageError(
                     "retry_invalid",
-                    f"{times!r} retries, {after!r} seconds apart, are not possible",
-                    hint=f"Retry 0 to {MAX_ATTEMPTS - 1} times, within 90 days each.",
+                    f"{times!r} retries, {after!r} seconds apart, are not allowed",
+                    hint=f"Retry 0 to {MAX_ATTEMPTS - 1} times, at most 90 days apart..",
                 )
             )
         self._draft.attempts = times + 1
@@ -116,7 +116,7 @@ class Step(_OfStep):
             raise caller_line().of(
                 UsageError(
                     "signature_impossible",
-                    f"{self._draft.fqn} runs on chain, where nothing has to be signed",
+                    f"{self._draft.fqn} runs on chain, and on-chain tools do not sign",
                     hint="Remove .signed().",
                 )
             )
@@ -127,7 +127,7 @@ class Step(_OfStep):
         """Make the step wait for others without taking their values.
 
         It waits for each variant of a step that is not an error variant, or for the given branch or
-        value. Raises `UsageError` with code `ending_missing` if there is no port to wait for.
+        value. Raises `UsageError` with code `ending_missing` if it has no port to wait for.
         """
         with caller_line() as line:
             for other in others:
@@ -161,7 +161,7 @@ class Step(_OfStep):
         if not names:
             raise UsageError(
                 "ending_missing",
-                f"how {self._name()} has to end is not said",
+                f"the variants of {self._name()} are unknown, or all of them are errors",
                 hint=f"Name a port of a variant: .after({self._example()}).",
             )
         values = [_awaited(self[name]) for name in names]
@@ -193,9 +193,10 @@ def _awaited(other: object) -> Value:
         return other._awaited()  # noqa: SLF001 - underscores keep names from hiding variants
     if isinstance(other, Value) and not isinstance(origin_of(other), WorkflowInput):
         return other
+    name = origin_of(other) if isinstance(other, Value) else repr(other)
     raise UsageError(
         "ending_missing",
-        f"{origin_of(other) if isinstance(other, Value) else repr(other)} is nothing that happens",
+        f"{name} is not a step or a value of a step",
         hint="Wait for a step, its branch, or its value.",
     )
 
@@ -223,11 +224,11 @@ class Branch(_OfStep):
             raise UnknownNameError.of(
                 ValidationError(
                     "port_unknown",
-                    f"{self._name()} of {self._draft.fqn} gives no port {port!r}",
+                    f"{self._name()} of {self._draft.fqn} has no port {port!r}",
                     hint=suggestion(
                         port,
                         self._ports.named,
-                        otherwise=f"It gives {', '.join(self._ports.named) or 'no port'}.",
+                        otherwise=f"Its ports are {', '.join(self._ports.named) or 'none'}.",
                     ),
                 )
             )
@@ -243,7 +244,7 @@ class Branch(_OfStep):
         if not always:
             raise UsageError(
                 "ending_missing",
-                f"{self._name()} has no port that is there for sure",
+                f"{self._name()} has no required port",
                 hint="Wait for a port of another variant or step.",
             )
         return self[always[0]]

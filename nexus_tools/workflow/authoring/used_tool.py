@@ -68,6 +68,6 @@ def _interface(tool: Any) -> Any:
             return each.parse()
     raise UsageError(
         "tool_expected",
-        f"{tool!r} is no tool",
+        f"{tool!r} is not a tool",
         hint="Pass a function with @tool, a ToolDefinition, a registered tool, or an FQN.",
     )

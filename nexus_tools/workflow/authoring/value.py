@@ -7,9 +7,9 @@ from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.workflow.authoring.sketch import Origin
 from nexus_tools.workflow.authoring.source_line import UnknownNameError, caller_line
 
-_TO_BRANCH = "To branch, use a variant: a step that takes one of its ports runs only in that case."
-_TO_CALCULATE = "Feed it to a port of a step that calculates the value that you need."
-_TO_MAKE_A_TEXT = "Feed it to a port of a step that makes the text."
+_TO_BRANCH = "To branch, use a port of a variant: steps that take it run only in that case."
+_TO_CALCULATE = "Pass it to a step that computes the result."
+_TO_FORMAT = "Pass it to a step that builds the string."
 
 
 class Value:
@@ -35,14 +35,14 @@ class Value:
     __hash__ = object.__hash__
 
     def __str__(self) -> NoReturn:
-        # In `f"Hello, {name}!"` it would be the name of the value, in every execution.
-        raise _unknown_yet(self._origin, _TO_MAKE_A_TEXT)
+        # `f"Hello, {name}!"` would contain the name of the value, in every execution.
+        raise _unknown_yet(self._origin, _TO_FORMAT)
 
     def __format__(self, _: str) -> NoReturn:
-        raise _unknown_yet(self._origin, _TO_MAKE_A_TEXT)
+        raise _unknown_yet(self._origin, _TO_FORMAT)
 
     def __lt__(self, _: object) -> NoReturn:
-        raise _unknown_yet(self._origin, f"Have a step compare it. {_TO_BRANCH}")
+        raise _unknown_yet(self._origin, f"Compare it in a step. {_TO_BRANCH}")
 
     __le__ = __gt__ = __ge__ = __contains__ = __lt__
 
@@ -62,7 +62,7 @@ class Value:
             UsageError(
                 "value_unknown_yet",
                 f"the elements of {self._origin} are known only when the workflow runs",
-                hint="Write: with flow.for_each(…) as element.",
+                hint="Write `with flow.for_each(…) as element:`.",
             )
         )
 
@@ -70,7 +70,7 @@ class Value:
         raise UnknownNameError.of(
             ValidationError(
                 "value_unknown_yet",
-                f"{self._origin} has no parts before the workflow runs",
+                f"{self._origin} cannot be indexed before the workflow runs",
                 hint="Split it in a step, and use the ports of that step.",
             )
         )
@@ -106,17 +106,17 @@ class IncompleteValue(ABC):
         """Return a hint how to get a value: `Name a variant and a port: found.ok.papers.`."""
 
     def __str__(self) -> NoReturn:
-        raise _unknown_yet(self._name(), _TO_MAKE_A_TEXT)
+        raise _unknown_yet(self._name(), _TO_FORMAT)
 
     def __format__(self, _: str) -> NoReturn:
-        raise _unknown_yet(self._name(), _TO_MAKE_A_TEXT)
+        raise _unknown_yet(self._name(), _TO_FORMAT)
 
 
 def incomplete_value_error(given: IncompleteValue) -> UsageError:
     """Return the error for an unfinished object where a value is needed."""
     return UsageError(
         "port_unnamed",
-        f"{given._name()} names no port",  # noqa: SLF001 - underscores keep it from hiding variants
+        f"{given._name()} does not name a port",  # noqa: SLF001 - underscores keep it from hiding variants
         hint=given._as_a_value(),  # noqa: SLF001 - as above
     )
 

@@ -50,7 +50,7 @@ class Workflow:
             if len(description.encode()) > MAX_DESCRIPTION_BYTES:
                 raise ValidationError(
                     "description_too_long",
-                    f"a description has {MAX_DESCRIPTION_BYTES} bytes at most",
+                    f"a description has at most {MAX_DESCRIPTION_BYTES} bytes",
                     hint="Move the rest to its documentation.",
                 )
         self.description = description
@@ -60,9 +60,9 @@ class Workflow:
     def inputs(self, /, **types: Any) -> tuple[Value, ...]:
         """Declare the inputs of an execution, and return their values in the order of the types.
 
-        A type is any type for which pydantic makes a JSON schema (`str`, `list[int]`, a model), a
-        JSON schema, or a class with `parse`, such as `Address`, whose JSON is a string. Unpack a
-        single input with `[topic] = flow.inputs(topic=str)`.
+        A type is a JSON schema, or any type for which pydantic makes one (`str`, `list[int]`, a
+        model). It may also be a class with `parse`, such as `Address`, whose JSON is a string.
+        Unpack a single input with `[topic] = flow.inputs(topic=str)`.
 
         Raises:
             UsageError: With code `name_in_use` or `input_type_unknown`.
@@ -119,7 +119,7 @@ class Workflow:
 
     def _name(self, given: str, otherwise: str) -> str:
         taken = {draft.name for draft in self._sketch.drafts}
-        if _is_said(given):
+        if _is_set(given):
             _check_name(given, taken, "a step")
             return given
         numbered = (f"{otherwise}_{number}" for number in count(2))
@@ -167,7 +167,7 @@ class Workflow:
             ):
                 raise UsageError(
                     "collect_invalid",
-                    f"{given} is not what a step gave in a for_each that ended in this block",
+                    f"{given} is not a value of a for_each that ended in this block",
                     hint="Call collect after the `with` block of the for_each, at the same depth.",
                 )
             shape = JsonTypes.list_of(given.shape)
@@ -211,7 +211,7 @@ class Workflow:
         if not all(isinstance(source, PortValue) for source in sources):
             raise UsageError(
                 "output_expected",
-                f"{given} is not what a step gives",
+                f"{given} is not a value of a step",
                 hint="Name a port of a variant of a step.",
             )
         for name, other in self._sketch.outputs.items():
@@ -219,8 +219,8 @@ class Workflow:
             if any(isinstance(source, PortValue) and source.output in ports for source in named):
                 raise UsageError(
                     "output_named_already",
-                    f"{given} is the output {name!r}, or a part of it",
-                    hint="Use that one.",
+                    f"{given} is already the output {name!r}, or a part of it",
+                    hint="Use that output..",
                 )
 
     def on_failure(self, action: OnFailure) -> None:
@@ -299,7 +299,7 @@ def _named_ports(ports: object, tool: ResolvedTool) -> Mapping[str, Any]:
     first = next(iter(tool.ports.inputs.named), "port") if tool.ports else "port"
     raise UsageError(
         "port_unnamed",
-        f"{ports!r} is given to no port of {tool.fqn}",
+        f"{ports!r} is passed without the name of a port of {tool.fqn}",
         hint=f"Name the port: flow.add({tool.fqn.name}, {first}=…).",
     )
 
@@ -312,13 +312,13 @@ def _check_is_not_in_rounds(given: Origin, outside: Block) -> None:
         inner = around[1]
         raise UsageError(
             "collect_invalid",
-            f"{given} is inside of {inner} as well, and collect leaves one block",
-            hint="In the for_each, behind that block, have a step take the value, and collect what"
-            " the step gives.",
+            f"{given} is also inside {inner}, but collect leaves only one block",
+            hint="In the for_each, after that block, add a step that takes the value, and collect"
+            " its result..",
         )
 
 
-def _is_said(name: object) -> bool:
+def _is_set(name: object) -> bool:
     """Return whether a name was passed, even an invalid one, because a value has no truth value."""
     return not isinstance(name, str) or bool(name)
 
@@ -332,17 +332,17 @@ def _check_name(name: object, taken: Container[str], what: str) -> None:
         )
     if name in taken:
         raise UsageError(
-            "name_in_use", f"{name!r} names {what} already", hint="Choose a unique name."
+            "name_in_use", f"{name!r} is already the name of {what}", hint="Choose a unique name."
         )
 
 
 def _check_name_is_meant(tool: ResolvedTool, fed: Mapping[str, Any], name: str) -> None:
     """Check that `name` is not ambiguous, because a tool may have a port called `name`."""
-    if _is_said(name) and tool.ports and tool.ports.inputs.get("name") and "name" not in fed:
+    if _is_set(name) and tool.ports and tool.ports.inputs.get("name") and "name" not in fed:
         raise UsageError(
             "name_ambiguous",
-            f"the tool {tool.fqn} has a port that is called name, too",
-            hint='Feed it by the mapping: flow.add(tool, {"name": value}, name="greeter").',
+            f"the tool {tool.fqn} also has a port named name",
+            hint='Pass the port in a mapping: flow.add(tool, {"name": value}, name="greeter").',
         )
 
 

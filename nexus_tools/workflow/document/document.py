@@ -299,7 +299,7 @@ class Document:
         )
 
     def canonical(self) -> bytes:
-        """Return the canonical JSON of the document, whatever spelling was read."""
+        """Return the canonical JSON, which is the same for all spellings of the document."""
         return canonical_json(self.as_json())
 
     def digest(self) -> bytes:

@@ -51,11 +51,11 @@ _STORAGES = {storage.value: storage for storage in Storage}
 _VERTEX_KINDS = {kind.value: kind for kind in VertexKind}
 _VARIANT_TAGS = ("variant", "@variant", "_variant_name")
 
-# Fields of older files that promise more than they do.
-_GIVEN_UP = {
-    "encrypted": "Nothing is encrypted.",
-    "leader_verifier": "Nothing is verified for it: the field is `verifier`.",
-    "tool_verifier": "Nothing is verified for it: the field is `verifier`.",
+# Fields of older files that have no effect.
+_OBSOLETE = {
+    "encrypted": "It does not encrypt anything.",
+    "leader_verifier": "Use the field `verifier`.",
+    "tool_verifier": "Use the field `verifier`.",
 }
 
 
@@ -107,7 +107,7 @@ class _Place(NamedTuple):
     ) -> "_Fields":
         """Return the known fields that are present; an optional `null` counts as absent."""
         if not isinstance(self.value, dict):
-            self.refuse("This has to be an object.")
+            self.refuse("Expected an object.")
             return _Fields({})
         for name in required:
             if name not in self.value:
@@ -126,7 +126,7 @@ class _Place(NamedTuple):
 
     def items(self) -> "Iterator[_Place]":
         if not isinstance(self.value, list):
-            self.refuse("This has to be a list.")
+            self.refuse("Expected a list.")
             return
         for index, item in enumerate(self.value):
             yield _Place(item, (*self.path, index), self.report)
@@ -134,13 +134,13 @@ class _Place(NamedTuple):
     def text(self) -> str:
         if isinstance(self.value, str):
             return self.value
-        self.refuse("This has to be a string.")
+        self.refuse("Expected a string.")
         return ""
 
     def whole(self, least: int, most: int) -> int:
         if type(self.value) is int and least <= self.value <= most:
             return self.value
-        self.refuse(f"This has to be a whole number from {least} to {most}.")
+        self.refuse(f"Expected an integer from {least} to {most}.")
         return least
 
     def one_of(self, choices: Mapping[str, _Value]) -> _Value:
@@ -148,15 +148,15 @@ class _Place(NamedTuple):
         word = self.text()
         if word not in choices and isinstance(self.value, str):
             known = ", ".join(name for name in choices if name.islower())
-            self.refuse(with_suggestion(f"{word!r} is not one of: {known}.", word, choices))
+            self.refuse(with_suggestion(f"Expected one of {known}, got {word!r}.", word, choices))
         return choices.get(word, next(iter(choices.values())))
 
     def _ignore(self, name: str, known: Sequence[str], dialect: Sequence[str]) -> None:
         message = f"The field `{name}` is unknown and has no effect."
         if name in dialect:
             message += f' It needs `"dialect": "{DIALECT}"`.'
-        elif name in _GIVEN_UP:
-            message += f" {_GIVEN_UP[name]}"
+        elif name in _OBSOLETE:
+            message += f" {_OBSOLETE[name]}"
         else:
             message = with_suggestion(message, name, known)
         severity = Severity.ERROR if self.report.has_dialect else Severity.WARNING
@@ -238,7 +238,7 @@ def _verifier(place: _Place, kind: VertexKind) -> Verifier:
     if verifier is not Verifier.NONE and kind is VertexKind.ON_CHAIN:
         place.refuse("on-chain vertices cannot configure an off-chain verifier")
     elif verifier is Verifier.EXTERNAL:
-        place.refuse("No external verifier is supported: `registered_key` has the tool sign.")
+        place.refuse("External verifiers are not supported. `registered_key` requires a signature.")
     return verifier
 
 
@@ -256,7 +256,7 @@ def _edge_kind(place: _Place) -> EdgeKind:
         return place.one_of(_EDGE_KINDS)
     fields = place.fields((), _VARIANT_TAGS)
     if len(fields.places) != 1:
-        place.refuse('This has to be a word, or an object like {"variant": "normal"}.')
+        place.refuse('Expected a string, or an object such as {"variant": "normal"}.')
     return fields.one_of(next(iter(fields.places), ""), _EDGE_KINDS, EdgeKind.NORMAL)
 
 

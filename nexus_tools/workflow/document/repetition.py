@@ -144,7 +144,7 @@ def _depths(graph: EdgeGraph) -> dict[str, int]:
                     ready.append(target)
     for number, edge in forward:
         if missing[edge.source.vertex] and missing[edge.target.vertex]:
-            graph.complain("cycle", number, f"'{edge.source}' is on a cycle, or behind one")
+            graph.complain("cycle", number, f"'{edge.source}' is on a cycle, or after one")
     for number, edge in graph.of_kind(EdgeKind.FOR_EACH):
         if depth[edge.target.vertex] > MAX_DEPTH:
             graph.complain_of_depth(number, edge.target.vertex)
@@ -200,7 +200,7 @@ def _loops(graph: EdgeGraph, regions: _Regions) -> list[Repetition]:
             graph.complain(
                 "repeats_nothing",
                 number,
-                f"'{edge.target.vertex}' does not reach '{edge.source}', which repeats it",
+                f"no path leads from '{edge.target.vertex}' to '{edge.source}', which repeats it",
             )
     return list(found.values())
 

@@ -123,7 +123,7 @@ def _crossing(graph: EdgeGraph, found: list[Repetition], number: int) -> str:
     )
     shared = min(block.vertices & other.vertices, key=graph.place.__getitem__)
     return (
-        f"'{shared}' is in {_named(block)} and in {_named(other)}, and neither is inside the other"
+        f"'{shared}' is in {_named(block)} and in {_named(other)}, and neither contains the other"
     )
 
 
@@ -147,7 +147,7 @@ def _check_edges(
         if edge.kind is EdgeKind.COLLECT:
             _check_collect(graph, blocks, around, number, drawn)
         elif edge.kind is EdgeKind.BREAK and edge.source.vertex not in ends:
-            graph.complain("breaks_nothing", number, f"'{edge.source}' is not the end of a loop")
+            graph.complain("breaks_nothing", number, f"'{edge.source}' does not end a loop")
         elif edge.kind in (EdgeKind.BREAK, EdgeKind.DO_WHILE):
             own = inner is not None and edge.source.vertex in inner.sources
             stays = len(left) <= 1 if edge.kind is EdgeKind.BREAK else source == target
@@ -166,7 +166,7 @@ def _check_static(graph: EdgeGraph, around: Mapping[str, tuple[int, ...]]) -> No
         blocks, static = target[shared_length(source, target) :], edge.kind is EdgeKind.STATIC
         entered[edge.target, static].update(blocks)
         if entered[edge.target, not static] & set(blocks):
-            message = f"'{edge.target}' has static edges from outside its block, and others"
+            message = f"'{edge.target}' has both static and other edges from outside its block"
             graph.complain("static_and_others", number, message)
 
 
@@ -182,12 +182,12 @@ def _check_collect(
     left = source[shared_length(source, target) :]
     regions = [block for block in source if blocks[block].kind is BlockKind.REGION]
     if not regions:
-        message = f"'{edge.source}' is not in a region: a for_each edge before it begins one"
+        message = f"'{edge.source}' is not in a region, which starts with a for_each edge"
         graph.complain("collects_nothing", number, message)
     elif not left:
         by = drawn(edge.target.vertex, regions[-1])
-        message = f"'{edge.target}' is in the region whose iterations it is to gather"
-        how = f": '{by.source}' draws it there" if by else ""
+        message = f"'{edge.target}' is in the region that it gathers"
+        how = f", because of the edge from '{by.source}'" if by else ""
         graph.complain("collects_into_itself", number, message + how)
     elif left != (regions[-1],):
         _complain_of_leaving(graph, number, edge)
@@ -197,7 +197,7 @@ def _complain_of_leaving(graph: EdgeGraph, number: int, edge: Edge) -> None:
     graph.complain(
         "leaves_two_blocks",
         number,
-        f"The edge from '{edge.source}' to '{edge.target}' leaves more than its own block",
+        f"The edge from '{edge.source}' to '{edge.target}' leaves more than its innermost block",
     )
 
 

@@ -50,9 +50,9 @@ class Grid:
     def __init__(self) -> None:
         self._rows: list[list[tuple[str, str]]] = []
         self._sides: dict[tuple[int, int], int] = {}
-        """Which sides of a place lines lead to."""
+        """The sides of each place to which lines lead."""
         self.has_overlaps = False
-        """Whether lines meet otherwise than at right angles, so that they cannot be told apart."""
+        """Whether lines overlap, and are therefore indistinguishable, instead of crossing."""
 
     def text(self, column: int, row: int, text: str, style: str) -> None:
         """Write a string in one row."""

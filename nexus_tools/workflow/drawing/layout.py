@@ -90,13 +90,13 @@ class Spacing:
     boxes: float
     lines: float
     lanes: float
-    """Between lines that go sideways, and between those and a frame."""
+    """The distance between horizontal lines, and between them and a frame."""
     ends: float
-    """What is straight of a line where it meets a box."""
+    """The length of the straight end of a line at a box."""
     frame: float
-    """Between a frame and what is in it."""
+    """The distance between a frame and its contents."""
     header: float
-    """What a frame has above that, for its title."""
+    """The additional height at the top of a frame, for its title."""
     fineness: float = 1.0
 
 
@@ -220,7 +220,7 @@ def _nodes(
     fine, ends = spacing.fineness, spacing.ends
     sizes = [Size(box.size.width, box.size.height + 2 * ends) for box in boxes]
     sizes += [line.label for line in lines]
-    sizes += [Size(1, 1)] * len(frames)  # they become as large as what is in them
+    sizes += [Size(1, 1)] * len(frames)  # they grow to the size of their contents
     parents = [*(box.frame for box in boxes), *_frames_of_labels(boxes, lines, frames), *frames]
     for size, parent in zip(sizes, parents, strict=True):
         node: dict[str, Any] = {
@@ -281,9 +281,9 @@ def _options(spacing: Spacing) -> dict[str, Any]:
         },
         "coords": {"placement": "brandes_koepf", "branch_style": "symmetric"},
         "tuning": {
-            # A line meets its label in the middle, and a box where it was led to.
+            # A line meets its label in the middle, and a box at its assigned point.
             "routing": {"port_relax_rounds": 0, "endpoint_snap": 0},
-            # What is first in the document is on the left, where no crossing speaks against it.
+            # Keep the order of the document from left to right, unless this causes crossings.
             "order": {"balance_rounds": 0},
         },
     }

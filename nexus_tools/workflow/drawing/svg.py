@@ -74,7 +74,7 @@ MARGIN = 20
 PADDING = 12
 NAME_HEIGHT, ROW_HEIGHT, LABEL_HEIGHT = 20, 16, 15
 NAME_WIDTH, MONO_WIDTH = 8.6, 6.7
-"""Of a character; who reads has fonts that we do not know, and narrower ones leave some room."""
+"""The widths of a character. Fonts differ, so these are upper estimates."""
 BADGE = "on chain"
 BADGE_WIDTH = 52
 MAX_NAME, MAX_ROW, MAX_PORTS = 30, 38, 30

@@ -25,7 +25,7 @@ from nexus_tools.workflow.drawing.text import cells, truncate_end, truncate_star
 SPACING = Spacing(layers=1, boxes=3, lines=2, lanes=1, ends=1, frame=1, header=0, fineness=16)
 TIGHT = replace(SPACING, boxes=1, lines=1)
 MANY_VERTICES, TOO_MANY_VERTICES = 40, 250
-"""Of more, a picture has names alone, for it is long enough, or there is none."""
+"""Above the first limit a drawing shows only names. Above the second one it is omitted."""
 MAX_TEXT, MAX_SHORT_TEXT, MAX_VARIANT = 36, 20, 14
 PHASE_STYLES = {
     Phase.FAILED: "red",
@@ -176,7 +176,7 @@ def _draw_line(
     """Draw a line, and return its end and its possible arrow head."""
     is_down = points[0].y < points[-1].y
     places = [(int(point.x), int(point.y)) for point in points]
-    # Of the rows between two boxes the first begins where one ends, and the last before the other.
+    # A line starts in the first row after a box, and ends in the last row before the other one.
     last = -1 if is_down else 0
     places[-1] = (places[-1][0], places[-1][1] + last)
     places[0] = (places[0][0], places[0][1] - last - 1)

@@ -93,9 +93,9 @@ class _Interfaces:
                 yield from _vertex(vertex, self._tools[vertex.fqn], cap_mist, pointer)
                 yield from self._vertex_ports(vertex, pointer)
             else:
-                message = f"No tool is registered as {vertex.fqn}."
+                message = f"The tool {vertex.fqn} is not registered."
                 if vertex.fqn in (ASK, WAIT):
-                    message += " The publisher does so: `nexus-tools tool register --builtin`."
+                    message += " Its publisher runs `nexus-tools tool register --builtin`."
                 else:
                     message = with_suggestion(message, vertex.fqn, self._tools)
                 yield Violation("unregistered", message, f"{pointer}/kind/tool_fqn")
@@ -122,13 +122,13 @@ class _Interfaces:
         fed |= self._fed.get(vertex.name, set())
         for name in self._ports[vertex.name].inputs.required:
             if name not in fed:
-                message = f"Nothing feeds {vertex.name}.{name}, which {vertex.fqn} needs."
+                message = f"{vertex.name}.{name} has no value, but {vertex.fqn} requires one."
                 yield Violation("unfed_port", message, pointer)
 
     def _unknown_input(self, target: InputPort, pointer: str) -> Iterator[Violation]:
         ports = self._ports.get(target.vertex)
         if ports and not target.is_order_only and ports.inputs.get(target.port) is None:
-            message = f"The tool of {target.vertex} takes no port {target.port!r}."
+            message = f"The tool of {target.vertex} has no input port {target.port!r}."
             message = with_suggestion(message, target.port, ports.inputs.named)
             yield Violation("unknown_port", message, pointer)
 
@@ -142,7 +142,7 @@ class _Interfaces:
             message = with_suggestion(message, source.variant, tool.variants)
             yield Violation("unknown_variant", message, f"{pointer}/output_variant")
         elif ports.get(source.port) is None:
-            message = f"{source.vertex}.{source.variant} gives no port {source.port!r}."
+            message = f"{source.vertex}.{source.variant} has no port {source.port!r}."
             message = with_suggestion(message, source.port, ports.named)
             yield Violation("unknown_port", message, f"{pointer}/output_port")
 
@@ -161,15 +161,15 @@ class _Interfaces:
         yield from self._unknown_input(edge.target, f"{pointer}/to/input_port")
         source, target = self._source(edge.source), self._target(edge.target)
         if source and not source.is_required:
-            message = f"{edge.source} need not be there, and a run that lacks it fails."
+            message = f"{edge.source} is optional, and a run without it fails."
             yield Violation("may_be_missing", message, f"{pointer}/from", Severity.WARNING)
         shape = source.types if source else ANY
         moved = _moved(edge.kind, shape)
         if edge.kind is EdgeKind.FOR_EACH and not shape.may_be(LIST):
-            message = f"{edge.source} is {shape}, and for_each splits an array."
+            message = f"{edge.source} is {shape}, but for_each needs an array."
             yield Violation("not_a_list", message, pointer)
         elif target and not moved.may_be(target.types):
-            message = f"{edge.target} is {target.types}, and the edge brings {moved}."
+            message = f"{edge.target} is {target.types}, but the edge passes {moved}."
             yield Violation("value_mismatches", message, pointer)
 
     def _source(self, source: OutputPort) -> Port | None:
@@ -195,7 +195,7 @@ class _Interfaces:
                     message = f"{vertex.fqn} accepts none of the leaders {', '.join(named)}."
                     yield Violation("no_leader", message, pointer)
         elif not _two_serve_all([listed for _, _, listed in listing]):
-            message = "No two leaders are accepted by all its tools, and an execution names two."
+            message = "An execution names two leaders, but no two leaders cover all of its tools."
             yield Violation("no_leader", message, "")
 
 
@@ -205,13 +205,13 @@ def _vertex(
     """Yield the violations of the tool of a vertex as a whole."""
     place = f"{pointer}/kind/tool_fqn"
     if not tool.is_active:
-        yield Violation("inactive", f"{vertex.fqn} takes no invocations.", place)
+        yield Violation("inactive", f"{vertex.fqn} does not accept invocations.", place)
     if not tool.is_proven:
-        message = f"The domain of {vertex.fqn} does not say that it knows the tool's owner."
+        message = f"The domain of {vertex.fqn} does not confirm the owner of the tool."
         yield Violation("unproven", message, place, Severity.WARNING)
     if cap_mist is not None and tool.price_mist > cap_mist:
         price, cap = sui(tool.price_mist), sui(cap_mist)
-        message = f"{vertex.fqn} costs {price} a run, and the cap is {cap}."
+        message = f"{vertex.fqn} costs {price} per run, but the maximum is {cap}."
         yield Violation("too_dear", message, place)
     kind = _KINDS[tool.definition.type]
     if vertex.kind is not kind:
@@ -222,7 +222,7 @@ def _vertex(
         yield Violation("unsigned", message, f"{pointer}/verifier")
     waits = (vertex.attempts - 1) * vertex.retry_after_ms
     if waits + vertex.attempts * tool.definition.timeout_ms > MAX_EXECUTION_MS:
-        message = f"All attempts of {vertex.name} take longer than an execution may, 90 days."
+        message = f"All attempts of {vertex.name} can take longer than an execution, 90 days."
         yield Violation("too_slow", message, pointer, Severity.WARNING)
 
 

@@ -10,7 +10,7 @@ from nexus_tools.workflow.document.violation import Severity, Violation
 from nexus_tools.workflow.linter.graph import input_text
 
 # Rules 14 and 12 already report these.
-_SAID_BY_RULES = frozenset({"cycle", "breaks_nothing"})
+_REPORTED_BY_RULES = frozenset({"cycle", "breaks_nothing"})
 
 
 def blocks(document: Document, structure: Structure) -> Iterator[Violation]:
@@ -19,7 +19,7 @@ def blocks(document: Document, structure: Structure) -> Iterator[Violation]:
     for problem in structure.problems:
         if problem.rule == "too_deep":
             yield problem
-        elif problem.rule not in _SAID_BY_RULES:
+        elif problem.rule not in _REPORTED_BY_RULES:
             yield replace(problem, severity=severity)
     if not structure.problems:
         yield from _later_rounds(document, structure)
@@ -38,7 +38,7 @@ def _later_rounds(document: Document, structure: Structure) -> Iterator[Violatio
     for at, port in entering:
         if port not in brought:
             message = (
-                f"'{input_text(port)}' gets its value from outside the loop, so in the first round "
-                "alone: a static edge brings it for all rounds."
+                f"'{input_text(port)}' gets its value from outside the loop only in the first"
+                " round. Use a static edge to keep it for all rounds."
             )
             yield Violation("second_round", message, f"/edges/{at}", Severity.WARNING)

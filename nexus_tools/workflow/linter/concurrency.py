@@ -25,15 +25,15 @@ def cycles(graph: Graph) -> Iterator[Violation]:
         first = min(cycle, key=lambda link: link.index)
         pointer = first.pointer("/to/vertex")
         yield Violation(14, "The provided graph contains one or more cycles.", pointer)
-        yield Violation("cycle", _told(cycle, first), pointer, Severity.WARNING)
+        yield Violation("cycle", _description(cycle, first), pointer, Severity.WARNING)
 
 
-def _told(cycle: Sequence[Link], first: Link) -> str:
+def _description(cycle: Sequence[Link], first: Link) -> str:
     """Describe the cycle, given backwards, from the target vertex of `first`."""
     at = cycle.index(first)
     names = [link.edge.target.vertex for link in (*cycle[at::-1], *cycle[:at:-1])]
     more = names[_MAX_NAMED:] and [f"… ({len(names)} vertices)"]
-    return f"It goes round: {' → '.join((*names[:_MAX_NAMED], *more, names[0]))}."
+    return f"The cycle is {' → '.join((*names[:_MAX_NAMED], *more, names[0]))}."
 
 
 def concurrency(document: Document, graph: Graph) -> Iterator[Violation]:

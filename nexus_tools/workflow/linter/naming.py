@@ -39,7 +39,7 @@ def _undeclared(document: Document) -> Iterator[Violation]:
         if name in declared:
             continue
         if name not in messages:
-            messages[name] = f"There is no vertex {name!r}."
+            messages[name] = f"The vertex {name!r} does not exist."
             if len(messages) <= _MAX_SUGGESTIONS:
                 messages[name] = with_suggestion(messages[name], name, declared)
         yield Violation("names_nothing", messages[name], f"{pointer}/vertex", severity)
@@ -57,12 +57,12 @@ def _inputs(document: Document) -> Iterator[Violation]:
     targets = []
     for at, each in enumerate(document.inputs):
         if not each.targets:
-            message = f"The input {each.name!r} goes to no port."
+            message = f"The input {each.name!r} has no ports."
             yield Violation("names_nothing", message, f"/inputs/{at}/to")
         targets += [(port, f"/inputs/{at}/to/{index}") for index, port in enumerate(each.targets)]
     for port, pointer in targets:
         if port not in ports:
-            yield Violation("names_nothing", f"There is no entry port {port}.", pointer)
+            yield Violation("names_nothing", f"The entry port {port} does not exist.", pointer)
     for at in _repeated(port for port, _ in targets):
         port, pointer = targets[at]
         yield Violation("duplicate", f"{port} has two inputs.", pointer)
@@ -83,7 +83,7 @@ def _doubled(document: Document) -> Iterator[Violation]:
             message = f"The entry group {group.name!r} has {group.vertices[index]!r} twice."
             yield _warning("duplicate", message, f"/entry_groups/{at}/vertices/{index}")
     for at in _repeated(output.source for output in document.outputs):
-        message = f"{document.outputs[at].source} is an output twice."
+        message = f"{document.outputs[at].source} is listed as an output twice."
         yield _warning("duplicate", message, f"/outputs/{at}")
     # Several outputs may share a name, for example in two branches of which one is taken.
 
@@ -105,7 +105,7 @@ def _outside_the_dialect(document: Document) -> Iterator[Violation]:
             if getattr(vertex, name) != default:
                 fields.append((f"/vertices/{at}/{name}", name))
     for pointer, name in fields:
-        message = f'The field `{name}` has no effect: it needs `"dialect": "{DIALECT}"`.'
+        message = f'The field `{name}` has no effect without `"dialect": "{DIALECT}"`.'
         yield Violation("unknown_field", message, pointer)
 
 

@@ -96,7 +96,7 @@ def _some(counts: Sequence[int], names: Sequence[str]) -> tuple[int, list[list[i
     sets = []
     other = 1
     for count, name in zip(counts, names, strict=True):
-        parts = _random_parts(Random(name), count)  # noqa: S311 - a sample, and no secret
+        parts = _random_parts(Random(name), count)  # noqa: S311 - a sample, not a secret
         for at in range(1, count):
             parts[at] |= 1 << _SAMPLES + other
             other += 1

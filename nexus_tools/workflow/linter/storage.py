@@ -24,8 +24,8 @@ def remote_values(document: Document) -> Iterator[Violation]:
         yield _of_storage(default, vertices.get(default.target.vertex), f"{pointer}/storage")
         if not _has_keys(default.data):
             message = (
-                f"The data of {default.target} are no key of {default.storage.value}, nor a list"
-                " of keys: a key is a text of letters, digits and -._~, but neither . nor .."
+                f"The data of {default.target} must be a key of {default.storage.value}, or a list"
+                " of keys. A key contains letters, digits and -._~, and is neither . nor .."
             )
             yield Violation("remote_value", message, f"{pointer}/data")
 
@@ -33,12 +33,12 @@ def remote_values(document: Document) -> Iterator[Violation]:
 def _of_storage(default: Default, vertex: Vertex | None, pointer: str) -> Violation:
     severity = Severity.ERROR
     if vertex is not None and vertex.kind is VertexKind.ON_CHAIN:
-        why = "an on-chain tool takes what is on chain: write the value itself, as `inline`"
+        why = "an on-chain tool accepts only inline values"
     elif vertex is not None and vertex.verifier is not Verifier.NONE:
-        why = "a tool signs for what is on chain: write the value itself, as `inline`"
+        why = "a tool signs only inline values"
     else:
         severity = Severity.WARNING
-        why = "a run fails unless its leader fetches values from there"
+        why = "a run fails unless its leader fetches remote values"
     message = f"The value of {default.target} is in {default.storage.value}, and {why}."
     return Violation("remote_value", message, pointer, severity)
 

@@ -3,9 +3,9 @@
 The reference counts walks (`concurrency`), which is wrong for some documents, because it cannot see
 that a run waits for a branch that is not taken. Here the vertices are visited once, in topological
 order, in all scenarios at the same time. A set of scenarios is a number, and "both `c.1` and `c.2`
-have a value" is an `&`. Every finding happens in some scenario, so there are no false alarms. If
-all scenarios can be listed, nothing is missed, except for problems in which a vertex ends in
-different variants in two rounds or iterations, or in which several vertices can end a loop.
+have a value" is an `&`. Every finding occurs in some scenario, so none of them is false. If all
+scenarios can be listed, two kinds of problems are missed. In the first kind, a vertex ends in
+different variants in two rounds or iterations. In the second kind, several vertices can end a loop.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -42,11 +42,11 @@ def token_flow(document: Document, graph: Graph, structure: Structure) -> Iterat
         passage = _Passage(course, scenarios, members)
         when = f"when invoking group '{group}'"
         for port in passage.raced:
-            message = f"'{input_text(port)}' gets two values {when}{passage.race(port)}."
+            message = f"'{input_text(port)}' receives two values {when}{passage.race(port)}."
             races.setdefault(port, Violation("races", message, course.pointer(port), severity))
         for vertex in passage.starved:
             port, how = passage.lack(vertex)
-            message = f"'{vertex_text(vertex)}' starves {when}{how}."
+            message = f"'{vertex_text(vertex)}' does not receive all its values {when}{how}."
             warning = Violation("starves", message, course.pointer(port), Severity.WARNING)
             starving.setdefault(vertex, warning)
         if course.has_several_heads or not scenarios.are_all:
@@ -139,7 +139,7 @@ class _Passage:
         has = next(port for port in own if own[port] and self.filled[port] & scenario)
         return lacks, (
             f"{self._condition(vertex, starved, among=self._scenarios.without_failures)}: "
-            f"'{input_text(has)}' gets a value and '{input_text(lacks)}' gets none"
+            f"'{input_text(has)}' receives a value and '{input_text(lacks)}' does not"
         )
 
     def _run(self, vertex: str) -> None:
@@ -264,7 +264,7 @@ class _Passage:
                 kept &= part
                 if name not in but:
                     texts.append(f"'{name}' ends in {text}")
-        more = [f"{len(texts) - _MAX_NAMED} more do so"] if len(texts) > _MAX_NAMED else []
+        more = [f"{len(texts) - _MAX_NAMED} similar choices"] if len(texts) > _MAX_NAMED else []
         return f", if {' and '.join([*texts[:_MAX_NAMED], *more])}" if texts else ""
 
     def _all(self, parts: Iterable[int]) -> int:

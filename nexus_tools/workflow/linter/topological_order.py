@@ -107,19 +107,19 @@ class TopologicalOrder:
                 continue
             empty = next((port for port in self.needed_by(vertex) if not ever.get(port)), None)
             if is_stuck:
-                why = "what enters its region waits for what the region gives"
+                why = "the values that enter its region depend on the region itself"
                 yield vertex, why + self._drawn(vertex, self._awaiting(vertex))
             elif empty in self.ports(vertex):
-                yield vertex, f"'{input_text(empty)}' never gets a value"
+                yield vertex, f"'{input_text(empty)}' never receives a value"
             elif empty:
-                why = f"its block waits for '{input_text(empty)}', which never gets a value"
+                why = f"its block waits for '{input_text(empty)}', which never receives a value"
                 yield vertex, why + self._drawn(vertex, [empty])
             elif links:
                 drawn = self._drawn(vertex, self.needed_by(vertex))
                 whose = "the ports that enter its region" if drawn else "its ports"
-                yield vertex, f"{whose} never have a value all at once{drawn}"
+                yield vertex, f"{whose} never have values at the same time{drawn}"
             else:
-                yield vertex, "no edge leads to it, and no entry group has it"
+                yield vertex, "no edge leads to it, and no entry group contains it"
 
     def _awaiting(self, vertex: str) -> list[InputPort]:
         """Return the ports of its blocks whose sources wait for the vertex itself."""
@@ -137,7 +137,7 @@ class TopologicalOrder:
             for port in ports:
                 by = edge_pulling_into(edges, self.around, port.vertex, block)
                 if port in self.required_ports[block] and by:
-                    return f"; '{by.source}' draws '{port.vertex}' into it"
+                    return f"; the edge from '{by.source}' puts '{port.vertex}' into it"
         return ""
 
     def _add(self, link: Link, structure: Structure, waits: TopologicalSorter[str | int]) -> None:

@@ -33,7 +33,7 @@ OPEN_EFFORT = 60
 
 # A value that was brought to a record, the port of an edge among those of an answer, and starting a
 # vertex of a loop that opens.
-_BROUGHT_EFFORT, _ANSWER_PORT_EFFORT, _START_EFFORT = 2, 2, 30
+_VALUE_EFFORT, _ANSWER_PORT_EFFORT, _START_EFFORT = 2, 2, 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def _effort(plan: Plan, edges: tuple[PlannedEdge, ...], ports: int) -> int:
     count = len(edges)
     effort = (EDGE_EFFORT + LOOKUP_EFFORT) * count + _ANSWER_PORT_EFFORT * count * ports
     effort += sum(LOOKUP_EFFORT * len(plan.vertices[edge.target.vertex].blocks) for edge in edges)
-    # A step starts a vertex once, and opens a block once, whatever the number of edges to it.
+    # A step starts a vertex once, and opens a block once, for any number of edges to it.
     starts = {
         edge.target.vertex for edge in edges if edge.collected_region is None and edge.scope is None
     }
@@ -107,12 +107,12 @@ def _looking_at(vertex: PlannedVertex, needs: int) -> int:
     """Return the effort of a look at a vertex inside blocks with this number of needs."""
     sources = sum(len(vertex.sources(port)) for port in vertex.incoming)
     ports = PORT_EFFORT * len(vertex.incoming)
-    return LOOKUP_EFFORT + ports + SOURCE_EFFORT * sources + _BROUGHT_EFFORT * needs
+    return LOOKUP_EFFORT + ports + SOURCE_EFFORT * sources + _VALUE_EFFORT * needs
 
 
 def _looking_at_needs(block: PlannedBlock) -> int:
     count = len(block.required_ports)
-    return count * (LOOKUP_EFFORT + _BROUGHT_EFFORT * count)
+    return count * (LOOKUP_EFFORT + _VALUE_EFFORT * count)
 
 
 def _is_region(block: PlannedBlock) -> bool:

@@ -1,9 +1,10 @@
 """The plan of a workflow: the document in the form that the semantics needs.
 
 A value moves from the run of one path to a *place*. That is `path[:keeps]`, with the last number
-incremented for `do_while`, and a 0 for each loop that the edge enters, up to the first region that
-it enters (for `static` edges: the first block). That block is the `scope` of the edge: the value is
-stored there once, and serves all runs inside. Without a scope, the place is a single run.
+incremented for `do_while`, and a 0 for each loop that the edge enters. The place ends before the
+first region that the edge enters (for `static` edges: the first block). That block is the `scope`
+of the edge: the value is stored there once, and serves all runs inside. Without a scope, the place
+is a single run.
 """
 
 from collections import defaultdict
@@ -158,7 +159,7 @@ def _check(document: Document, structure: Structure) -> None:
     found = list(structure.problems)
     for name, pointer in dict.fromkeys(named):
         if name not in known:
-            found.append(Violation("names_nothing", f"There is no vertex '{name}'", pointer))
+            found.append(Violation("names_nothing", f"The vertex '{name}' does not exist", pointer))
     if found:
         raise violations_error(found)
 

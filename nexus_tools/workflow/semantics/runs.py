@@ -108,7 +108,7 @@ class ExecutionTimedOut:
 Event = GroupStarted | RunRequested | RunClosed | ExecutionCancelled | ExecutionTimedOut
 
 
-# --- What follows
+# --- Effects
 
 
 class Status(StrEnum):
@@ -126,9 +126,9 @@ class Status(StrEnum):
 class WalkFailure:
     """A failure that no edge handles: it ends a walk, or the execution.
 
-    The reason is the last one of the run, or `port_missing` (the variant lacks the port of an
-    edge), `not_a_list` (the port has a `for_each` edge), or `input_conflict` (a second value for a
-    port of this run, or of all runs of the vertex below this path).
+    The reason is the last one of the run, or one of these: `port_missing` (the variant lacks the
+    port of an edge), `not_a_list` (the port has a `for_each` edge), `input_conflict` (a second
+    value for a port of this run, or of all runs of the vertex below this path).
     """
 
     run: Run
@@ -168,7 +168,7 @@ class Waiting:
     def message(self) -> str:
         """The description for users."""
         ports = [port for port in self.missing if port != AFTER]
-        lacking = [f"nothing came for {', '.join(ports)}"] if ports else []
+        lacking = [f"{', '.join(ports)} received no value"] if ports else []
         if AFTER in self.missing:
-            lacking.append("what it comes after did not happen")
+            lacking.append("the step before it did not run")
         return f"{self.run} did not start: {', and '.join(lacking)}"

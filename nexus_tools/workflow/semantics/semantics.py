@@ -4,15 +4,15 @@ A run is a vertex and a path (`runs.py`). It starts once, when each port that th
 a value, and ends in one variant, whose ports flow along their edges at once. The runs and their
 values therefore do not depend on the order of events, except for races and early ends.
 
-**Records.** The state is a flat map: a record for each run that waits or has started, and for each
-instance of a block (the block and the path around it) that waits or is open. An event changes the
-targets of the edges of one variant, and the blocks around them. Values are references.
+**Records.** The state is a flat map. It has a record for each run that waits or has started, and
+for each instance of a block (the block and the path around it) that waits or is open. An event
+changes the targets of the edges of one variant, and the blocks around them. Values are references.
 
 **An edge** brings a value to a *place* (`plan.py`): to one run, or to an instance of a block, its
 scope, where it serves the runs inside. It serves all iterations, and all rounds if the edge is
 `static`, else round 0. A `static` edge that enters no block is a normal one. Static, entry and
-default values are used only if no other edge can bring a value any more, that is, if each source of
-an edge to the port has brought another value to this run. Only edges that reach its path count:
+default values are used only if no other edge can bring a value any more. Then each source of an
+edge to the port has brought another value to this run. Only edges that reach its path count:
 `do_while` from round 1 on, and edges into a loop in round 0.
 
 **A second value** for one port and place is a race, in either order. It is dropped, and its target
@@ -23,35 +23,30 @@ or those with `static` edges for a loop. Nothing inside starts before. A head wh
 from outside is a *cursor*. It counts up to the length of its shortest list, and an iteration is
 only a number until it is requested. At most `parallel` of them are ready or in flight at once.
 
-**A run starts** when its ports have values, all blocks around it are open, and it was triggered: by
-the entry group, or by a value that did not come for the whole region around it.
+**A run starts** when its ports have values, all blocks around it are open, and it was triggered. It
+is triggered by the entry group, or by a value that did not come for the whole region around it.
 
 **A region closes** when nothing in it is `live`: ready, in flight, still to come from a cursor, or
 an open region directly inside. A run is subtracted after everything that it triggers was added.
 Each `collect` port gets the values that arrived, by iteration. Iterations without a value (a dead
 end, starved, failed, a shorter list) are omitted. Runs that still wait inside never run.
 
-**A failure** (`Failed`, or a variant that lacks the port of an edge) is retried while `attempts`
-remain, except for a refusal with a `retry_after_ms` of 0. Then it is the variant `_err_eval` if
-that has edges. Otherwise, like `input_conflict` and `not_a_list`, it has the effect that the vertex
-defines: `continue` ends the walk, and `terminate` ends the execution.
+**A failure** (`RunFailed`, or a variant that lacks the port of an edge) is retried while `attempts`
+remain, except for a refusal with a `retry_after_ms` of 0. Then it is the variant `_err_eval`, or it
+has the effect that the vertex defines: `continue` ends the walk, `terminate` ends the execution.
 
-**The end** is reached when nothing is ready or in flight. After `terminate`, `Cancelled` or
-`TimedOut`, nothing becomes ready any more. Runs in flight are still closed, but bring no values.
+**The end** is reached when nothing is ready or in flight. After `terminate`, a cancellation or the
+deadline, nothing becomes ready. Runs in flight are still closed, but bring no values.
 
     start.ok.papers ─for_each─▶ sum.paper    sum.ok.text ─collect─▶ write.notes       block 0: sum
     write.ok.text ─▶ fix.text    fix.ok.text ─▶ judge.text                            block 1: fix,
     judge.poor.text ─do_while─▶ fix.text    judge.good.text ─break─▶ post.text             judge
 
-    Begun                          start is ready
-    Closed(start, ok, papers: 3)   instance (0, ()) opens: cursor 0 of 3, 3 live; sum[0…2] are ready
-    Requested(sum[2])              cursor at 3; records of sum[0] and sum[1]: ready
-    Closed(sum[2], ok)             gathered: 2; 2 live
-    Closed(sum[0], error)          a dead end, omitted; 1 live
-    Closed(sum[1], ok)             0 live: closes; write takes [sum[1].text, sum[2].text], is ready
-    Closed(write, ok)              fix[0] is ready; then judge[0]
-    Closed(judge[0], poor)         fix[1] is ready; then judge[1]
-    Closed(judge[1], good)         post is ready
+    RunClosed(start, ok, papers: 3)   (0, ()) opens: cursor 0 of 3, 3 live; sum[0…2] ready
+    RunRequested(sum[2])              cursor at 3; records of sum[0] and sum[1]: ready
+    RunClosed(sum[0], error)          a dead end, omitted; 2 live, and 1 after sum[2]
+    RunClosed(sum[1], ok)             0 live: closes; write is ready with [sum[1].text, sum[2].text]
+    RunClosed(judge[0], poor)         fix[1] is ready; then judge[1], and post after good
 """
 
 from collections import deque
@@ -114,7 +109,7 @@ class Execution:
         """Apply an event; one that does not match the state changes nothing.
 
         Examples are a request for a run that is not ready, an outcome of a run that is not in
-        flight, a second `Begun`, and any event after the end. Raises `NotFoundError`
+        flight, a second `GroupStarted`, and any event after the end. Raises `NotFoundError`
         (`entry_group_not_found`).
         """
         self._newly_ready, failures = [], len(self.failures)
@@ -133,7 +128,7 @@ class Execution:
         ready = () if self._ending else tuple(self._newly_ready)
         return Change(ready, tuple(self.failures[failures:]), self.status)
 
-    # --- What is to be seen
+    # --- State
 
     @property
     def status(self) -> Status:
@@ -196,7 +191,7 @@ class Execution:
         if self._records.group is not None or self._ending is not None:
             return
         if name not in self.plan.groups:
-            message = with_suggestion(f"There is no entry group '{name}'.", name, self.plan.groups)
+            message = with_suggestion(f"Unknown entry group '{name}'.", name, self.plan.groups)
             raise NotFoundError("entry_group_not_found", message)
         self._records.group = self.plan.groups[name]
         for vertex in self.plan.vertices.values():
@@ -364,10 +359,10 @@ class Execution:
             cursor = self._records.instances[instance].cursors[run.vertex]
             end = cursor.end
             cursor.outstanding -= 1
-            more = range(end, cursor.end)
-            self._newly_ready += (
-                self._records.iteration(run.vertex, instance[1], each) for each in more
-            )
+            for iteration in range(end, cursor.end):
+                self._newly_ready.append(
+                    self._records.iteration(run.vertex, instance[1], iteration)
+                )
         self._count(self.plan.vertices[run.vertex].region, run.path, -1)
 
     def _count(self, region: int | None, path: Path, change: int) -> None:
@@ -399,5 +394,5 @@ def require_all_ports(
     if isinstance(outcome, RunSettled):
         for edge in vertex.variants.get(outcome.variant, ()):
             if edge.source.port not in outcome.lengths:
-                return RunFailed("port_missing", f"There is no '{edge.source}'")
+                return RunFailed("port_missing", f"'{edge.source}' is missing")
     return outcome

@@ -26,8 +26,10 @@ def select_entry_group(document: Document, name: str | None = None) -> EntryGrou
         message = f"the workflow has several entry groups: {known}"
         raise UsageError("group_missing", message, hint="Choose one of these entry groups.")
     if name not in groups:
-        hint = suggestion(name, groups, otherwise=f"There is {known}.")
-        raise UsageError("group_unknown", f"there is no entry group {name[:80]!r}", hint=hint)
+        hint = suggestion(name, groups, otherwise=f"The entry groups are {known}.")
+        raise UsageError(
+            "group_unknown", f"the entry group {name[:80]!r} does not exist", hint=hint
+        )
     return groups[name]
 
 
@@ -44,9 +46,9 @@ def default_values(document: Document) -> dict[InputPort, Any]:
         if each.storage is not Storage.INLINE:
             raise ValidationError(
                 "remote_value_unavailable",
-                f"the value of {each.target} is in {each.storage.value}, and a simulation fetches"
-                " nothing",
-                hint="Write the value into the document, as `inline`, and simulate that.",
+                f"the value of {each.target} is in {each.storage.value}, and a simulation cannot"
+                " fetch it",
+                hint="Write the value into the document as `inline`.",
             )
     return {each.target: each.data for each in document.defaults}
 
@@ -72,8 +74,8 @@ def entry_values(
     for name, value in inputs.items():
         for target in _targets(targets, name):
             if target in values:
-                message = f"{target} is given twice, once as {name[:80]!r}"
-                raise UsageError("input_duplicate", message, hint="Leave one of them out.")
+                message = f"{target} has two values, one of them as {name[:80]!r}"
+                raise UsageError("input_duplicate", message, hint="Pass only one of them.")
             values[target] = value
     ports = {port for found in targets.values() for port in found}
     if missing := ports - values.keys():
@@ -86,7 +88,7 @@ def entry_values(
             called = next(name for name, found in targets.items() if target in found)
             failures.setdefault(called, wrong)
     if failures:
-        raise _unfit(failures)
+        raise _invalid_inputs(failures)
     return values
 
 
@@ -124,8 +126,8 @@ def needed_names(document: Document, group: EntryGroup) -> list[str]:
 def _targets(names: Mapping[str, tuple[InputPort, ...]], name: str) -> tuple[InputPort, ...]:
     if name not in names:
         known = list(names)
-        hint = suggestion(name, known, otherwise=f"There is {', '.join(known[:10])}.")
-        raise UsageError("input_unknown", f"there is no input {name[:80]!r}", hint=hint)
+        hint = suggestion(name, known, otherwise=f"The inputs are {', '.join(known[:10])}.")
+        raise UsageError("input_unknown", f"the input {name[:80]!r} does not exist", hint=hint)
     return names[name]
 
 
@@ -150,13 +152,13 @@ def _names_for(names: Mapping[str, tuple[InputPort, ...]], ports: set[InputPort]
     return wanted
 
 
-def _unfit(failures: Mapping[str, str]) -> ValidationError:
+def _invalid_inputs(failures: Mapping[str, str]) -> ValidationError:
     """Return the error for invalid inputs, by their names."""
     (name, wrong), *others = failures.items()
     more = f", and {count(len(others), 'other')}" if others else ""
     return ValidationError(
         "input_invalid",
-        f"the input {name} does not fit: {wrong}{more}",
+        f"the input {name} is invalid: {wrong}{more}",
         details={
             "failures": [
                 {"input": name, "pointer": json_pointer((name,)), "message": wrong}

@@ -139,7 +139,7 @@ class Simulation:
             yield f"{failure.run} failed{after}, {failure.reason}{detail}"
         for wait in self.waiting:
             ports = ", ".join(str(InputPort(wait.run.vertex, port)) for port in wait.missing)
-            yield f"{wait.run} did not start: nothing came for {ports}"
+            yield f"{wait.run} did not start: {ports} received no value"
 
     def stubs(self) -> dict[str, list[dict[str, Any]]]:
         """Return a stubs document that reproduces this simulation for the same inputs."""
@@ -256,7 +256,7 @@ class _Simulator:
         if isinstance(key, str):
             if self._is_over:
                 return
-            self.stopped = f"the deadline came after {units.duration(self.tool_calls.now_ms)}"
+            self.stopped = f"the deadline passed after {units.duration(self.tool_calls.now_ms)}"
             self._apply(ExecutionTimedOut())
         elif outcome is None:
             self._waiting[key.vertex].append(key)
@@ -287,7 +287,7 @@ class _Simulator:
         waiting, most = self._waiting[name], self._vertices[name].parallel
         while waiting and self._busy[name] < most and not self._is_over:
             if self._steps == self.max_steps:
-                self.stopped = f"it took {self.max_steps} steps, and no more are allowed"
+                self.stopped = f"the limit of {self.max_steps} steps was reached"
                 self._apply(ExecutionCancelled())
                 return
             self._steps += 1

@@ -107,7 +107,7 @@ def read_stubs(
     """Return the stubs of a JSON document, by the names of vertices and tools.
 
     An outcome is an answer as a tool returns it, `{variant: {port: value}}`, or an object with
-    `give`, an answer, or `fail`, the reason of a failure with a `detail`. Such an object may have
+    `give`, an answer, or `fail`, the reason of a failure with a `detail`. The object may also have
     `when`, `times` and `duration_ms` (default: 1 000). In a list, an outcome without `when` and
     `times` is used once, and the last one forever. If the `workflow` is known, `when` must name
     ports of its vertices. Answers of known `tools`, by FQN, must have their variants and ports.
@@ -125,8 +125,8 @@ def read_stubs(
     reader = _Reader(problems, _ports_of(workflow) if workflow else {}, known)
     stubs = {name: reader.stub(name, value) for name, value in document.items()}
     if problems:
-        error = mismatch_error("stubs_invalid", "these are no stubs", problems)
-        error.hint = 'An outcome is {"VARIANT": {"PORT": value}}, or has `give` or `fail`.'
+        error = mismatch_error("stubs_invalid", "the stubs are invalid", problems)
+        error.hint = 'Write An outcome as {"VARIANT": {"PORT": value}}, or with `give` or `fail`.'
         raise error
     return stubs
 
@@ -154,14 +154,14 @@ class _Reader:
     def stub(self, name: str, value: Any) -> Stub:
         items = value if isinstance(value, list) else [value]
         if not items:
-            self._note((name,), "it is empty: a stub has one outcome at least")
+            self._note((name,), "expected at least one outcome")
         found = []
         for index, item in enumerate(items):
             path = (name, index) if isinstance(value, list) else (name,)
             if isinstance(item, dict):
                 found.append(self._stubbed(path, item, is_last=index == len(items) - 1))
             else:
-                self._note(path, "it is no object")
+                self._note(path, "expected an object")
         return Stub(tuple(found))
 
     def _stubbed(
@@ -170,9 +170,11 @@ class _Reader:
         if not {"give", "fail"} & item.keys():
             return StubbedOutcome(self._answer(path, item), times=0 if is_last else 1)
         for name in [name for name in item if name not in _FIELDS]:
-            self._note((*path, name), f"{name!r} is no field of an outcome. {_meant(name)}".strip())
+            self._note(
+                (*path, name), f"{name!r} is not a field of an outcome. {_meant(name)}".strip()
+            )
         if {"give", "fail"} <= item.keys():
-            self._note(path, "it has both `give` and `fail`")
+            self._note(path, "expected either `give` or `fail`, got both")
         once = int(not is_last and "when" not in item)
         return StubbedOutcome(
             self._outcome(path, item),
@@ -185,28 +187,28 @@ class _Reader:
 
     def _when(self, path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
         when = self._object(path, value)
-        ports = self._ports.get(str(path[0]), when)  # of others nothing is known
+        ports = self._ports.get(str(path[0]), when)  # other tools are unknown
         for port in when:
             if port not in ports:
-                message = f"{path[0]} takes no port {port!r}."
+                message = f"{path[0]} has no input port {port!r}."
                 self._note((*path, port), with_suggestion(message, port, ports))
         return when
 
     def _outcome(self, path: tuple[str | int, ...], item: dict[str, Any]) -> Outcome:
         if "give" in item:
             return self._answer((*path, "give"), self._object((*path, "give"), item["give"]))
-        reason, detail = item["fail"], item.get("detail", "as its stub says")
+        reason, detail = item["fail"], item.get("detail", "from its stub")
         if reason not in list(FailureReason):
             known = ", ".join(FailureReason)
-            self._note((*path, "fail"), f"it is no reason of a failure; there are {known}")
+            self._note((*path, "fail"), f"expected the reason of a failure, one of {known}")
             reason = FailureReason.REFUSED
         if not isinstance(detail, str):
-            self._note((*path, "detail"), "it is not text")
+            self._note((*path, "detail"), "expected a string")
         return Failure(FailureReason(reason), str(detail))
 
     def _answer(self, path: tuple[str | int, ...], item: dict[str, Any]) -> Answer:
         if len(item) != 1:
-            self._note(path, "an answer has exactly one member, the variant")
+            self._note(path, "expected exactly one member, the variant")
             return Answer("", {})
         [(variant, ports)] = item.items()
         answer = Answer(variant, self._object((*path, variant), ports))
@@ -226,13 +228,13 @@ class _Reader:
             return
         for port in answer.ports:
             if ports.get(port) is None:
-                message = f"{answer.variant} of {path[0]} gives no port {port!r}."
+                message = f"{answer.variant} of {path[0]} has no port {port!r}."
                 self._note((*path, port), with_suggestion(message, port, ports.named))
 
     def _object(self, path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
         if isinstance(value, dict):
             return value
-        self._note(path, "it is no object")
+        self._note(path, "expected an object")
         return {}
 
     def _count(
@@ -240,7 +242,7 @@ class _Reader:
     ) -> int:
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
             return value
-        self._note(path, f"it is no whole number from {least} to {most}")
+        self._note(path, f"expected an integer from {least} to {most}")
         return least
 
     def _note(self, path: tuple[str | int, ...], message: str) -> None:

@@ -75,7 +75,7 @@ class ToolCalls(Generic[Key]):
         if isinstance(tool, Stub):
             taken = self._calls_of(tool).take(ports)
             if taken is None:
-                raise _unfit(ports)
+                raise _exhausted(ports)
             self._plan(taken.duration_ms, key, check_outcome(taken.outcome))
         elif isinstance(tool, StubFunction):
             self._plan(tool.duration_ms, key, check_outcome(tool.function(ports)))
@@ -147,7 +147,7 @@ class ToolCalls(Generic[Key]):
             self._clock_offset_ms = self._now_ms - _real_ms()
         call = asyncio.ensure_future(_outcome_of(tool, ports))
         self._running[call] = key
-        detail = f"it did not respond within {self._timeout_ms} ms"
+        detail = f"the tool did not respond within {self._timeout_ms} ms"
         self._plan(self._timeout_ms, key, Failure(FailureReason.TIMED_OUT, detail), call)
 
     def _passed_ms(self) -> float:
@@ -169,12 +169,12 @@ def check_outcome(value: object) -> Outcome:
 def _checked_answer(answer: Answer) -> Outcome:
     """Return the answer if a Leader accepts its size. Raises `ValidationError` if it is invalid."""
     if not isinstance(answer.variant, str) or not isinstance(answer.ports, dict):
-        return _wrong("an answer is the name of a variant and a dict of ports")
+        return _wrong("an answer must have the name of a variant and a dict of ports")
     measure(answer.ports)
     size = outcome_bytes(answer)
     if size <= MAX_OUTCOME_BYTES:
         return answer
-    detail = f"the answer has {size} bytes, {MAX_OUTCOME_BYTES} are allowed"
+    detail = f"the answer has {size} bytes, but the limit is {MAX_OUTCOME_BYTES}"
     return Failure(FailureReason.OUTPUT_TOO_LARGE, detail)
 
 
@@ -187,7 +187,7 @@ async def _outcome_of(tool: ToolFunction, ports: dict[str, Any]) -> Outcome:
         return check_outcome(await value if inspect.isawaitable(value) else value)
     except NexusError as error:
         return Failure(_REASONS.get(error.code, FailureReason.HTTP_ERROR), _short(error.message))
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's code may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool may raise anything
         detail = f"{type(error).__name__}: {error}"
         return Failure(FailureReason.HTTP_ERROR, _short(detail))
 
@@ -211,14 +211,14 @@ async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
             value = function(*arguments)
         except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
             failed = error if isinstance(error, Exception) else RuntimeError(repr(error))
-        with suppress(RuntimeError):  # nobody waits any more, and the loop is closed
+        with suppress(RuntimeError):  # no one waits any more, and the loop is closed
             loop.call_soon_threadsafe(end, value, failed)
 
     threading.Thread(target=run, daemon=True).start()
     return await ended
 
 
-_CANCELLED = Failure(FailureReason.HTTP_ERROR, "it cancelled itself")
+_CANCELLED = Failure(FailureReason.HTTP_ERROR, "the tool cancelled its own task")
 _REASONS = {
     "input_invalid": FailureReason.INPUT_INVALID,
     "output_invalid": FailureReason.OUTPUT_INVALID,
@@ -238,7 +238,7 @@ def _real_ms() -> float:
     return asyncio.get_running_loop().time() * 1_000
 
 
-def _unfit(ports: Mapping[str, Any]) -> ValidationError:
+def _exhausted(ports: Mapping[str, Any]) -> ValidationError:
     text = _short(canonical_json(dict(ports)).decode())
     return ValidationError(
         "stub_exhausted",

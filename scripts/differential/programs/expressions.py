@@ -32,7 +32,7 @@ class Expressions:
         return f"{prefix}{self._names}"
 
     def expression(self, type_: str, depth: int) -> str:
-        """Return an expression of a type; the depth limits nesting."""
+        """Return an expression of a type. The depth limits nesting."""
         known = [name for name, its in self.scope.items() if its == type_]
         if known and self.chance.random() < (0.5 if depth > 0 else 0.8):
             return self.chance.choice(known)

@@ -12,7 +12,7 @@ Fields = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """A struct type, with its type arguments; `fields` are names and types.
+    """A struct type, with its type arguments. `fields` are names and types.
 
     The field names of a struct that is not `named` are indices: 0, 1 and so on.
     """
@@ -24,7 +24,7 @@ class Struct:
 
 @dataclass(frozen=True, slots=True)
 class Enum:
-    """An enum type; `variants` are names with their named or positional fields."""
+    """An enum type. `variants` are names with their named or positional fields."""
 
     text: str
     variants: tuple[tuple[str, Fields, bool], ...]

@@ -236,7 +236,7 @@ class Statements:
         """Return a change of a part of a variable, through one reference after the other."""
         name = self._chance.choice(self._write.changeable)
         reference = self._write.name("r")
-        type_ = self._write.scope.pop(name)  # nothing else may use it while it is borrowed
+        type_ = self._write.scope.pop(name)  # nothing else may use it until the reference ends
         changed = change_behind(self._write, reference, type_, depth)
         self._write.scope[name] = type_
         return f"{{ let {reference} = &mut {name}; {changed} }};"

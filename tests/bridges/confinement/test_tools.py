@@ -11,6 +11,7 @@ import pytest
 
 CALLING = Path(__file__).with_name("calling.py")
 NOBODY = 65534
+OTHERS = ("sos", "hyperpocket", "unstract", "mcp")
 USERS = [0, NOBODY] if os.getuid() == 0 else [os.getuid()]
 
 
@@ -47,7 +48,13 @@ LEFT_WITHOUT_MOUNTS = {"change_files": ["mode", "time", "owner"]}
 
 
 @pytest.mark.parametrize("user", USERS)
-@pytest.mark.parametrize("system", ["nora", "sos", "hyperpocket", "unstract", "mcp"])
+@pytest.mark.parametrize(
+    "system",
+    [
+        "nora",
+        *(pytest.param(name, marks=pytest.mark.long) for name in OTHERS),
+    ],
+)
 def test_honest_tools_work_and_hostile_tools_fail(system, user, may_mount):
     as_user = list if user == os.getuid() else as_nobody
     if not can_run(as_user):

@@ -199,7 +199,7 @@ async def test_tool_class_with_defaults_is_created_without_arguments(write_modul
 
 
 async def test_tool_class_with_required_arguments_is_refused(write_module, discover_tools):
-    [refusal] = (await discover_tools(write_module(CLASSES))).refused
+    [refusal] = (await discover_tools(write_module(CLASSES))).rejected
     assert refusal.source.endswith("#Needy")
     assert "neither a factory method nor a default for name, description" in refusal.reason
 

@@ -161,7 +161,7 @@ async def test_unconfined_program_has_the_rights_of_its_user(run_python, outside
 
 
 async def test_unconfinable_kernel_runs_nothing(run_python, monkeypatch):
-    monkeypatch.setattr(confine, "is_there", lambda: False)
+    monkeypatch.setattr(confine, "is_supported", lambda: False)
 
     with pytest.raises(UsageError) as caught:
         await run_python("print(1)")

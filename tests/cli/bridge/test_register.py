@@ -63,6 +63,7 @@ def test_register_locks_nothing_with_yes_when_a_tool_is_not_ready(author, not_re
     assert [tool["registered"] for tool in done["tools"]] == [True]
 
 
+@pytest.mark.long
 def test_register_does_not_warn_when_all_tools_are_ready(author, nora, serve_bridge):
     url, _ = serve_bridge(nora, "--domain", "org.example.ready")
     assert "is not ready" not in author.run("bridge", "register", "--url", url, "--dry-run").stderr
@@ -88,6 +89,7 @@ server.run("stdio")
 """
 
 
+@pytest.mark.long
 def test_register_sets_outcome_size_for_tools_with_images(author, tmp_path, serve_bridge):
     (tmp_path / "server.py").write_text(IMAGES)
     server = {"command": sys.executable, "args": [str(tmp_path / "server.py")]}
@@ -154,6 +156,7 @@ def test_register_starts_no_served_tool(author, serve_many):
     assert starts.read_text() == before
 
 
+@pytest.mark.long
 def test_register_splits_many_tools_into_transactions(author, chain, serve_many):
     chain.fund(author.wallet.signer().address, 150 * 1_000_000_000)
     url, _ = serve_many(130, "org.example.lots")
@@ -168,6 +171,7 @@ def test_register_splits_many_tools_into_transactions(author, chain, serve_many)
     assert again.stderr.count("is already registered") == 130
 
 
+@pytest.mark.long
 def test_register_filters_tools_by_pattern(author, serve_many):
     url, _ = serve_many(12, "org.example.some")
     some = ("--only", "t00*", "--exclude", "*.t003@*", "--exclude", "t004")

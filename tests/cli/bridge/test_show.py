@@ -39,7 +39,7 @@ def test_allow_dangerous_includes_dangerous_tools(home, make_tool):
     assert home.json("bridge", "show", tools, "--allow-dangerous")["refused"] == []
 
 
-def test_no_match_lists_available_tools(home, nora):
+def test_show_lists_available_tools_when_no_tool_matches(home, nora):
     result = home.run("bridge", "show", nora, "--only", "nonsense", "--json")
     assert (result.code, result.error["code"]) == (2, "no_tools")
     assert "local.nora.word_count@1" in result.error["hint"]
@@ -100,8 +100,8 @@ def test_show_leaves_out_refusals_when_only_names_others(home, make_tool):
     tools = make_tool("read_file", "")
     make_tool("run_shell", "")
     shown = home.run("bridge", "show", tools, "--only", "read_*")
-    assert "refused" not in shown.stderr
-    assert "run_shell is refused" in " ".join(home.run("bridge", "show", tools).stderr.split())
+    assert "rejected" not in shown.stderr
+    assert "run_shell is rejected" in " ".join(home.run("bridge", "show", tools).stderr.split())
     alone = home.run("bridge", "show", tools, "--only", "run_*", "--json")
     assert [each["source"] for each in alone.document["refused"]] == [str(tools / "run_shell")]
 
@@ -119,7 +119,7 @@ def test_tool_may_only_access_its_folder(home, make_tool, may_mount):
     }
     shown = home.run("bridge", "show", tools).stdout
     left = "" if may_mount() else ", change modes, owners and times of your files"
-    assert f"may touch  read {tools / 'reader'}{left}\n" in shown
+    assert f"access       read {tools / 'reader'}{left}\n" in shown
 
 
 def test_show_prints_permissions(home, make_tool, tmp_path, may_mount):
@@ -155,7 +155,7 @@ def test_show_marks_unconfined_tool(home, make_tool):
     [tool] = home.json("bridge", "show", tools, "--no-confinement")["tools"]
     assert tool["may_touch"]["confined"] is False
     shown = home.run("bridge", "show", tools, "--no-confinement").stdout
-    assert "may touch  everything that you can access (no sandbox)" in shown
+    assert "access       everything that you can access (no sandbox)" in shown
 
 
 def test_folder_with_keys_is_rejected(home, make_tool):
@@ -166,7 +166,7 @@ def test_folder_with_keys_is_rejected(home, make_tool):
 
 
 def test_tools_are_refused_without_sandbox_support(home, make_tool, monkeypatch):
-    monkeypatch.setattr(confine, "is_there", lambda: False)
+    monkeypatch.setattr(confine, "is_supported", lambda: False)
     tools = make_tool("reader", "def run(params): return 'yes'")
     assert home.fails("bridge", "show", tools) == (2, "confinement_unavailable")
     assert home.json("bridge", "show", tools, "--no-confinement")["refused"] == []

@@ -89,7 +89,7 @@ def test_duplicate_single_option_is_rejected(user, option):
     assert "at most one value" in result.stderr
 
 
-def test_all_exports_active_tools(user):
+def test_all_option_exports_active_tools(user):
     exported = user.json("export", "--format", "mcp", "--all")
     assert fqns(exported) == [ADD, "xyz.test.text.cut@1"]
 
@@ -140,22 +140,22 @@ def test_empty_export_warns(user):
 
 
 @pytest.fixture
-def offline(home, meta_file):
+def export_from_file(home, meta_file):
     """Exports from a file of definitions."""
     path = meta_file([*OFF_CHAIN, ON_CHAIN])
     return lambda *arguments: home.run("export", "--from-meta", path, *arguments)
 
 
 @pytest.mark.parametrize("system", FORMATS)
-def test_every_format_prints_json(offline, system):
-    result = offline("--format", system)
+def test_export_prints_json_in_every_format(export_from_file, system):
+    result = export_from_file("--format", system)
     assert result.code == 0
     assert isinstance(result.document, list | dict)
 
 
 @pytest.mark.parametrize("system", ["openapi", "unstract"])
-def test_on_chain_tools_are_skipped_for_http_formats(offline, system):
-    result = offline("--format", system, "--names", ON_CHAIN["fqn"])
+def test_on_chain_tools_are_skipped_for_http_formats(export_from_file, system):
+    result = export_from_file("--format", system, "--names", ON_CHAIN["fqn"])
     assert (result.code, result.document) == (0, {})
     assert "xyz.test.move.add@1 is skipped" in result.stderr
 
@@ -166,14 +166,14 @@ def test_definitions_are_read_from_stdin(home):
     assert fqns(result.document) == [ADD]
 
 
-def test_file_definitions_are_selected_by_fqn(offline):
-    assert fqns(offline("--format", "mcp", ADD).document) == [ADD]
-    result = offline("--format", "mcp", "xyz.test.no.add@1", "--json")
+def test_file_definitions_are_selected_by_fqn(export_from_file):
+    assert fqns(export_from_file("--format", "mcp", ADD).document) == [ADD]
+    result = export_from_file("--format", "mcp", "xyz.test.no.add@1", "--json")
     assert (result.code, result.error["code"]) == (3, "tool_unknown")
 
 
-def test_names_option_prints_mapping(offline):
-    assert offline("--format", "openai", ADD, "--names").document == {
+def test_names_option_prints_mapping(export_from_file):
+    assert export_from_file("--format", "openai", ADD, "--names").document == {
         NAME: {
             "fqn": ADD,
             "type": "offchain",
@@ -184,8 +184,8 @@ def test_names_option_prints_mapping(offline):
     }
 
 
-def test_strict_option_uses_strict_schemas(offline):
-    [tool] = offline("--format", "openai-responses", "--strict", ADD).document
+def test_strict_option_uses_strict_schemas(export_from_file):
+    [tool] = export_from_file("--format", "openai-responses", "--strict", ADD).document
     assert tool["strict"] is True
     assert tool["parameters"]["required"] == ["a"]
 
@@ -197,15 +197,15 @@ def test_non_strict_schema_warns_with_reason(home, meta_file):
     assert f"{ADD} cannot be strict: /properties/a" in result.stderr
 
 
-def test_out_option_writes_file(offline, tmp_path):
-    result = offline("--format", "openai", "--output", tmp_path / "tools.json", ADD)
+def test_out_option_writes_file(export_from_file, tmp_path):
+    result = export_from_file("--format", "openai", "--output", tmp_path / "tools.json", ADD)
     assert (result.code, result.stdout) == (0, "")
     [tool] = json.loads((tmp_path / "tools.json").read_text())
     assert tool["function"]["name"] == NAME
 
 
-def test_unstract_export_writes_folders(offline, tmp_path):
-    result = offline("--format", "unstract", "--output", tmp_path / "tools", "--json")
+def test_unstract_export_writes_folders(export_from_file, tmp_path):
+    result = export_from_file("--format", "unstract", "--output", tmp_path / "tools", "--json")
     assert result.code == 0, result.stderr
     assert result.document[ADD] == str(tmp_path / "tools" / NAME)
     assert sorted(folder.name for folder in (tmp_path / "tools").iterdir()) == [
@@ -226,6 +226,6 @@ def test_unstract_export_writes_folders(offline, tmp_path):
         (("--format", "toml"), "usage"),
     ],
 )
-def test_incompatible_options_are_rejected(offline, arguments, code):
-    result = offline(*arguments, "--json")
+def test_incompatible_options_are_rejected(export_from_file, arguments, code):
+    result = export_from_file(*arguments, "--json")
     assert (result.code, result.error["code"]) == (2, code)

@@ -53,9 +53,9 @@ def test_ctrl_c_before_start_prints_no_warning(home, monkeypatch):
 
 def test_terminable_changes_nothing_outside_the_main_thread():
     with ThreadPoolExecutor(1) as threads:
-        assert threads.submit(_entered).result()
+        assert threads.submit(_enter_terminable).result()
 
 
-def _entered():
+def _enter_terminable():
     with terminable():
         return True

@@ -277,7 +277,7 @@ def test_leader_runs_with_several_workers(author, chain, leader):
 
 
 @pytest.fixture
-async def away(author, chain):
+async def unreachable_node(author, chain):
     """A way to the node on which the author depends, that is closed."""
     async with Proxy(int(chain.url.rpartition(":")[2])).running() as proxy:
         settings = author.settings
@@ -287,7 +287,9 @@ async def away(author, chain):
         yield proxy
 
 
-async def test_daemon_is_not_ready_while_node_is_unreachable(author, leader, away, free_tcp_port):
+async def test_daemon_is_not_ready_while_node_is_unreachable(
+    author, leader, unreachable_node, free_tcp_port
+):
     health = f"http://127.0.0.1:{free_tcp_port}"
     port = str(free_tcp_port)
     daemon = author.daemon("not_ready", "leader", "run", "--json", "--health-port", port)
@@ -297,7 +299,7 @@ async def test_daemon_is_not_ready_while_node_is_unreachable(author, leader, awa
         response = await client.get(f"{health}/readyz")
     assert response.status_code == 503
     assert "does not respond" in response.json()["problems"]["node"]
-    await away.mend()
+    await unreachable_node.mend()
     await anyio.to_thread.run_sync(line_with, "works", daemon.process.stderr)
     ended = await anyio.to_thread.run_sync(daemon.end)
     assert ended.code == 0
@@ -307,7 +309,7 @@ def line_with(word, stream):
     return next(line for line in stream if word in line)
 
 
-async def test_ctrl_c_stops_daemon_waiting_for_node(author, leader, away):
+async def test_ctrl_c_stops_daemon_waiting_for_node(author, leader, unreachable_node):
     ended = author.daemon("not_ready", "leader", "run", "--json").end(signal.SIGINT)
     assert ended.code == 130
     assert "Traceback" not in ended.stderr

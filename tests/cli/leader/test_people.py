@@ -42,7 +42,7 @@ def test_register_with_workers(author):
     assert status(author)["workers"] == [str(account.address)]
 
 
-def test_only_owner_changes_workers_and_keys(author, stranger, leader, key):
+def test_owner_alone_changes_workers_and_keys(author, stranger, leader, key):
     worker = stranger.wallet.signer().address
     author.json("leader", "worker", "add", worker, "--yes")
     for verb in (("worker", "add", f"0x{0xABC:064x}"), ("key", "add", key), ("deactivate",)):
@@ -93,15 +93,15 @@ def test_offer_can_be_cancelled(author, stranger, leader):
     assert stranger.fails("leader", "accept", "--leader", leader, "--yes") == (8, "not_offered")
 
 
-def test_list_shows_all_and_accepted_leaders(stranger, leader, registered, carrier):
+def test_list_shows_all_and_accepted_leaders(stranger, leader, registered_fqn, operator_leader):
     rows = {row["leader"]: row for row in stranger.json("leader", "list")}
-    assert rows.keys() >= {leader, carrier}
+    assert rows.keys() >= {leader, operator_leader}
     mine = rows[leader]
     assert (mine["name"], mine["state"]) == ("mine", "active")
     assert (mine["settled"], mine["failed"], mine["missed"]) == (0, 0, 0)
     assert mine["latency_ms"] is None
-    accepted = stranger.json("leader", "list", "--tool", registered)
-    assert [row["leader"] for row in accepted] == [carrier]
+    accepted = stranger.json("leader", "list", "--tool", registered_fqn)
+    assert [row["leader"] for row in accepted] == [operator_leader]
 
 
 def test_status_shows_only_own_leaders(author, stranger, leader):

@@ -23,7 +23,7 @@ def test_start_and_stop_say_that_the_chain_is_in_memory(home, tmp_path):
     assert keep not in home.run("localnet", "stop", *network).stderr
 
 
-def test_the_faucet_of_a_localnet_that_is_not_running_names_how_to_start_it(home):
+def test_faucet_hints_at_localnet_start_when_no_localnet_runs(home):
     home.json("wallet", "new", "author")
     error = home.run("localnet", "faucet", "--json", NEXUS_TOOLS_LOCALNET_PORT="1").error
     assert error["code"] == "faucet_failed"

@@ -19,14 +19,14 @@ from nexus_tools.sui.types.type_tag import TYPE_TAG, Primitive
 
 
 @pytest.fixture
-def detached(home):
+def localnet_home(home):
     """A localnet in the background: its user."""
-    home.pid = starts(home, "--port", "0")["pid"]
+    home.pid = start_localnet(home, "--port", "0")["pid"]
     yield home
     home.run("localnet", "stop")
 
 
-def starts(home, *options, **environment):
+def start_localnet(home, *options, **environment):
     result = home.spawn("localnet", "start", "--detach", "--json", *options, **environment)
     assert result.code == 0, result.stderr
     return result.document
@@ -43,88 +43,91 @@ def process_end(pid):
         os.close(descriptor)
 
 
-def test_detached_localnet_is_found_by_commands(detached):
-    status = detached.json("localnet", "status")
-    assert status["pid"] == detached.pid
-    network = detached.json("network", "show")
+def test_detached_localnet_is_found_by_commands(localnet_home):
+    status = localnet_home.json("localnet", "status")
+    assert status["pid"] == localnet_home.pid
+    network = localnet_home.json("network", "show")
     assert (network["url"], network["chain_id"]) == (status["url"], status["chain_id"])
 
 
-def test_second_default_localnet_is_rejected(detached):
-    again = detached.spawn("localnet", "start", "--port", "0", "--detach", "--json")
+def test_second_default_localnet_is_rejected(localnet_home):
+    again = localnet_home.spawn("localnet", "start", "--port", "0", "--detach", "--json")
     assert (again.code, again.error["code"]) == (4, "localnet_running")
-    assert detached.json("localnet", "status")["pid"] == detached.pid
+    assert localnet_home.json("localnet", "status")["pid"] == localnet_home.pid
 
 
-def test_stop_waits_until_the_localnet_has_ended(detached):
-    with process_end(detached.pid):
-        detached.json("localnet", "stop")
-    assert detached.fails("localnet", "status") == (3, "localnet_not_running")
-    assert detached.fails("localnet", "stop") == (3, "localnet_not_running")
+def test_stop_waits_until_the_localnet_has_ended(localnet_home):
+    with process_end(localnet_home.pid):
+        localnet_home.json("localnet", "stop")
+    assert localnet_home.fails("localnet", "status") == (3, "localnet_not_running")
+    assert localnet_home.fails("localnet", "stop") == (3, "localnet_not_running")
     # Somebody else may listen where a localnet is expected.
-    assert detached.fails("network", "show", NEXUS_TOOLS_LOCALNET_PORT="1")[0] == 6
+    assert localnet_home.fails("network", "show", NEXUS_TOOLS_LOCALNET_PORT="1")[0] == 6
 
 
-def test_faucet_sends_exact_amount(detached):
-    address = detached.json("wallet", "new", "author")["address"]
-    given = detached.json("localnet", "faucet", "--amount", "100.25")
+def test_faucet_sends_exact_amount(localnet_home):
+    address = localnet_home.json("wallet", "new", "author")["address"]
+    given = localnet_home.json("localnet", "faucet", "--amount", "100.25")
     assert (given["address"], given["amount_mist"]) == (address, 100_250_000_000)
-    assert detached.json("wallet", "show")["balance_mist"] == 100_250_000_000
+    assert localnet_home.json("wallet", "show")["balance_mist"] == 100_250_000_000
 
 
-def test_faucet_sends_default_amount_to_address(detached):
-    given = detached.json("localnet", "faucet", f"0x{7:064x}")
+def test_faucet_sends_default_amount_to_address(localnet_home):
+    given = localnet_home.json("localnet", "faucet", f"0x{7:064x}")
     assert (given["address"], given["amount_mist"]) == (f"0x{'7':0>64}", 1_000_000_000_000)
     assert len(given["digests"]) == 1
-    assert detached.fails("localnet", "faucet", "0xnothing")[0] == 7
+    assert localnet_home.fails("localnet", "faucet", "0xnothing")[0] == 7
 
 
-def test_address_keeps_leading_zeros(detached):
+def test_address_keeps_leading_zeros(localnet_home):
     address = "0x0" + 63 * "7"
-    assert f" SUI sent to {address}\n" in detached.run("localnet", "faucet", address).stderr
+    assert f" SUI sent to {address}\n" in localnet_home.run("localnet", "faucet", address).stderr
 
 
-def test_faucet_accepts_alias(detached):
-    account, _ = detached.wallet.new("leader")
-    given = detached.json("localnet", "faucet", "leader")
+def test_faucet_accepts_alias(localnet_home):
+    account, _ = localnet_home.wallet.new("leader")
+    given = localnet_home.json("localnet", "faucet", "leader")
     assert given["address"] == str(account.address)
-    assert detached.fails("localnet", "faucet", "nobody") == (3, "account_unknown")
+    assert localnet_home.fails("localnet", "faucet", "nobody") == (3, "account_unknown")
 
 
 @pytest.mark.parametrize("amount", ["0", "1000001"])
-def test_faucet_rejects_invalid_amount(detached, amount):
-    result = detached.run("localnet", "faucet", f"0x{7:064x}", "--amount", amount, "--json")
+def test_faucet_rejects_invalid_amount(localnet_home, amount):
+    result = localnet_home.run("localnet", "faucet", f"0x{7:064x}", "--amount", amount, "--json")
     assert (result.code, result.error["code"]) == (6, "faucet_failed")
     assert "amount_mist must be an integer from 1 to" in result.error["message"]
 
 
-def test_advance_clock_moves_time(detached):
-    before = detached.json("localnet", "status")["time_ms"]
-    moved = detached.json("localnet", "advance-clock", "7d")
+def test_advance_clock_moves_time(localnet_home):
+    before = localnet_home.json("localnet", "status")["time_ms"]
+    moved = localnet_home.json("localnet", "advance-clock", "7d")
     assert moved["time_ms"] >= before + 604_800_000
-    assert detached.json("localnet", "status")["time_ms"] >= moved["time_ms"]
+    assert localnet_home.json("localnet", "status")["time_ms"] >= moved["time_ms"]
 
 
-def test_advance_epoch_starts_next_epoch(detached):
-    before = detached.json("localnet", "advance-epoch")["epoch"]
-    after = detached.json("localnet", "advance-epoch")
+def test_advance_epoch_starts_next_epoch(localnet_home):
+    before = localnet_home.json("localnet", "advance-epoch")["epoch"]
+    after = localnet_home.json("localnet", "advance-epoch")
     assert after["epoch"] == before + 1
-    assert after["timestamp_ms"] <= detached.json("localnet", "status")["time_ms"]
+    assert after["timestamp_ms"] <= localnet_home.json("localnet", "status")["time_ms"]
 
 
-def test_revert_restores_snapshot(detached):
-    detached.json("wallet", "new", "ann")
-    snapshot = detached.json("localnet", "snapshot")["snapshot"]
-    detached.json("localnet", "faucet")
-    assert detached.json("wallet", "show")["balance_mist"] == 1_000 * 10**9
-    assert detached.json("localnet", "revert", snapshot, "--yes") == {"snapshot": snapshot}
-    assert detached.json("wallet", "show")["balance_mist"] == 0
+def test_revert_restores_snapshot(localnet_home):
+    localnet_home.json("wallet", "new", "ann")
+    snapshot = localnet_home.json("localnet", "snapshot")["snapshot"]
+    localnet_home.json("localnet", "faucet")
+    assert localnet_home.json("wallet", "show")["balance_mist"] == 1_000 * 10**9
+    assert localnet_home.json("localnet", "revert", snapshot, "--yes") == {"snapshot": snapshot}
+    assert localnet_home.json("wallet", "show")["balance_mist"] == 0
 
 
-def test_invalid_snapshot_is_rejected(detached):
-    assert detached.fails("localnet", "revert", "yesterday", "--yes") == (2, "snapshot_invalid")
+def test_invalid_snapshot_is_rejected(localnet_home):
+    assert localnet_home.fails("localnet", "revert", "yesterday", "--yes") == (
+        2,
+        "snapshot_invalid",
+    )
     strange = f"0-{'1' * 32}"
-    assert detached.fails("localnet", "revert", strange, "--yes") == (4, "snapshot_not_found")
+    assert localnet_home.fails("localnet", "revert", strange, "--yes") == (4, "snapshot_not_found")
 
 
 def test_advance_clock_needs_localnet(home):
@@ -140,13 +143,13 @@ def test_advance_clock_needs_localnet(home):
     assert home.fails("localnet", "advance-clock", "1s") == (6, "node_unreachable")
 
 
-def test_stale_file_of_killed_localnet_is_ignored(detached):
-    with process_end(detached.pid):
-        os.kill(detached.pid, signal.SIGKILL)
-    trace = detached.data / "localnet.json"
-    assert json.loads(trace.read_text())["pid"] == detached.pid
-    assert detached.fails("localnet", "status") == (3, "localnet_not_running")
-    assert detached.json("network", "list")[0]["url"] == "http://127.0.0.1:9000"
+def test_stale_file_of_killed_localnet_is_ignored(localnet_home):
+    with process_end(localnet_home.pid):
+        os.kill(localnet_home.pid, signal.SIGKILL)
+    trace = localnet_home.data / "localnet.json"
+    assert json.loads(trace.read_text())["pid"] == localnet_home.pid
+    assert localnet_home.fails("localnet", "status") == (3, "localnet_not_running")
+    assert localnet_home.json("network", "list")[0]["url"] == "http://127.0.0.1:9000"
 
 
 def test_stale_file_with_reused_pid_is_ignored(home):
@@ -158,14 +161,14 @@ def test_stale_file_with_reused_pid_is_ignored(home):
 
 def test_state_survives_restart_and_kill(home, tmp_path):
     state = tmp_path / "state"
-    first = starts(home, "--port", "0", "--state", state)
+    first = start_localnet(home, "--port", "0", "--state", state)
     home.json("wallet", "new", "author")
     home.json("localnet", "faucet")
     home.json("package", "publish", "--yes")
     balance = home.json("wallet", "show")["balance_mist"]
     with process_end(first["pid"]):
         os.kill(first["pid"], signal.SIGKILL)
-    second = starts(home, "--port", "0", "--state", state)
+    second = start_localnet(home, "--port", "0", "--state", state)
     assert second["state"] == str(state)
     assert home.json("wallet", "show")["balance_mist"] == balance
     assert home.json("package", "show")["tools"] == 0
@@ -174,13 +177,13 @@ def test_state_survives_restart_and_kill(home, tmp_path):
 
 def test_start_refuses_a_state_that_lost_its_data(home, tmp_path):
     state = tmp_path / "state"
-    with process_end(starts(home, "--port", "0", "--state", state)["pid"]):
+    with process_end(start_localnet(home, "--port", "0", "--state", state)["pid"]):
         home.json("localnet", "stop")
     (state / "ledger.sqlite").write_bytes(b"")
     result = home.spawn("localnet", "start", "--port", "0", "--state", state, "--detach", "--json")
     assert (result.code, result.error["code"]) == (7, "state_incomplete")
-    Path(result.error["hint"].rpartition("delete ")[2].removesuffix(".")).unlink()
-    starts(home, "--port", "0", "--state", state)
+    Path(result.error["hint"].split("`")[1]).unlink()
+    start_localnet(home, "--port", "0", "--state", state)
     home.json("localnet", "stop")
 
 
@@ -197,7 +200,7 @@ def test_start_names_the_extra_when_it_is_not_installed(home, tmp_path):
 @pytest.mark.parametrize("ends", ["killed", "stopped"])
 def test_start_without_state_warns_of_the_chain_that_was_kept(home, tmp_path, ends):
     state = tmp_path / "the state"
-    first = starts(home, "--port", "0", "--state", state)
+    first = start_localnet(home, "--port", "0", "--state", state)
     with process_end(first["pid"]):
         if ends == "killed":
             os.kill(first["pid"], signal.SIGKILL)
@@ -212,31 +215,31 @@ def test_start_without_state_warns_of_the_chain_that_was_kept(home, tmp_path, en
     home.json("localnet", "stop")
 
 
-def test_second_localnet_runs_beside_the_first_under_its_name(detached):
-    starts(detached, "--name", "second", NEXUS_TOOLS_LOCALNET_PORT="1")
+def test_second_localnet_runs_beside_the_first_under_its_name(localnet_home):
+    start_localnet(localnet_home, "--name", "second", NEXUS_TOOLS_LOCALNET_PORT="1")
     first, second = (
-        detached.json("localnet", "status", "-n", name) for name in ("localnet", "second")
+        localnet_home.json("localnet", "status", "-n", name) for name in ("localnet", "second")
     )
     assert first["url"] != second["url"]
     assert first["chain_id"] != second["chain_id"]
-    networks = {each["name"]: each["url"] for each in detached.json("network", "list")}
+    networks = {each["name"]: each["url"] for each in localnet_home.json("network", "list")}
     assert networks["second"] == second["url"]
-    detached.json("wallet", "new", "author")
-    detached.json("localnet", "faucet", "-n", "second")
-    assert detached.json("wallet", "show")["balance_mist"] == 0
-    assert detached.json("wallet", "show", "-n", "second")["balance_mist"] > 0
-    before = detached.json("localnet", "advance-epoch", "-n", "second")["epoch"]
-    assert detached.json("localnet", "advance-epoch")["epoch"] == before
-    detached.json("network", "use", "second")
-    assert detached.json("localnet", "status")["name"] == "second"
+    localnet_home.json("wallet", "new", "author")
+    localnet_home.json("localnet", "faucet", "-n", "second")
+    assert localnet_home.json("wallet", "show")["balance_mist"] == 0
+    assert localnet_home.json("wallet", "show", "-n", "second")["balance_mist"] > 0
+    before = localnet_home.json("localnet", "advance-epoch", "-n", "second")["epoch"]
+    assert localnet_home.json("localnet", "advance-epoch")["epoch"] == before
+    localnet_home.json("network", "use", "second")
+    assert localnet_home.json("localnet", "status")["name"] == "second"
     with process_end(second["pid"]):
-        detached.json("localnet", "stop")
-    assert detached.fails("localnet", "status") == (3, "localnet_not_running")
-    unknown = detached.run("wallet", "show", "--json")
+        localnet_home.json("localnet", "stop")
+    assert localnet_home.fails("localnet", "status") == (3, "localnet_not_running")
+    unknown = localnet_home.run("wallet", "show", "--json")
     assert (unknown.code, unknown.error["code"]) == (3, "network_unknown")
     assert "localnet start --detach --name second" in unknown.error["hint"]
-    detached.json("network", "use", "localnet")
-    assert detached.json("localnet", "status")["pid"] == first["pid"]
+    localnet_home.json("network", "use", "localnet")
+    assert localnet_home.json("localnet", "status")["pid"] == first["pid"]
 
 
 @pytest.mark.parametrize("name", ["", "Two", "../up", "testnet", "own"])
@@ -247,7 +250,7 @@ def test_start_refuses_a_name_that_is_not_free(home, name):
 
 def test_reset_starts_new_chain_at_same_port(home, tmp_path):
     state = tmp_path / "state"
-    started = starts(home, "--port", "0", "--state", state)
+    started = start_localnet(home, "--port", "0", "--state", state)
     (state / "mine.txt").write_text("not the localnet's")
     chain = home.json("localnet", "status")["chain_id"]
     home.json("wallet", "new", "author")
@@ -262,7 +265,7 @@ def test_reset_starts_new_chain_at_same_port(home, tmp_path):
     home.json("localnet", "stop")
 
 
-def drawn(home):
+def random_bytes(home):
     """The random bytes of a first transaction that takes them: what `0x8` holds then."""
     home.json("localnet", "faucet")
     builder = TransactionBuilder()
@@ -295,25 +298,25 @@ def ann(home):
 
 
 def test_seed_makes_random_bytes_reproducible(ann):
-    started = starts(ann, "--port", "0", "--randomness-seed", "-dice")
+    started = start_localnet(ann, "--port", "0", "--randomness-seed", "-dice")
     assert started["randomness_seed"] == "-dice"
-    first = drawn(ann)
+    first = random_bytes(ann)
     again = ann.spawn("localnet", "reset", "--yes", "--json").document
     assert again["randomness_seed"] == "-dice"
-    assert drawn(ann) == first
+    assert random_bytes(ann) == first
 
 
 def test_random_bytes_differ_without_seed(ann):
-    assert starts(ann, "--port", "0")["randomness_seed"] is None
-    first = drawn(ann)
+    assert start_localnet(ann, "--port", "0")["randomness_seed"] is None
+    first = random_bytes(ann)
     ann.spawn("localnet", "reset", "--yes", "--json")
-    assert drawn(ann) != first
+    assert random_bytes(ann) != first
 
 
-def test_reset_asks_for_confirmation(detached):
-    result = detached.run("localnet", "reset", "--json")
+def test_reset_asks_for_confirmation(localnet_home):
+    result = localnet_home.run("localnet", "reset", "--json")
     assert result.code == 2
-    assert detached.json("localnet", "status")["pid"] == detached.pid
+    assert localnet_home.json("localnet", "status")["pid"] == localnet_home.pid
 
 
 @pytest.mark.parametrize("options", [[], ["--detach"]])
@@ -351,7 +354,7 @@ def test_start_uses_protocol_version_and_framework(ann, tmp_path):
     folder = tmp_path / "framework"
     write_release(embedded_release(), folder)
     options = ("--protocol-version", "139", "--framework-from", folder)
-    started = starts(ann, "--port", "0", *options)
+    started = start_localnet(ann, "--port", "0", *options)
     again = ann.spawn("localnet", "reset", "--yes", "--json").document
     for document in (started, ann.json("localnet", "status"), again):
         assert document["protocol_version"] == 139

@@ -67,7 +67,7 @@ def command(kind, **fields):
     return call("", index=0, package=None) | {"kind": kind} | fields
 
 
-def test_a_call_is_shown_with_values_gas_and_events():
+def test_trace_shows_call_with_values_gas_and_events():
     check = call("check", arguments=[{"type": "u64", "value": "5"}], gas={"total": 7, "own": 7})
     event = {"kind": "event", "type": f"{OURS}::counter::Increased", "value": "Increased {by: 5}"}
     counter = {"type": f"&mut {COUNTER}", "value": "Counter {value: 0}"}
@@ -89,7 +89,7 @@ def test_a_call_is_shown_with_values_gas_and_events():
     ]
 
 
-def test_a_failed_call_says_why():
+def test_trace_shows_why_a_call_failed():
     check = call("check", status="failed")
     tree = command_tree(
         command("MoveCall", package=OURS, function="check", status="unwound", steps=[check]),
@@ -101,7 +101,7 @@ def test_a_failed_call_says_why():
     )
 
 
-def test_a_clever_error_is_told_by_its_constant():
+def test_clever_error_is_shown_with_its_constant():
     clever = {"line": 58, "code": None, "constant": "ENotOdd", "value": "must be odd", "bcs": None}
     assert failure_text(ABORT | {"clever_error": clever}, VIEW) == (
         f"abort ENotOdd (must be odd), line 58 in {SHORT}::counter::check, instruction 8"
@@ -110,7 +110,7 @@ def test_a_clever_error_is_told_by_its_constant():
     assert failure_text(ABORT | {"clever_error": nameless}, VIEW).startswith("abort, line 58 in")
 
 
-def test_other_commands_are_shown_with_arguments_and_results():
+def test_trace_shows_arguments_and_results_of_other_commands():
     source = {"kind": "gas_coin"}
     split = command(
         "SplitCoins",
@@ -130,7 +130,7 @@ def test_other_commands_are_shown_with_arguments_and_results():
     assert lines(command_tree(late, ABORT, VIEW)) == ["0 MergeCoins() not run"]
 
 
-def test_what_strangers_wrote_does_not_control_the_terminal():
+def test_untrusted_values_in_a_trace_cannot_control_the_terminal():
     argument = {"source": {"kind": "input", "index": 0}, "type": "", "value": '"\x1b[31m[red]"'}
     tree = command_tree(command("MakeMoveVec", arguments=[argument]), SUCCESS, VIEW)
     assert lines(tree) == ['0 MakeMoveVec("�[31m[red]")']
@@ -139,7 +139,7 @@ def test_what_strangers_wrote_does_not_control_the_terminal():
 # --- The command
 
 
-def test_a_transaction_is_traced_in_the_terminal(user, chain):
+def test_trace_prints_transaction_in_the_terminal(user, chain):
     executed = chain.fund(Address.of(0xB0B), 5)
     result = user.run("localnet", "trace", executed.digest)
     assert result.code == 0, result.stderr
@@ -163,7 +163,7 @@ def test_json_has_the_whole_trace(user, chain):
     assert trace["commands"][0]["arguments"][1]["value"] == "5"
 
 
-def test_calls_are_shown_as_far_as_they_are_wanted(user, chain):
+def test_framework_and_natives_options_show_more_calls(user, chain):
     chain.advance_clock(1_000)
     digest = chain.call(lambda net: net.node.ledger.latest.transactions[0].digest)
     usual = user.run("localnet", "trace", digest).stdout
@@ -176,7 +176,7 @@ def test_calls_are_shown_as_far_as_they_are_wanted(user, chain):
 
 
 @pytest.fixture
-def unsent(tmp_path):
+def unsent_file(tmp_path):
     """Writes a transaction that pays 5 MIST and then aborts, as people have it: its file."""
     builder = TransactionBuilder()
     split = builder.split_coins(builder.gas, [5])
@@ -189,8 +189,8 @@ def unsent(tmp_path):
     return path
 
 
-def test_a_transaction_that_was_not_sent_is_traced_to_where_it_would_fail(user, unsent):
-    result = user.run("localnet", "trace", "--simulate", unsent)
+def test_simulated_trace_shows_where_an_unsent_transaction_fails(user, unsent_file):
+    result = user.run("localnet", "trace", "--simulate", unsent_file)
     assert result.code == 0, result.stderr
     assert result.stdout.startswith("simulation of transaction ")
     assert "  status      failed in command 2: abort 65536 in 0x1::ascii::char" in result.stdout
@@ -199,21 +199,23 @@ def test_a_transaction_that_was_not_sent_is_traced_to_where_it_would_fail(user, 
     assert "└── 0x1::ascii::char(200)  ✗ abort 65536" in result.stdout
 
 
-def test_a_transaction_on_stdin_is_traced_as_json(user, unsent):
-    result = user.run("localnet", "trace", "--simulate", "-", "--json", stdin=unsent.read_text())
+def test_trace_reads_transaction_from_stdin_and_prints_json(user, unsent_file):
+    result = user.run(
+        "localnet", "trace", "--simulate", "-", "--json", stdin=unsent_file.read_text()
+    )
     trace = result.document
     assert (trace["is_simulated"], trace["status"]["abort_code"]) == (True, "65536")
     assert [each["status"] for each in trace["commands"]] == ["returned", "returned", "unwound"]
 
 
-def test_a_transaction_that_was_executed_is_not_simulated(user, chain, tmp_path):
+def test_simulate_rejects_executed_transaction(user, chain, tmp_path):
     executed = chain.fund(Address.of(0xB0B), 5)
     path = tmp_path / "sent"
     path.write_bytes(b64encode(executed.data_bytes))
     assert user.fails("localnet", "trace", "--simulate", path) == (4, "transaction_executed")
 
 
-def test_a_transaction_that_would_be_refused_is_said_so(user, chain, tmp_path):
+def test_simulate_reports_transaction_that_the_network_rejects(user, chain, tmp_path):
     elsewhere = ValidDuring(None, None, None, None, Digest(b"\1" * 32), 0)
     data = replace(chain.fund(Address.of(0xB0B), 5).data, expiration=elsewhere)
     path = tmp_path / "refused"
@@ -222,7 +224,7 @@ def test_a_transaction_that_would_be_refused_is_said_so(user, chain, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "?", "AAAA", "De88GMSnf9BqundkV9FCYXwPFHG6Weyg3GjBkjWqxtj"])
-def test_what_is_no_transaction_is_said_so(user, tmp_path, text):
+def test_simulate_rejects_invalid_transaction_file(user, tmp_path, text):
     path = tmp_path / "nothing"
     path.write_text(text)
     result = user.run("localnet", "trace", "--simulate", path, "--json")
@@ -231,26 +233,26 @@ def test_what_is_no_transaction_is_said_so(user, tmp_path, text):
     assert "TransactionData" in result.error["hint"]
 
 
-def test_there_is_either_a_digest_or_a_file(user, unsent, tmp_path):
-    both = ("localnet", "trace", "1" * 32, "--simulate", unsent)
+def test_trace_needs_either_a_digest_or_a_file(user, unsent_file, tmp_path):
+    both = ("localnet", "trace", "1" * 32, "--simulate", unsent_file)
     assert user.fails(*both) == (2, "usage")
     assert user.fails("localnet", "trace") == (2, "usage")
     lost = tmp_path / "lost"
     assert user.fails("localnet", "trace", "--simulate", lost) == (2, "output_file_unreadable")
 
 
-def test_an_unknown_transaction_is_said_so(user):
+def test_trace_reports_unknown_transaction(user):
     assert user.fails("localnet", "trace", "1" * 32) == (3, "transaction_not_found")
     assert user.fails("localnet", "trace", "0OIl") == (7, "digest_invalid")
 
 
-def test_a_network_that_does_not_respond_is_said_so(home):
+def test_trace_reports_unreachable_network(home):
     home.configure(network="own", networks={"own": {"url": "http://127.0.0.1:1"}})
     assert home.fails("localnet", "trace", "1" * 32) == (6, "localnet_unreachable")
 
 
 @pytest.mark.parametrize("body", [b'{"error": "nothing here"}', b"[]", b"<p>"])
-async def test_what_is_no_localnet_cannot_trace(home, serve_app, body):
+async def test_trace_fails_when_the_network_is_not_a_localnet(home, serve_app, body):
     async def app(scope, receive, send):
         if scope["type"] == "http":
             await send({"type": "http.response.start", "status": 404, "headers": []})
@@ -262,10 +264,10 @@ async def test_what_is_no_localnet_cannot_trace(home, serve_app, body):
     assert (result.code, result.error["code"]) == (4, "trace_unsupported")
 
 
-def test_a_trace_that_is_not_faithful_is_warned_of(user, chain, capsys):
+def test_trace_warns_when_it_is_unfaithful_or_incomplete(user, chain, capsys):
     executed = chain.fund(Address.of(0xB0B), 5)
     trace = user.json("localnet", "trace", str(executed.digest))
     show_trace(Output(), trace | {"is_faithful": False, "left_out": 3, "commands": []}, VIEW)
     error = capsys.readouterr().err
     assert "its effects differ from those on the chain" in error
-    assert "3 calls exceed the limits of the trace and are left out" in error
+    assert "3 calls exceed the limits of the trace and are omitted" in error

@@ -32,60 +32,60 @@ def framework(name, *steps, **options):
     return call(name, *steps, package=FRAMEWORK, **options)
 
 
-def shown(parent, view, level=1):
+def visible_names(parent, view, level=1):
     """The names of what is shown, as nested lists."""
     found = []
     for step in view.steps(parent, level):
-        inner = shown(step, view, level + 1) if step["kind"] == "call" else []
+        inner = visible_names(step, view, level + 1) if step["kind"] == "call" else []
         found.append([step["function"], *inner])
     return found
 
 
-def test_everything_is_shown_in_its_order():
+def test_trace_tree_keeps_the_order_of_calls_and_events():
     trace = command(call("a", call("b"), event("e"), call("c")), call("d"))
-    assert shown(trace, ALL) == [["a", ["b"], ["e"], ["c"]], ["d"]]
+    assert visible_names(trace, ALL) == [["a", ["b"], ["e"], ["c"]], ["d"]]
     assert ALL.hidden(trace, 1) == 0
 
 
 def test_calls_below_the_depth_are_counted():
     trace = command(call("a", call("b", call("c")), call("d")))
-    assert shown(trace, TraceView(depth=1)) == [["a"]]
+    assert visible_names(trace, TraceView(depth=1)) == [["a"]]
     assert TraceView(depth=1).hidden(trace["steps"][0], 2) == 3
-    assert shown(trace, TraceView(depth=2)) == [["a", ["b"], ["d"]]]
+    assert visible_names(trace, TraceView(depth=2)) == [["a", ["b"], ["d"]]]
 
 
 def test_events_below_the_depth_are_shown_where_they_were_emitted():
     trace = command(call("a", call("b", event("one"), call("c", event("two"))), event("three")))
-    assert shown(trace, TraceView(depth=1)) == [["a", ["one"], ["two"], ["three"]]]
+    assert visible_names(trace, TraceView(depth=1)) == [["a", ["one"], ["two"], ["three"]]]
 
 
-def test_a_failure_below_the_depth_is_shown():
+def test_failed_call_below_the_depth_is_shown():
     failing = call("b", call("c", status="failed"), call("d"), status="unwound")
     trace = command(call("a", failing, status="unwound"))
-    assert shown(trace, TraceView(depth=1)) == [["a", ["c"]]]
+    assert visible_names(trace, TraceView(depth=1)) == [["a", ["c"]]]
     assert TraceView(depth=1).hidden(trace["steps"][0], 2) == 2  # b and d
 
 
-def test_natives_are_shown_when_they_are_wanted():
+def test_natives_option_shows_native_calls():
     trace = command(call("a", framework("emit", native=True), event("e")))
-    assert shown(trace, TraceView(depth=9)) == [["a", ["e"]]]
-    assert shown(trace, TraceView(depth=9, natives=True)) == [["a", ["emit"], ["e"]]]
+    assert visible_names(trace, TraceView(depth=9)) == [["a", ["e"]]]
+    assert visible_names(trace, TraceView(depth=9, natives=True)) == [["a", ["emit"], ["e"]]]
     assert TraceView(depth=9).hidden(trace["steps"][0], 2) == 0
 
 
-def test_a_native_that_failed_is_shown():
+def test_failed_native_is_shown():
     native = framework("borrow", native=True, status="failed")
-    assert shown(command(call("a", native, status="unwound")), TraceView(depth=9)) == [
+    assert visible_names(command(call("a", native, status="unwound")), TraceView(depth=9)) == [
         ["a", ["borrow"]]
     ]
 
 
-def test_what_the_framework_calls_is_collapsed():
+def test_framework_calls_are_collapsed():
     inner = framework("split", framework("value"), event("e"))
     trace = command(call("a", inner), framework("mint", framework("new")))
-    assert shown(trace, TraceView(depth=9)) == [["a", ["split", ["e"]]], ["mint"]]
+    assert visible_names(trace, TraceView(depth=9)) == [["a", ["split", ["e"]]], ["mint"]]
     assert TraceView(depth=9).hidden(inner, 3) == 1
-    assert shown(trace, TraceView(depth=9, framework=True)) == [
+    assert visible_names(trace, TraceView(depth=9, framework=True)) == [
         ["a", ["split", ["value"], ["e"]]],
         ["mint", ["new"]],
     ]
@@ -110,12 +110,12 @@ def test_addresses_are_shortened(text, short):
     assert TraceView(depth=1).short(text) == short
 
 
-def test_at_full_length_addresses_of_users_stay_whole():
+def test_full_option_keeps_user_addresses_whole():
     view = TraceView(depth=1, full=True)
     assert view.short(f"{OURS} {FRAMEWORK}") == f"{OURS} 0x2"
     assert view.value("x" * 500) == "x" * 500
 
 
-def test_a_long_value_is_cut_to_80_characters():
+def test_long_value_is_cut_to_80_characters():
     assert TraceView(depth=1).value("x" * 80) == "x" * 80
     assert TraceView(depth=1).value("x" * 81) == "x" * 79 + "…"

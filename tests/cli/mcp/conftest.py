@@ -78,23 +78,23 @@ DOCUMENTS = {
 
 
 @pytest.fixture(scope="module")
-def running(operator):
+def running_leader(operator):
     """The operator's Leader, which runs as long as the module lasts."""
     return operator.daemon("works", "leader", "run", "--allow-loopback")
 
 
 @pytest.fixture(scope="module")
-def seller(chain, publisher, new_home, served, carrier):
+def seller(chain, publisher, new_home, tool_server_url, operator_leader):
     """Who owns the tools of the examples, at 0.01 SUI each."""
     user = new_home("seller", publisher)
     chain.fund(user.wallet.signer().address, 20 * MIST_PER_SUI)
-    terms = ("--price", "0.01", "--leader", carrier)
-    user.json("tool", "register", "--url", served, "--all", *terms, "--yes")
+    terms = ("--price", "0.01", "--leader", operator_leader)
+    user.json("tool", "register", "--url", tool_server_url, "--all", *terms, "--yes")
     return user
 
 
 @pytest.fixture(scope="module")
-def published(seller, tmp_path_factory):
+def published_workflows(seller, tmp_path_factory):
     """The workflows, of which the seller is the publisher."""
     folder = tmp_path_factory.mktemp("workflows")
     for name, document in DOCUMENTS.items():
@@ -105,7 +105,7 @@ def published(seller, tmp_path_factory):
 
 
 @pytest.fixture
-async def registry(chain, user, published):
+async def registry(chain, user, published_workflows):
     """The registry, where the user signs."""
     deployment = Deployment.parse(user.settings["deployments"]["test"])
     network = Network("test", chain.url, chain.url)

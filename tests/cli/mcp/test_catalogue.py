@@ -10,8 +10,8 @@ from anyio import to_thread
 from nexus_tools.cli.framework import Output
 from nexus_tools.contracts import Deployment, ToolState
 from nexus_tools.errors import UnreachableError, ValidationError, WrongStateError
-from nexus_tools.leader import InterfaceCache
 from nexus_tools.mcp_server import Budget, ListedPrices, OnChainCalls, RegistryCatalogue, ToolOffers
+from nexus_tools.mcp_server.catalogue.checked_schemas import CheckedSchemas
 from nexus_tools.registry import Invocations, Registration, ToolFilter, ToolRegistry
 from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.network import Network
@@ -46,7 +46,7 @@ def definition(fqn):
 
 
 @asynccontextmanager
-async def opened(chain, seller):
+async def open_registry(chain, seller):
     """A registry with the tools, registered once."""
     deployment = Deployment.parse(seller.settings["deployments"]["test"])
     network = Network("test", chain.url, chain.url)
@@ -58,7 +58,7 @@ async def opened(chain, seller):
 
 @pytest.fixture
 async def registry(chain, seller):
-    async with opened(chain, seller) as registry:
+    async with open_registry(chain, seller) as registry:
         yield registry
 
 
@@ -87,12 +87,12 @@ async def test_pages_follow_the_order_of_registration(registry):
     assert await pages(catalogue(registry), 6) == [[*NAMES, CUT]]
 
 
-async def test_tools_that_do_not_pass_take_no_place_on_a_page(registry):
+async def test_filtered_tools_take_no_space_on_a_page(registry):
     filtered = catalogue(registry, ToolFilter(state=ToolState.ACTIVE, search="other"))
     assert await pages(filtered, 1) == [[CUT]]
 
 
-async def test_more_names_than_are_read_at_once_make_no_difference(registry, monkeypatch):
+async def test_catalogue_reads_names_in_several_batches(registry, monkeypatch):
     monkeypatch.setattr("nexus_tools.mcp_server.catalogue.registry_catalogue._NAMES_AT_ONCE", 2)
     assert await pages(catalogue(registry), 3) == [NAMES[:3], [*NAMES[3:], CUT]]
     monkeypatch.setattr("nexus_tools.mcp_server.catalogue.registry_catalogue._NAMES_PER_PAGE", 4)
@@ -102,13 +102,13 @@ async def test_more_names_than_are_read_at_once_make_no_difference(registry, mon
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "-1", "1.0", "9" * 40])
-async def test_a_cursor_of_somewhere_else_is_refused(registry, cursor):
+async def test_catalogue_rejects_foreign_cursor(registry, cursor):
     with pytest.raises(ValidationError) as refused:
         await catalogue(registry).page(cursor, 5)
     assert refused.value.code == "cursor_invalid"
 
 
-async def test_a_tool_that_is_taken_out_of_use_is_neither_found_nor_called(registry):
+async def test_unregistered_tool_is_neither_found_nor_called(registry):
     fqn = ToolFqn.parse("xyz.test.brief.tool@1")
     await registry.register(Registration(definition(str(fqn)), 0))
     offered = catalogue(registry)
@@ -123,22 +123,22 @@ async def test_a_tool_that_is_taken_out_of_use_is_neither_found_nor_called(regis
     assert refused.value.code == "tool_not_active"
 
 
-async def test_a_tool_that_the_filter_does_not_let_pass_is_not_found(registry):
+async def test_filtered_tool_is_not_found(registry):
     others = catalogue(registry, ToolFilter(domains=("xyz.test.other",), state=ToolState.ACTIVE))
     assert await others.find(ToolFqn.parse(NAMES[0])) is None
     assert await others.find(ToolFqn.parse(CUT)) is not None
 
 
-async def test_tools_of_one_owner_are_on_offer(registry, seller):
+async def test_catalogue_offers_tools_of_the_given_owner(registry, seller):
     for owner, found in ((registry.client.address, [CUT]), (Address(bytes(32)), [])):
         only = ToolFilter(owner=owner, domains=("xyz.test.other",), state=ToolState.ACTIVE)
         assert await pages(catalogue(registry, only), 9) == [found]
         assert (await catalogue(registry, only).find(ToolFqn.parse(CUT)) is None) is not bool(found)
 
 
-async def test_dearer_tools_are_neither_listed_nor_found(registry, carrier):
+async def test_dearer_tools_are_neither_listed_nor_found(registry, operator_leader):
     fqn = ToolFqn.parse("xyz.test.dear.tool@1")
-    dear = Registration(definition(str(fqn)), 100, leaders=(Address.parse(carrier),))
+    dear = Registration(definition(str(fqn)), 100, leaders=(Address.parse(operator_leader),))
     await registry.register(dear)
     of_domain = ToolFilter(domains=("xyz.test.dear",), state=ToolState.ACTIVE)
     for bound, found in ((100, [str(fqn)]), (99, [])):
@@ -148,8 +148,8 @@ async def test_dearer_tools_are_neither_listed_nor_found(registry, carrier):
     await registry.unregister(fqn)
 
 
-async def test_a_price_that_rose_since_it_was_listed_is_told_before_it_is_paid(registry, carrier):
-    fqn, leaders = ToolFqn.parse("xyz.test.rising.tool@1"), (Address.parse(carrier),)
+async def test_risen_price_is_reported_before_payment(registry, operator_leader):
+    fqn, leaders = ToolFqn.parse("xyz.test.rising.tool@1"), (Address.parse(operator_leader),)
     await registry.register(Registration(definition(str(fqn)), 100, leaders=leaders))
     of_domain = ToolFilter(domains=("xyz.test.rising",), state=ToolState.ACTIVE)
     paid, free = catalogue(registry, of_domain, ListedPrices()), catalogue(registry, of_domain)
@@ -168,15 +168,15 @@ async def test_a_price_that_rose_since_it_was_listed_is_told_before_it_is_paid(r
 
 
 @pytest.mark.parametrize("error", [KeyError("a"), RecursionError()])
-async def test_a_tool_over_which_the_server_breaks_spoils_no_page(registry, monkeypatch, error):
-    original = InterfaceCache.of
+async def test_page_skips_tool_that_raises_an_unexpected_error(registry, monkeypatch, error):
+    original = CheckedSchemas.parse
 
-    def of(self, found):
-        if found.tool.fqn == NAMES[2]:
+    def parse(self, definition):
+        if definition.fqn == NAMES[2]:
             raise error
-        return original(self, found)
+        return original(self, definition)
 
-    monkeypatch.setattr(InterfaceCache, "of", of)
+    monkeypatch.setattr(CheckedSchemas, "parse", parse)
     with structlog.testing.capture_logs() as logged:
         assert await pages(catalogue(registry), 9) == [[*NAMES[:2], *NAMES[3:], CUT]]
     assert [(each["event"], each["fqn"]) for each in logged] == [
@@ -185,11 +185,21 @@ async def test_a_tool_over_which_the_server_breaks_spoils_no_page(registry, monk
     assert logged[0]["cause"].startswith(type(error).__name__)
 
 
-async def test_that_the_node_is_away_is_no_fault_of_a_tool(registry, monkeypatch):
-    def of(self, found):
+async def test_catalogue_compiles_no_schemas_when_tools_are_listed_again(registry, monkeypatch):
+    offered = catalogue(registry)
+    listed = await pages(offered, 4)
+    with monkeypatch.context() as compiling:
+        compiling.setattr("jsonschema_rs.Draft202012Validator", None)
+        assert await pages(offered, 5) == [[*NAMES], [CUT]]
+        assert (await offered.find(ToolFqn.parse(CUT))).fqn == ToolFqn.parse(CUT)
+    assert [name for page in listed for name in page] == [*NAMES, CUT]
+
+
+async def test_page_raises_when_the_node_is_unreachable(registry, monkeypatch):
+    def parse(self, definition):
         raise UnreachableError("node_unreachable", "away")
 
-    monkeypatch.setattr(InterfaceCache, "of", of)
+    monkeypatch.setattr(CheckedSchemas, "parse", parse)
     with pytest.raises(UnreachableError):
         await catalogue(registry).page(None, 9)
 
@@ -201,7 +211,7 @@ async def quiet(message):
 # --- Invocations that nobody carries
 
 
-async def requested(registry, output, budget):
+async def request_call(registry, output, budget):
     """A call that waits for a leader, and the id of its invocation."""
     calls = OnChainCalls(
         Invocations(registry.client, registry.deployment),
@@ -217,9 +227,9 @@ async def requested(registry, output, budget):
     return calls, running, place
 
 
-async def test_an_invocation_that_stays_open_at_the_end_is_named(registry, capsys):
+async def test_closing_names_the_open_invocation(registry, capsys):
     budget = Budget(10**9)
-    calls, running, place = await requested(registry, Output(), budget)
+    calls, running, place = await request_call(registry, Output(), budget)
     await calls.close()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -227,9 +237,9 @@ async def test_an_invocation_that_stays_open_at_the_end_is_named(registry, capsy
     assert budget.spent_mist > 0
 
 
-async def test_a_call_that_nobody_waits_for_any_more_goes_on(registry, chain):
+async def test_call_continues_when_its_caller_stops_waiting(registry, chain):
     budget = Budget(10**9)
-    calls, running, _ = await requested(registry, Output(quiet=True), budget)
+    calls, running, _ = await request_call(registry, Output(quiet=True), budget)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -238,9 +248,9 @@ async def test_a_call_that_nobody_waits_for_any_more_goes_on(registry, chain):
     await calls.close()
 
 
-async def test_what_no_leader_closed_in_time_costs_its_gas_only(registry, seller):
+async def test_expired_invocation_costs_only_its_gas(registry, seller):
     budget = Budget(10**9)
-    _, running, place = await requested(registry, Output(), budget)
+    _, running, place = await request_call(registry, Output(), budget)
     await to_thread.run_sync(lambda: seller.json("localnet", "advance-clock", "1h"))
     await Invocations(registry.client, registry.deployment).expire(Address.parse(place))
     with pytest.raises(WrongStateError) as expired:

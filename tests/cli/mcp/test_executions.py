@@ -50,7 +50,7 @@ class Asked:
         return Answer("completed", {"funds_mist": offer.funds_mist})
 
 
-async def test_a_workflow_is_on_offer_as_long_as_its_tools_are_active(registry, brief):
+async def test_workflow_is_offered_while_its_tools_are_active(registry, brief):
     found = await brief.find(FLOW)
     assert (await brief.page(None, 9)).definitions == (found,)
     await registry.unregister(ToolFqn.parse(BRIEF))
@@ -61,9 +61,7 @@ async def test_a_workflow_is_on_offer_as_long_as_its_tools_are_active(registry, 
     assert refused.value.code == "workflow_not_offered"
 
 
-async def test_a_workflow_that_takes_more_than_was_listed_is_told_before_it_is_begun(
-    registry, halves, seller
-):
+async def test_risen_workflow_cost_is_reported_before_the_start(registry, halves, seller):
     offers = WorkflowOffers(registry, ToolFilter(search="halves"), WorkflowTerms(4_096, 1_000))
     catalogue = WorkflowCatalogue(offers, Asked())
     [listed] = (await catalogue.page(None, 9)).definitions
@@ -82,7 +80,7 @@ async def test_a_workflow_that_takes_more_than_was_listed_is_told_before_it_is_b
 
 
 @pytest.mark.parametrize("place", ["Workflows.find", "WorkflowDefinition.of"])
-async def test_a_workflow_over_which_the_server_breaks_spoils_no_page(
+async def test_page_skips_workflow_that_raises_an_unexpected_error(
     registry, halves, monkeypatch, place
 ):
     def found(fqn):
@@ -117,7 +115,7 @@ async def quiet(message):
     """Listen to nothing."""
 
 
-async def begun(calls, halves):
+async def start_call(calls, halves):
     """A call that waits for a Leader, and the id of its execution."""
     said = asyncio.Queue()
     running = asyncio.create_task(calls.call(halves, {"dividend": 84}, said.put))
@@ -126,10 +124,10 @@ async def begun(calls, halves):
     return running, place
 
 
-async def test_an_execution_that_goes_on_at_the_end_of_the_server_is_named(calls, halves):
+async def test_closing_names_the_running_execution(calls, halves):
     warned, budget = [], Budget(10**9)
     opened = calls(budget, warned.append)
-    running, place = await begun(opened, halves)
+    running, place = await start_call(opened, halves)
     await opened.close()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -137,9 +135,9 @@ async def test_an_execution_that_goes_on_at_the_end_of_the_server_is_named(calls
     assert budget.spent_mist > halves.funds_mist / 2
 
 
-async def test_a_call_that_nobody_waits_for_any_more_goes_on(calls, halves):
+async def test_call_continues_when_its_caller_stops_waiting(calls, halves):
     opened = calls(Budget(10**9))
-    running, _ = await begun(opened, halves)
+    running, _ = await start_call(opened, halves)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -149,7 +147,7 @@ async def test_a_call_that_nobody_waits_for_any_more_goes_on(calls, halves):
     assert task.done()
 
 
-async def test_a_call_that_is_given_up_before_it_is_paid_costs_nothing(calls, halves):
+async def test_call_cancelled_before_payment_costs_nothing(calls, halves):
     budget = Budget(10**9)
     opened = calls(budget)
     running = asyncio.create_task(opened.call(halves, {"dividend": 84}, quiet))
@@ -161,9 +159,9 @@ async def test_a_call_that_is_given_up_before_it_is_paid_costs_nothing(calls, ha
     assert (task.cancelled(), budget.spent_mist) == (True, 0)
 
 
-async def test_what_one_call_reserves_is_there_for_no_other(calls, halves):
+async def test_reserved_budget_is_unavailable_to_other_calls(calls, halves):
     opened = calls(Budget(int(1.5 * halves.funds_mist)))
-    running, _ = await begun(opened, halves)
+    running, _ = await start_call(opened, halves)
     with pytest.raises(WrongStateError) as refused:
         await opened.call(halves, {"dividend": 84}, quiet)
     assert refused.value.code == "budget_exhausted"
@@ -171,27 +169,29 @@ async def test_what_one_call_reserves_is_there_for_no_other(calls, halves):
     await opened.close()
 
 
-def passing(user, time):
+def advance_clock(user, time):
     """Has some time pass on the chain."""
     return to_thread.run_sync(lambda: user.json("localnet", "advance-clock", time))
 
 
-def at_once(user, time):
+def advance_clock_after_start(user, time):
     """Has it pass as soon as an execution was begun."""
 
     async def hear(message):
         if message.startswith("assigned to"):
-            await passing(user, time)
+            await advance_clock(user, time)
 
     return hear
 
 
-async def test_what_no_leader_carried_in_time_comes_back(calls, halves, user, monkeypatch):
+async def test_funds_of_a_timed_out_execution_are_refunded(calls, halves, user, monkeypatch):
     """The hour of the execution passes as soon as it was begun."""
     monkeypatch.setattr("nexus_tools.mcp_server.calls.executions._GRACE_S", -3_599.9)
     budget = Budget(10**9)
 
-    answer = await calls(budget).call(halves, {"dividend": 84}, at_once(user, "1h"))
+    answer = await calls(budget).call(
+        halves, {"dividend": 84}, advance_clock_after_start(user, "1h")
+    )
     assert answer.variant == "err_timed_out"
     assert answer.ports["outputs"] == {}
     assert budget.spent_mist < 30_000_000 < halves.funds_mist
@@ -222,43 +222,47 @@ def after_stopping(monkeypatch):
     return after_stopping
 
 
-async def test_an_execution_whose_last_run_is_closed_after_its_time_is_followed_on(
+async def test_execution_is_followed_until_a_late_last_run_closes(
     registry, calls, brief_halves, user, operator, after_stopping
 ):
     async def close(execution, expire):
-        await passing(user, "1h")
+        await advance_clock(user, "1h")
         async with SuiClient(registry.client.network, operator.wallet.signer()) as client:
             await expire(Executions(client, registry.deployment), execution)
 
     after_stopping(close)
     wallet, budget = registry.client, Budget(10**9)
     before = await wallet.balance(wallet.address)
-    answer = await calls(budget).call(brief_halves, {"dividend": 84}, at_once(user, "2s"))
+    answer = await calls(budget).call(
+        brief_halves, {"dividend": 84}, advance_clock_after_start(user, "2s")
+    )
     assert answer.variant == "err_timed_out"
     assert budget.spent_mist == before - await wallet.balance(wallet.address)
 
 
-async def test_an_execution_whose_last_run_nobody_closed_is_ended_once_that_expired(
+async def test_execution_ends_when_its_last_run_expires(
     registry, calls, brief_halves, user, after_stopping, monkeypatch
 ):
     monkeypatch.setattr("nexus_tools.mcp_server.calls.executions._CLOSING_S", 0)
 
-    after_stopping(lambda *_: passing(user, "1h"))
+    after_stopping(lambda *_: advance_clock(user, "1h"))
     wallet, budget = registry.client, Budget(10**9)
     before = await wallet.balance(wallet.address)
-    answer = await calls(budget).call(brief_halves, {"dividend": 84}, at_once(user, "2s"))
+    answer = await calls(budget).call(
+        brief_halves, {"dividend": 84}, advance_clock_after_start(user, "2s")
+    )
     assert answer.variant == "err_timed_out"
     # The wallet was paid 1 200 000 MIST for the step, which the budget does not count.
     assert budget.spent_mist == before - await wallet.balance(wallet.address) + 1_200_000
 
 
-async def test_an_execution_that_does_not_end_is_charged_whole(
-    calls, brief_halves, user, monkeypatch
-):
+async def test_unfinished_execution_is_charged_in_full(calls, brief_halves, user, monkeypatch):
     monkeypatch.setattr("nexus_tools.mcp_server.calls.executions._CLOSING_S", 0)
 
     budget = Budget(10**9)
     with pytest.raises(WrongStateError) as unknown:
-        await calls(budget).call(brief_halves, {"dividend": 84}, at_once(user, "2s"))
+        await calls(budget).call(
+            brief_halves, {"dividend": 84}, advance_clock_after_start(user, "2s")
+        )
     assert unknown.value.code == "execution_not_followed"
     assert budget.spent_mist > brief_halves.funds_mist / 2

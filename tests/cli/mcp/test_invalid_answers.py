@@ -19,18 +19,18 @@ BAD = Answer("ok", {"quotient": "forty-two", "remainder": 0})
 
 
 @pytest.fixture
-async def settle(registry, operator, carrier):
+async def settle(registry, operator, operator_leader):
     """Settles an invocation with an answer that the tool never promised."""
     async with SuiClient(registry.client.network, operator.wallet.signer()) as client:
         closing = Invocations(client, registry.deployment)
 
         async def settle(place, answer=BAD):
-            await closing.close(Address.parse(carrier), {place: answer})
+            await closing.close(Address.parse(operator_leader), {place: answer})
 
         yield settle
 
 
-async def test_a_call_ends_with_an_error_and_the_refund_is_counted(registry, settle):
+async def test_invalid_answer_is_an_error_and_its_refund_is_counted(registry, settle):
     invocations, budget = Invocations(registry.client, registry.deployment), Budget(PLENTY)
     calls = OnChainCalls(invocations, budget, print, max_outcome_bytes=4_096)
     before = await registry.client.balance(registry.client.address)
@@ -50,7 +50,7 @@ async def test_a_call_ends_with_an_error_and_the_refund_is_counted(registry, set
     assert (await invocations.get(caught.value.invocation)).is_closed
 
 
-async def test_the_results_of_an_execution_are_refused_and_shown(registry, user, halves, settle):
+async def test_execution_state_reports_invalid_results(registry, user, halves, settle):
     executions = Executions(registry.client, registry.deployment)
     begun = await executions.start(halves.workflow, {"dividend": 84})
     state = await executions.state(begun.execution)
@@ -68,7 +68,7 @@ async def test_the_results_of_an_execution_are_refused_and_shown(registry, user,
     assert shown.document["invalid"][0]["details"]["invocation"] == str(invalid.invocation)
 
 
-async def test_why_names_the_schema_the_port_and_the_rule_that_an_answer_breaks(
+async def test_explain_names_schema_port_and_rule_of_an_invalid_answer(
     registry, user, halves, settle
 ):
     executions = Executions(registry.client, registry.deployment)
@@ -83,4 +83,7 @@ async def test_why_names_the_schema_the_port_and_the_rule_that_an_answer_breaks(
     assert failure["pointer"] == "/ok/quotient"
     assert failure["rule"].endswith("/type")
     shown = user.spawn("tool", "outcome", run.invocation.id, "--explain").stdout
-    assert f"/ok/quotient: {failure['message']}, by {failure['rule']} of the output schema" in shown
+    assert (
+        f"/ok/quotient: {failure['message']}, keyword {failure['rule']} of the output schema"
+        in shown
+    )

@@ -30,7 +30,7 @@ async def quiet(message):
 
 
 @pytest.fixture(params=["workflow", "tool"])
-async def called(request, registry, halves):
+async def call_opener(request, registry, halves):
     """Opens calls within a budget; gives them, and one of them to be awaited.
 
     They name the list of commands that shows what they began.
@@ -54,7 +54,7 @@ async def called(request, registry, halves):
 
 
 @pytest.fixture
-def sent(monkeypatch):
+def send_hooks(monkeypatch):
     """Has something happen around each transaction that is sent, as a test sets it."""
 
     class Sent:
@@ -79,7 +79,7 @@ def sent(monkeypatch):
     return Sent
 
 
-async def lose():
+async def lose_answer():
     raise UnreachableError("node_unreachable", "the answer is lost")
 
 
@@ -87,26 +87,26 @@ async def wealth(registry):
     return await registry.client.balance(registry.client.address)
 
 
-async def test_a_call_whose_answer_is_lost_is_counted_whole(registry, called, sent):
+async def test_call_with_a_lost_answer_is_charged_in_full(registry, call_opener, send_hooks):
     before, warned, budget = await wealth(registry), [], Budget(PLENTY)
-    sent.after = staticmethod(lose)
-    _, one = called(budget, warned.append)
+    send_hooks.after = staticmethod(lose_answer)
+    _, one = call_opener(budget, warned.append)
     with pytest.raises(UnreachableError) as lost:
         await one()
     assert 0 < before - await wealth(registry) <= budget.spent_mist
     digest = lost.value.details["digest"]
     assert warned == [warned[0]]
     assert warned[0].startswith(f"the transaction {digest} may have ")
-    assert called.listed in warned[0]
+    assert call_opener.listed in warned[0]
 
 
-async def test_calls_whose_answers_are_lost_end_with_the_budget(registry, called, sent):
-    sent.after = staticmethod(lose)
+async def test_calls_whose_answers_are_lost_end_with_the_budget(registry, call_opener, send_hooks):
+    send_hooks.after = staticmethod(lose_answer)
     first = Budget(PLENTY)
     with pytest.raises(UnreachableError):
-        await called(first)[1]()
+        await call_opener(first)[1]()
     before, budget = await wealth(registry), Budget(int(2.5 * first.spent_mist))
-    _, one = called(budget)
+    _, one = call_opener(budget)
     for _ in range(2):
         with pytest.raises(UnreachableError):
             await one()
@@ -116,21 +116,23 @@ async def test_calls_whose_answers_are_lost_end_with_the_budget(registry, called
     assert before - await wealth(registry) <= 2.5 * first.spent_mist
 
 
-async def test_the_gas_of_a_call_that_aborted_is_counted(registry, called, sent, operator, carrier):
+async def test_gas_of_an_aborted_call_is_charged(
+    registry, call_opener, send_hooks, operator, operator_leader
+):
     """The leader goes out of service between the simulation and the transaction."""
-    signer, leader = operator.wallet.signer(), Address.parse(carrier)
+    signer, leader = operator.wallet.signer(), Address.parse(operator_leader)
     async with SuiClient(registry.client.network, signer) as client:
         leaders = LeaderRegistry(client, registry.deployment)
 
         async def leave():
-            sent.before = None
+            send_hooks.before = None
             await leaders.deactivate(leader)
 
         before, budget, warned = await wealth(registry), Budget(PLENTY), []
-        sent.before = staticmethod(leave)
+        send_hooks.before = staticmethod(leave)
         try:
             with pytest.raises(NexusError) as aborted:
-                await called(budget, warned.append)[1]()
+                await call_opener(budget, warned.append)[1]()
         finally:
             await leaders.activate(leader)
     lost = before - await wealth(registry)
@@ -138,40 +140,40 @@ async def test_the_gas_of_a_call_that_aborted_is_counted(registry, called, sent,
     assert (budget.spent_mist, aborted.value.details["gas_mist"], warned) == (lost, lost, [])
 
 
-async def test_a_call_that_the_node_refuses_is_counted_whole(registry, called, sent):
+async def test_call_rejected_by_the_node_is_charged_in_full(registry, call_opener, send_hooks):
     """A node may refuse what it has executed."""
 
     async def refuse():
         raise RefusedOnChainError("refused_by_node", "not today")
 
     before, budget, warned = await wealth(registry), Budget(PLENTY), []
-    sent.after = staticmethod(refuse)
-    sent.hidden = True
+    send_hooks.after = staticmethod(refuse)
+    send_hooks.hidden = True
     with pytest.raises(UnreachableError) as refused:
-        await called(budget, warned.append)[1]()
+        await call_opener(budget, warned.append)[1]()
     assert 0 < before - await wealth(registry) <= budget.spent_mist
     assert [refused.value.details["digest"] in each for each in warned] == [True]
 
 
-async def test_a_call_that_the_node_denies_again_and_again_is_paid_once(registry, called, sent):
+async def test_call_denied_repeatedly_is_paid_once(registry, call_opener, send_hooks):
     async def deny():
         stale = "object version is unavailable for consumption"
         raise RefusedOnChainError("refused_by_node", stale, details={"attempts": 2})
 
     first = Budget(PLENTY)
-    sent.after = staticmethod(lose)
+    send_hooks.after = staticmethod(lose_answer)
     with pytest.raises(UnreachableError):
-        await called(first)[1]()
+        await call_opener(first)[1]()
     before, budget, warned = await wealth(registry), Budget(PLENTY), []
-    sent.after = staticmethod(deny)
-    sent.hidden = True
+    send_hooks.after = staticmethod(deny)
+    send_hooks.hidden = True
     with pytest.raises(UnreachableError) as denied:
-        await called(budget, warned.append)[1]()
+        await call_opener(budget, warned.append)[1]()
     assert 0 < before - await wealth(registry) <= budget.spent_mist < 1.5 * first.spent_mist
     assert [denied.value.details["digest"] in each for each in warned] == [True]
 
 
-async def test_what_may_have_begun_at_the_end_of_the_server_is_told(registry, called, sent):
+async def test_closing_reports_a_possibly_executed_transaction(registry, call_opener, send_hooks):
     executed, warned, budget = asyncio.Event(), [], Budget(PLENTY)
 
     async def hang():
@@ -179,26 +181,26 @@ async def test_what_may_have_begun_at_the_end_of_the_server_is_told(registry, ca
         await asyncio.Event().wait()
 
     before = await wealth(registry)
-    sent.after = staticmethod(hang)
-    calls, one = called(budget, warned.append)
+    send_hooks.after = staticmethod(hang)
+    calls, one = call_opener(budget, warned.append)
     running = asyncio.create_task(one())
     await executed.wait()
     await calls.close()
     with pytest.raises(asyncio.CancelledError):
         await running
     assert len(warned) == 1
-    assert called.listed in warned[0]
+    assert call_opener.listed in warned[0]
     assert 0 < before - await wealth(registry) <= budget.spent_mist
 
 
-async def test_what_began_before_its_caller_heard_of_it_is_named(called):
+async def test_closing_names_a_call_whose_caller_was_not_notified(call_opener):
     said, warned = asyncio.Queue(), []
 
     async def hang(message):
         await said.put(message)
         await asyncio.Event().wait()
 
-    calls, one = called(Budget(PLENTY), warned.append, hang)
+    calls, one = call_opener(Budget(PLENTY), warned.append, hang)
     running = asyncio.create_task(one())
     place = (await said.get()).split()[2].rstrip(",")
     await calls.close()

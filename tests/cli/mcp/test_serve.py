@@ -15,6 +15,9 @@ NAP = "xyz_example_time_nap_v1"
 FQNS = ["xyz.example.math.divide@1", "xyz.example.text.count_words@1", "xyz.example.time.nap@1"]
 QUOTIENT = {"ok": {"quotient": 42, "remainder": 0}}
 
+# .ci/run also connects clients of the older generation.
+MODES = ["auto", pytest.param("legacy", marks=pytest.mark.long)]
+
 
 async def balance(user):
     """Read by a command, which has an event loop of its own."""
@@ -31,7 +34,7 @@ def text(result):
 
 
 @asynccontextmanager
-async def forwarding(port, target):
+async def forward_connections(port, target):
     """Forward connections to a port of this machine to the host and port of a URL."""
     parts = urlsplit(target)
     pumps = []
@@ -62,7 +65,7 @@ async def forwarding(port, target):
         await asyncio.gather(*pumps)
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", MODES)
 async def test_serve_starts_without_a_network_and_recovers(on_stdio, user, chain, mode):
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
@@ -75,7 +78,7 @@ async def test_serve_starts_without_a_network_and_recovers(on_stdio, user, chain
         with pytest.raises(MCPError) as refused:
             await client.list_tools()
         failed = await client.call_tool(DIVIDE, inputs)
-        async with forwarding(port, chain.url):
+        async with forward_connections(port, chain.url):
             listed = [tool.name for tool in (await client.list_tools()).tools]
             result = await client.call_tool(DIVIDE, inputs)
     assert refused.value.error.data == {"code": "node_unreachable"}
@@ -96,7 +99,7 @@ def test_serve_warns_of_unreachable_network(home):
     assert "calls fail until the network responds" in " ".join(done.stderr.split())
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", MODES)
 async def test_search_mode_finds_and_calls_tools(on_stdio, mode):
     async with on_stdio("--allow-loopback", "--mode", "search", mode=mode) as client:
         listed = [tool.name for tool in (await client.list_tools()).tools]
@@ -111,12 +114,14 @@ async def test_search_mode_finds_and_calls_tools(on_stdio, mode):
     assert (result.structured_content, result.is_error) == (QUOTIENT, False)
 
 
+@pytest.mark.long
 async def test_serve_filters_tools_by_pattern(on_stdio):
     async with on_stdio("--only", "xyz.example.*", "--exclude", "nap") as client:
         listed = (await client.list_tools()).tools
     assert sorted(tool.title for tool in listed) == FQNS[:2]
 
 
+@pytest.mark.long
 async def test_page_size_limits_tools_per_page(on_stdio):
     async with on_stdio("--page-size", "2", "--domain", "xyz.example") as client:
         first = await client.list_tools()
@@ -124,6 +129,7 @@ async def test_page_size_limits_tools_per_page(on_stdio):
     assert (len(first.tools), len(second.tools)) == (2, 1)
 
 
+@pytest.mark.long
 async def test_paid_tools_show_their_price(on_stdio):
     async with on_stdio("--on-chain", "--budget", "1", "--only", "divide") as client:
         [paid] = [tool for tool in (await client.list_tools()).tools if tool.name == DIVIDE]
@@ -131,7 +137,7 @@ async def test_paid_tools_show_their_price(on_stdio):
     assert paid.meta["nexus/price_mist"] == 10_000_000
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", MODES)
 async def test_registered_tools_are_listed_and_called_directly(on_stdio, mode):
     async with on_stdio("--allow-loopback", "--domain", "xyz.example", mode=mode) as client:
         listed = (await client.list_tools()).tools
@@ -141,6 +147,7 @@ async def test_registered_tools_are_listed_and_called_directly(on_stdio, mode):
     assert json.loads(text(result)) == QUOTIENT
 
 
+@pytest.mark.long
 async def test_error_variant_returns_error_with_ports(on_stdio):
     async with on_stdio("--allow-loopback") as client:
         result = await client.call_tool(DIVIDE, {"dividend": 1, "divisor": 0})
@@ -149,6 +156,7 @@ async def test_error_variant_returns_error_with_ports(on_stdio):
     assert result.structured_content == {"err_division_by_zero": {"reason": reason}}
 
 
+@pytest.mark.long
 async def test_failed_call_returns_reason(on_stdio):
     async with on_stdio("--allow-loopback") as client:
         result = await client.call_tool(NAP, {"ending": "crash", "duration_ms": 0})
@@ -165,14 +173,15 @@ async def test_loopback_tools_need_permission(on_stdio):
 
 
 @pytest.fixture
-def impostor(user, definition, meta_file, served):
+def impostor(user, definition, meta_file, tool_server_url):
     """The name of a tool whose URL is that of another one."""
-    definition |= {"fqn": "xyz.test.impostor.add@1", "url": f"{served}/divide"}
+    definition |= {"fqn": "xyz.test.impostor.add@1", "url": f"{tool_server_url}/divide"}
     path = meta_file(definition)
     user.json("tool", "register", "--from-meta", path, "--skip-validation", "--yes")
     return "xyz_test_impostor_add_v1"
 
 
+@pytest.mark.long
 async def test_url_of_other_tool_is_not_called(on_stdio, impostor):
     async with on_stdio("--allow-loopback") as client:
         result = await client.call_tool(impostor, {"a": 1, "b": 2})
@@ -180,6 +189,7 @@ async def test_url_of_other_tool_is_not_called(on_stdio, impostor):
     assert text(result) == "definition_mismatch: its /meta names another tool"
 
 
+@pytest.mark.long
 async def test_invalid_input_error_names_locations(on_stdio):
     async with on_stdio("--allow-loopback") as client:
         result = await client.call_tool(DIVIDE, {"dividend": "1", "divisor": 1})
@@ -188,6 +198,7 @@ async def test_invalid_input_error_names_locations(on_stdio):
     assert "/dividend" in text(result)
 
 
+@pytest.mark.long
 async def test_serve_filters_tools(on_stdio):
     async with on_stdio("--allow-loopback", "--domain", "xyz.example.math") as client:
         [tool] = (await client.list_tools()).tools
@@ -196,6 +207,7 @@ async def test_serve_filters_tools(on_stdio):
     assert tool.name == "divide_v1"
 
 
+@pytest.mark.long
 async def test_serve_filters_by_owner_and_price(on_stdio, seller):
     owner = str(seller.wallet.signer().address)
     async with on_stdio("--owner", owner, "--max-price", "0.01") as client:
@@ -236,6 +248,7 @@ def test_end_of_stdin_stops_server_during_call(user):
     assert json.loads(result.stdout.splitlines()[0])["result"]["serverInfo"]
 
 
+@pytest.mark.long
 def test_signal_stops_server_during_call(user):
     server = user.daemon("serving", "mcp", "serve", "--allow-loopback")
     server.process.stdin.write(messages(NAPPING))
@@ -244,6 +257,7 @@ def test_signal_stops_server_during_call(user):
     assert server.end(signal.SIGINT).code == 0
 
 
+@pytest.mark.long
 def test_disconnected_client_stops_server(user):
     server = user.daemon("serving", "mcp", "serve")
     server.process.stdout.close()
@@ -258,7 +272,7 @@ def url_of(server):
     return next(word for word in server.line.split() if word.startswith("http")).rstrip(",")
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", MODES)
 async def test_http_clients_can_connect(user, mode):
     server = user.daemon("serving", "mcp", "serve", "--http", "127.0.0.1:0", "--allow-loopback")
     async with Client(url_of(server), mode=mode) as client:
@@ -267,6 +281,7 @@ async def test_http_clients_can_connect(user, mode):
     assert server.end(signal.SIGINT).code == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "status"), [("agents.example.com", 200), ("other", 403)])
 def test_http_rejects_unknown_host_names(user, name, status):
     server = user.daemon(
@@ -278,6 +293,7 @@ def test_http_rejects_unknown_host_names(user, name, status):
     assert httpx.post(url_of(server), headers=headers, json=first).status_code == status
 
 
+@pytest.mark.long
 def test_public_address_warns(user):
     server = user.daemon("anyone", "mcp", "serve", "--http", "0.0.0.0:0")
     assert "anyone who can reach 0.0.0.0 can call these tools" in server.line
@@ -286,7 +302,9 @@ def test_public_address_warns(user):
 # --- On chain
 
 
-async def test_on_chain_call_reports_progress(on_stdio, running, carrier, seller, user):
+async def test_on_chain_call_reports_progress(
+    on_stdio, running_leader, operator_leader, seller, user
+):
     heard = []
 
     async def hear(progress, total, message):
@@ -301,7 +319,7 @@ async def test_on_chain_call_reports_progress(on_stdio, running, carrier, seller
     assert [count for count, _ in heard] == [1, 2, 3]
     requested, assigned, settled = (message for _, message in heard)
     assert requested.startswith("requested: invocation 0x")
-    assert carrier in assigned
+    assert operator_leader in assigned
     assert settled.startswith("settled in the transaction ")
     assert await balance(seller) - earned == 10_000_000
     assert 10_000_000 < before - await balance(user) < 50_000_000
@@ -310,14 +328,15 @@ async def test_on_chain_call_reports_progress(on_stdio, running, carrier, seller
     assert shown == (3, "invocation_unknown")
 
 
-async def test_on_chain_failure_has_reason(on_stdio, running):
+@pytest.mark.long
+async def test_on_chain_failure_has_reason(on_stdio, running_leader):
     async with on_stdio("--on-chain", "--yes") as client:
         result = await client.call_tool(NAP, {"ending": "crash", "duration_ms": 0})
     assert result.is_error
     assert text(result).startswith("http_error")
 
 
-async def test_calls_beyond_budget_are_rejected(on_stdio, running, user):
+async def test_calls_beyond_budget_are_rejected(on_stdio, running_leader, user):
     before = await balance(user)
     async with on_stdio("--on-chain", "--budget", "0.005") as client:
         result = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
@@ -326,7 +345,8 @@ async def test_calls_beyond_budget_are_rejected(on_stdio, running, user):
     assert await balance(user) == before
 
 
-async def test_spent_amount_counts_against_budget(on_stdio, running):
+@pytest.mark.long
+async def test_spent_amount_counts_against_budget(on_stdio, running_leader):
     """A call prepays 0.045 SUI and some gas; of it, the tool and its Leader keep 0.01 and more."""
     async with on_stdio("--on-chain", "--budget", "0.06") as client:
         first = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})

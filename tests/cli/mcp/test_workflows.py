@@ -13,7 +13,7 @@ from nexus_tools.registry import Executions
 from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.keystore import KeyPair
 
-pytestmark = pytest.mark.usefixtures("published")
+pytestmark = pytest.mark.usefixtures("published_workflows")
 
 DIVIDE = "xyz.example.math.divide@1"
 NAP = "xyz.example.time.nap@1"
@@ -21,13 +21,13 @@ HALVES, WAITS, WAYS = "xyz_example_halves_v1", "xyz_example_waits_v1", "xyz_exam
 SERVED = ("--workflows", "--budget", "5")
 
 
-async def on(user, *arguments):
+async def run_json(user, *arguments):
     """What a command says, which has an event loop of its own."""
     return await to_thread.run_sync(lambda: user.json(*arguments))
 
 
 async def balance(user):
-    return (await on(user, "wallet", "show"))["balance_mist"]
+    return (await run_json(user, "wallet", "show"))["balance_mist"]
 
 
 def text(result):
@@ -38,7 +38,7 @@ def text(result):
 # --- What is on offer
 
 
-async def test_each_published_workflow_is_a_tool(on_stdio):
+async def test_published_workflow_is_listed_as_a_tool(on_stdio):
     async with on_stdio(*SERVED) as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
         properties = listed[HALVES].input_schema["properties"]
@@ -58,7 +58,8 @@ async def test_each_published_workflow_is_a_tool(on_stdio):
     assert [*variant["properties"]["outputs"]["properties"]] == ["second.ok.quotient"]
 
 
-async def test_a_workflow_that_begins_in_several_ways_asks_for_one(on_stdio, running):
+@pytest.mark.long
+async def test_workflow_with_several_entry_groups_requires_a_group(on_stdio, running_leader):
     async with on_stdio(*SERVED, "--only", "ways") as client:
         [tool] = (await client.list_tools()).tools
         unsaid = await client.call_tool(WAYS, {"dividend": 84})
@@ -77,6 +78,7 @@ async def test_a_workflow_that_begins_in_several_ways_asks_for_one(on_stdio, run
     assert other.structured_content["completed"]["outputs"] == {"last.ok.quotient": 14}
 
 
+@pytest.mark.long
 async def test_options_choose_among_workflows(on_stdio, seller):
     owner = str(seller.wallet.signer().address)
     for options, names in (
@@ -89,7 +91,8 @@ async def test_options_choose_among_workflows(on_stdio, seller):
             assert [tool.name for tool in (await client.list_tools()).tools] == names
 
 
-async def test_tools_and_workflows_are_served_together_if_both_are_asked_for(on_stdio):
+@pytest.mark.long
+async def test_workflows_and_on_chain_options_serve_both_kinds(on_stdio):
     pages = []
     async with on_stdio("--on-chain", *SERVED, "--page-size", "2") as client:
         page = await client.list_tools()
@@ -103,7 +106,8 @@ async def test_tools_and_workflows_are_served_together_if_both_are_asked_for(on_
     )
 
 
-async def test_workflows_are_found_by_words_and_called(on_stdio, running):
+@pytest.mark.long
+async def test_workflows_are_found_by_words_and_called(on_stdio, running_leader):
     async with on_stdio(*SERVED, "--mode", "search") as client:
         found = await client.call_tool("find_tools", {"query": "halves"})
         fqn = found.structured_content["tools"][0]["fqn"]
@@ -118,7 +122,9 @@ async def test_workflows_are_found_by_words_and_called(on_stdio, running):
 # --- Calls
 
 
-async def test_a_call_is_an_execution_and_gives_what_it_came_to(on_stdio, running, carrier):
+async def test_workflow_call_starts_an_execution_and_returns_its_result(
+    on_stdio, running_leader, operator_leader
+):
     heard = []
 
     async def hear(progress, total, message):
@@ -132,11 +138,12 @@ async def test_a_call_is_an_execution_and_gives_what_it_came_to(on_stdio, runnin
     assert json.loads(text(result)) == result.structured_content
     began, carried, *steps = heard
     assert began.startswith(f"started: execution {ports['execution']}, transaction ")
-    assert carrier in carried
+    assert operator_leader in carried
     assert steps == ["first: ok", "second: ok", "completed"]
 
 
-async def test_a_workflow_that_fails_says_why_and_where(on_stdio, running, user):
+@pytest.mark.long
+async def test_failed_workflow_call_reports_reason_and_vertex(on_stdio, running_leader, user):
     async with on_stdio(*SERVED) as client:
         result = await client.call_tool(WAITS, {"duration_ms": 0, "ending": "crash"})
     [(variant, ports)] = result.structured_content.items()
@@ -144,10 +151,10 @@ async def test_a_workflow_that_fails_says_why_and_where(on_stdio, running, user)
     place = ports["execution"]
     assert ports["reason"].startswith(f"the execution {place} was terminated: nap failed, http_err")
     assert ports["reason"].endswith(ports["failures"][0])
-    assert (await on(user, "workflow", "show", place))["status"] == "terminated"
+    assert (await run_json(user, "workflow", "show", place))["status"] == "terminated"
 
 
-async def test_wrong_inputs_are_refused_before_anything_is_paid(on_stdio, user):
+async def test_invalid_inputs_are_rejected_before_payment(on_stdio, user):
     before = await balance(user)
     async with on_stdio(*SERVED) as client:
         wrong = await client.call_tool(HALVES, {"dividend": "much"})
@@ -167,7 +174,8 @@ async def test_wrong_inputs_are_refused_before_anything_is_paid(on_stdio, user):
 # --- The budget
 
 
-async def test_a_call_that_the_budget_does_not_cover_is_refused(on_stdio, user):
+@pytest.mark.long
+async def test_call_beyond_the_budget_is_rejected(on_stdio, user):
     before = await balance(user)
     async with on_stdio("--workflows", "--budget", "0.05") as client:
         result = await client.call_tool(HALVES, {"dividend": 84})
@@ -180,7 +188,7 @@ async def quiet(message):
     """Listen to nothing."""
 
 
-async def charged(wallet, calls, halves):
+async def charge_and_loss(wallet, calls, halves):
     """What a call is charged with, and what the wallet lost by it."""
     before, budget = await wallet.balance(wallet.address), Budget(10**9)
     answer = await calls(budget).call(halves, {"dividend": 84}, quiet)
@@ -188,29 +196,31 @@ async def charged(wallet, calls, halves):
     return budget.spent_mist, before - await wallet.balance(wallet.address)
 
 
-async def test_the_budget_is_charged_with_what_the_wallet_lost(registry, calls, halves, running):
+async def test_budget_is_charged_with_the_loss_of_the_wallet(
+    registry, calls, halves, running_leader
+):
     for _ in range(2):  # refunds are in its address balance then
-        spent_mist, lost_mist = await charged(registry.client, calls, halves)
+        spent_mist, lost_mist = await charge_and_loss(registry.client, calls, halves)
         assert spent_mist == lost_mist
         # Two tools at 0.01 SUI, a Leader's fees, what is stored: less than it began with.
         assert 20_000_000 < lost_mist < halves.funds_mist
 
 
-async def test_a_wallet_without_a_coin_is_charged_with_what_it_lost(
-    registry, halves, running, user
+async def test_wallet_without_coins_is_charged_with_its_loss(
+    registry, halves, running_leader, user
 ):
     key = KeyPair.new()
-    await on(user, "wallet", "transfer", str(key.address), "2", "--deposit", "--yes")
+    await run_json(user, "wallet", "transfer", str(key.address), "2", "--deposit", "--yes")
     async with SuiClient(registry.client.network, key) as wallet:
         executions = Executions(wallet, registry.deployment)
-        spent_mist, lost_mist = await charged(
+        spent_mist, lost_mist = await charge_and_loss(
             wallet, lambda budget: ExecutionCaller(executions, budget, print), halves
         )
     assert spent_mist == lost_mist
 
 
-async def test_an_execution_that_its_funds_do_not_carry_on_is_cancelled(
-    registry, calls, halves, running
+async def test_execution_is_cancelled_when_its_funds_run_out(
+    registry, calls, halves, running_leader
 ):
     wallet, budget = registry.client, Budget(10**9)
     before = await wallet.balance(wallet.address)
@@ -222,7 +232,7 @@ async def test_an_execution_that_its_funds_do_not_carry_on_is_cancelled(
     assert budget.spent_mist == before - await wallet.balance(wallet.address)
 
 
-async def test_calls_at_the_same_time_share_the_budget(on_stdio, running):
+async def test_calls_at_the_same_time_share_the_budget(on_stdio, running_leader):
     async with on_stdio(*SERVED) as client:
         first, second = await asyncio.gather(
             client.call_tool(HALVES, {"dividend": 84}), client.call_tool(HALVES, {"dividend": 40})
@@ -232,5 +242,5 @@ async def test_calls_at_the_same_time_share_the_budget(on_stdio, running):
 
 
 @pytest.mark.parametrize("more", [(), ("--on-chain",)])
-def test_nobody_spends_without_having_said_how_much(user, more):
+def test_workflows_option_requires_a_budget(user, more):
     assert user.fails("mcp", "serve", "--workflows", *more) == (2, "budget_missing")

@@ -59,7 +59,7 @@ def modules(folder):
 
 
 @pytest.mark.usefixtures("compiler")
-def test_the_bindings_of_our_package_are_what_its_sources_give(home, tmp_path):
+def test_bindings_of_our_package_match_its_sources(home, tmp_path):
     told = home.json(
         *("package", "bindings", ROOT / "move" / "nexus_tools", "-o", tmp_path / "out"),
         *OUR_BASES,
@@ -68,7 +68,7 @@ def test_the_bindings_of_our_package_are_what_its_sources_give(home, tmp_path):
     assert same_modules(tmp_path / "out", OURS)
 
 
-def test_a_published_package_gives_the_same_as_its_modules(author, tmp_path):
+def test_bindings_of_a_published_package_match_those_of_its_modules(author, tmp_path):
     package_id = author.json("package", "show")["package_id"]
     author.json("package", "bindings", package_id, "-o", tmp_path / "chain")
     author.json("package", "bindings", BYTECODE, "-o", tmp_path / "files")
@@ -90,12 +90,12 @@ def test_a_published_package_gives_the_same_as_its_modules(author, tmp_path):
 
 
 @pytest.mark.parametrize("base", ["tool::Nothing=a.b:C", "tool::Tool", "tool::Tool=a.b"])
-def test_a_base_names_a_struct_and_a_class(home, tmp_path, base):
+def test_base_option_needs_a_struct_and_a_class(home, tmp_path, base):
     command = ("package", "bindings", BYTECODE, "-o", tmp_path / "out", "--base", base)
     assert home.fails(*command) == (2, "base_unknown")
 
 
-def test_the_framework_itself_can_be_bound(author, tmp_path):
+def test_bindings_of_the_framework_are_generated(author, tmp_path):
     told = author.json("package", "bindings", "0x2", "-o", tmp_path / "framework")
     assert told["modules"] > 50
     assert told["nested"] == []
@@ -108,7 +108,7 @@ def test_the_framework_itself_can_be_bound(author, tmp_path):
 
 
 @pytest.mark.usefixtures("compiler")
-def test_a_package_it_depends_on_is_generated_along_by_its_name(home, tmp_path):
+def test_include_option_generates_a_dependency_by_name(home, tmp_path):
     out = tmp_path / "shapes"
     assert home.fails("package", "bindings", SHAPES, "-o", out) == (7, "types_not_generated")
     assert not out.exists()
@@ -120,7 +120,7 @@ def test_a_package_it_depends_on_is_generated_along_by_its_name(home, tmp_path):
 
 
 @pytest.mark.usefixtures("compiler")
-def test_a_dependency_that_is_missed_is_named_and_how_to_generate_it(home, tmp_path):
+def test_missing_dependency_error_names_the_include_option(home, tmp_path):
     out = tmp_path / "shapes"
     told = home.run("package", "bindings", SHAPES, "-o", out).stderr
     assert "tokens::token::Amount" in told
@@ -131,7 +131,7 @@ def test_a_dependency_that_is_missed_is_named_and_how_to_generate_it(home, tmp_p
 
 
 @pytest.fixture
-def built(tmp_path, move_builder):
+def built_package(tmp_path, move_builder):
     """A package as Sui's compiler leaves it, with the one that it depends on."""
     from nexus_tools.sui.bytecode import deserialize
     from nexus_tools.sui.localnet.compiler import build_package
@@ -148,15 +148,17 @@ def built(tmp_path, move_builder):
     return folder
 
 
-def test_what_another_compiler_has_built_is_taken(home, built, tmp_path):
-    told = home.json("package", "bindings", built, "-o", tmp_path / "out", "--include", "tokens")
+def test_bindings_use_modules_built_by_another_compiler(home, built_package, tmp_path):
+    told = home.json(
+        "package", "bindings", built_package, "-o", tmp_path / "out", "--include", "tokens"
+    )
     assert told["types"] == 13
     assert '"""Packs an item.' in (tmp_path / "out" / "boxes.py").read_text()
 
 
 @pytest.mark.usefixtures("compiler")
-def test_it_is_taken_too_if_the_package_does_not_compile_here(home, built, tmp_path):
-    project = built.parents[1]
+def test_bindings_use_built_modules_when_compilation_fails(home, built_package, tmp_path):
+    project = built_package.parents[1]
     (project / "Move.toml").write_text(
         '[package]\nname = "shapes"\n\n[dependencies]\ntokens = { git = "https://example.com/a" }\n'
     )
@@ -168,7 +170,7 @@ def test_it_is_taken_too_if_the_package_does_not_compile_here(home, built, tmp_p
     assert home.fails(*arguments)[0] != 0
 
 
-def test_what_is_no_package_is_refused(home, author, tmp_path):
+def test_bindings_reject_invalid_packages(home, author, tmp_path):
     out = ("-o", tmp_path / "out")
     assert home.fails("package", "bindings", "nowhere", *out) == (2, "package_not_found")
     (tmp_path / "empty").mkdir()
@@ -177,7 +179,7 @@ def test_what_is_no_package_is_refused(home, author, tmp_path):
     assert author.fails("package", "bindings", "0x6", *out) == (3, "package_unknown")
 
 
-def test_a_folder_of_somebody_else_is_not_written_over(home, tmp_path):
+def test_bindings_do_not_overwrite_a_foreign_folder(home, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     code = home.fails("package", "bindings", BYTECODE, "-o", tmp_path)
     assert code == (2, "folder_not_generated")

@@ -34,7 +34,7 @@ def colleague(admin, chain, new_home):
     return user
 
 
-def test_who_publishes_our_package_locks_it_in_the_same_transaction(home, chain):
+def test_publish_locks_our_package_in_the_same_transaction(home, chain):
     home.configure(network="test", networks={"test": {"url": chain.url}})
     account, _ = home.wallet.new("admin")
     chain.fund(account.address, 50 * MIST_PER_SUI)
@@ -54,7 +54,7 @@ def test_who_publishes_our_package_locks_it_in_the_same_transaction(home, chain)
     assert len(again["transactions"]) == 3
 
 
-def test_a_locked_package_is_shown_as_such(admin):
+def test_locked_package_is_shown_as_locked(admin):
     document = admin.json("package", "show")
     address = str(admin.wallet.signer().address)
     assert (document["upgrades"], document["upgrades_owner"]) == ("locked", address)
@@ -63,7 +63,7 @@ def test_a_locked_package_is_shown_as_such(admin):
     assert rows["upgrades"] == "ok"
 
 
-def test_a_free_package_is_shown_as_such_and_locked_later(home, chain):
+def test_free_package_is_shown_as_free_and_can_be_locked(home, chain):
     home.configure(network="test", networks={"test": {"url": chain.url}})
     account, _ = home.wallet.new("admin")
     chain.fund(account.address, 50 * MIST_PER_SUI)
@@ -80,9 +80,7 @@ def test_a_free_package_is_shown_as_such_and_locked_later(home, chain):
     assert home.fails("package", "lock", "--yes") == (4, "package_locked")
 
 
-def test_an_upgrade_is_proposed_waited_for_and_executed_by_anybody(
-    admin, colleague, chain, release
-):
+def test_proposed_upgrade_is_executed_by_anyone_after_the_notice(admin, colleague, chain, release):
     before = admin.json("package", "show")
     release()
     proposed = admin.json(*PROPOSE, "--yes")
@@ -96,7 +94,7 @@ def test_an_upgrade_is_proposed_waited_for_and_executed_by_anybody(
     executed = colleague.run(*EXECUTE, "--yes", "--json")
     assert executed.code == 0, executed.stderr
     assert (executed.document["package_version"], executed.document["migration"]) == (2, None)
-    assert "the admin has to run the same command to migrate the registries" in executed.stderr
+    assert "the admin must run the same command to migrate the registries" in executed.stderr
     migrated = admin.json(*EXECUTE, "--yes")
     assert migrated["events"] == ["RegistryMigrated"] * 2
     after = admin.json("package", "show")
@@ -104,7 +102,7 @@ def test_an_upgrade_is_proposed_waited_for_and_executed_by_anybody(
     assert "proposed_digest" not in after
 
 
-def test_people_read_how_long_they_have(admin, release):
+def test_upgrade_show_prints_the_remaining_time(admin, release):
     release()
     said = admin.run(*PROPOSE, "--yes").stdout
     assert "proposed" in said
@@ -116,7 +114,7 @@ def test_people_read_how_long_they_have(admin, release):
     assert re.search(r"from .* UTC \(in (14 d|13 d 23 h)\)", row["message"])
 
 
-def test_a_proposal_is_cancelled_by_its_owner_alone(admin, colleague, release):
+def test_owner_alone_cancels_a_proposal(admin, colleague, release):
     release()
     admin.json(*PROPOSE, "--yes")
     assert admin.fails(*PROPOSE, "--yes") == (4, "proposal_pending")
@@ -126,7 +124,7 @@ def test_a_proposal_is_cancelled_by_its_owner_alone(admin, colleague, release):
     assert admin.fails(*cancel) == (4, "no_proposal")
 
 
-def test_what_is_proposed_is_not_what_another_release_ships(admin, colleague, chain, release):
+def test_show_reports_that_another_release_ships_other_modules(admin, colleague, chain, release):
     today = load_package()
     release()
     admin.json(*PROPOSE, "--yes")
@@ -137,7 +135,7 @@ def test_what_is_proposed_is_not_what_another_release_ships(admin, colleague, ch
     assert (document["digest"], document["package_version"]) == (None, 1)
 
 
-def test_a_lock_is_offered_and_accepted(admin, colleague, release):
+def test_lock_is_offered_and_accepted(admin, colleague, release):
     release()
     address = str(colleague.wallet.signer().address)
     admin.json("package", "upgrade", "offer", address, "--yes")
@@ -149,7 +147,7 @@ def test_a_lock_is_offered_and_accepted(admin, colleague, release):
     assert colleague.json(*PROPOSE, "--yes")["events"] == ["UpgradeProposed"]
 
 
-def test_an_immutable_package_is_never_upgraded(admin, release):
+def test_immutable_package_is_never_upgraded(admin, release):
     release()
     asked = admin.run("package", "make-immutable", "--json")
     assert (asked.code, asked.error["code"]) == (2, "usage")
@@ -159,7 +157,7 @@ def test_an_immutable_package_is_never_upgraded(admin, release):
     assert admin.fails(*PROPOSE, "--yes") == (4, "immutable")
 
 
-def test_the_lock_is_found_with_the_package(admin, home, new_home, chain):
+def test_use_finds_the_upgrade_lock_of_the_package(admin, home, new_home, chain):
     user = new_home("user", admin)
     user.configure(network="test", networks=admin.settings["networks"])
     assert user.fails("package", "upgrade", "show") == (3, "upgrade_lock_unknown")
@@ -171,7 +169,7 @@ def test_the_lock_is_found_with_the_package(admin, home, new_home, chain):
     assert refused == (8, "lock_not_genuine")
 
 
-def test_a_proposal_is_seen_as_it_happens(admin, release, colleague):
+def test_watch_prints_a_proposal_at_once(admin, release, colleague):
     release()
     watching = colleague.daemon("watching", "package", "upgrade", "watch", "--json")
     digest = admin.json(*PROPOSE, "--yes")["proposed_digest"]
@@ -179,7 +177,7 @@ def test_a_proposal_is_seen_as_it_happens(admin, release, colleague):
     assert (line["event"], line["digest"], line["sources"]) == ("UpgradeProposed", digest, SOURCES)
 
 
-def test_a_watcher_goes_on_when_the_chain_was_set_back(admin, release, colleague, chain):
+def test_watch_continues_after_rollback(admin, release, colleague, chain):
     release()
     snapshot = chain.snapshot()
     watching = colleague.daemon("watching", "package", "upgrade", "watch", "--json")
@@ -209,7 +207,7 @@ _SOURCE = "module own::own;\npublic fun number(): u64 {{ {} }}\n"
 
 
 @pytest.fixture
-def own(tmp_path):
+def write_own_package(tmp_path):
     """Writes a package in a version, with one more module: its folder."""
 
     def own(number, more=""):
@@ -233,15 +231,15 @@ def compilers(admin, colleague, lend_compiler):
 
 
 @pytest.fixture
-def package(admin, own, compilers):
+def package(admin, write_own_package, compilers):
     """The first version, locked."""
-    published = admin.json("package", "publish", own(1), "--lock", "--yes")
+    published = admin.json("package", "publish", write_own_package(1), "--lock", "--yes")
     assert published["events"] == ["PackageLocked"]
     return published["package_id"]
 
 
-def test_anybodys_package_is_locked_and_upgraded(admin, colleague, chain, own, package):
-    second, third = map(own, (2, 3))
+def test_user_package_is_locked_and_upgraded(admin, colleague, chain, write_own_package, package):
+    second, third = map(write_own_package, (2, 3))
     propose = ("package", "upgrade", "propose", package, "--sources", SOURCES, "--yes")
     assert admin.fails(*propose) == (2, "folder_missing")
     admin.json(*propose, "--folder", second)
@@ -257,13 +255,13 @@ def test_anybodys_package_is_locked_and_upgraded(admin, colleague, chain, own, p
     assert done["package_id"] != package
 
 
-def test_a_watcher_is_warned_of_what_another_client_proposes(
-    admin, colleague, own, package, monkeypatch
+def test_show_warns_of_a_proposed_module_with_init(
+    admin, colleague, write_own_package, package, monkeypatch
 ):
     async def unchecked(locks, package_id, upgraded, sources):
         return await locks._call(package_id, upgrade_lock.propose, upgraded.digest, sources)
 
-    more = own(2, "module own::more;\nfun init(_: &mut TxContext) {}\n")
+    more = write_own_package(2, "module own::more;\nfun init(_: &mut TxContext) {}\n")
     propose = ("package", "upgrade", "propose", package, "--sources", SOURCES, "--yes")
     assert admin.fails(*propose, "--folder", more) == (7, "init_in_upgrade")
     show = ("package", "upgrade", "show", package, "--folder", more)
@@ -275,8 +273,8 @@ def test_a_watcher_is_warned_of_what_another_client_proposes(
     assert "runs with the rights of whoever executes the upgrade" in shown.stderr
 
 
-def test_an_upgrade_that_the_chain_would_refuse_is_not_proposed(admin, own, package):
-    folder = own(2)
+def test_propose_rejects_upgrade_that_the_chain_rejects(admin, write_own_package, package):
+    folder = write_own_package(2)
     source = folder / "sources" / "own.move"
     source.write_text(source.read_text().replace("u64", "u8"))
     propose = ("package", "upgrade", "propose", package, "--sources", SOURCES, "--yes")
@@ -286,7 +284,7 @@ def test_an_upgrade_that_the_chain_would_refuse_is_not_proposed(admin, own, pack
 
 
 @pytest.mark.parametrize("verb", [("upgrade", "show"), ("make-immutable", "--yes")])
-def test_a_package_that_is_none_is_not_called_free(admin, verb):
+def test_upgrade_rejects_id_that_is_not_a_package(admin, verb):
     nobody = f"0x{'ab' * 32}"
     assert admin.fails("package", *verb, nobody) == (3, "package_unknown")
     assert admin.fails("package", *verb, "0x6") == (3, "package_unknown")  # the clock

@@ -1,7 +1,7 @@
 """A deployment that is rehearsed: nothing is needed for it, and nothing is left of it."""
 
 
-def test_each_transaction_of_a_deployment_is_printed_with_its_size_and_its_cost(home):
+def test_estimate_prints_size_and_cost_of_each_transaction(home):
     document = home.json("package", "publish", "--estimate")
     rows = document["transactions"]
     assert [row["makes"] for row in rows] == [
@@ -23,10 +23,10 @@ def test_each_transaction_of_a_deployment_is_printed_with_its_size_and_its_cost(
     assert not home.config_file.exists()
 
 
-def test_what_a_real_deployment_costs_is_what_the_rehearsal_said(home, publisher, new_home, chain):
+def test_estimated_cost_equals_the_cost_of_a_deployment(home, publisher, new_home, chain):
     _, *rehearsed = home.json("package", "publish", "--estimate")["transactions"][:4]
     user = new_home("another", publisher)
-    chain.fund(user.wallet.signer().address, 10**9)
+    chain.fund(user.wallet.signer().address, 2 * 10**9)
     settings = user.settings
     del settings["deployments"]
     user.configure(**settings)
@@ -34,14 +34,14 @@ def test_what_a_real_deployment_costs_is_what_the_rehearsal_said(home, publisher
     assert published["cost_mist"] == sum(each["cost_mist"] for each in rehearsed)
 
 
-def test_a_package_that_is_not_locked_is_rehearsed_without_a_lock(home):
+def test_free_package_is_estimated_without_a_lock(home):
     rows = home.json("package", "publish", "--estimate", "--free")["transactions"]
     assert rows[0]["makes"] == [
         *("package", "Admin", "LeaderRegistry", "Publisher", "ToolRegistry", "UpgradeCap")
     ]
 
 
-def test_people_see_a_table_and_that_nothing_was_sent(home):
+def test_estimate_prints_a_table_and_sends_nothing(home):
     result = home.run("package", "publish", "--estimate")
     assert "the package, and lock its upgrades" in result.stdout
     assert "Nothing was sent" in result.stderr

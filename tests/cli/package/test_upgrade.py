@@ -25,7 +25,7 @@ def colleague(admin, chain, new_home):
     return user
 
 
-def test_an_upgrade_is_migrated_and_remembered(admin, release):
+def test_upgrade_migrates_registries_and_saves_the_new_package(admin, release):
     before = admin.json("package", "show")
     release()
     done = admin.json("package", "upgrade", "execute", "--yes")
@@ -39,7 +39,7 @@ def test_an_upgrade_is_migrated_and_remembered(admin, release):
     assert [after[key] for key in kept] == [before[key] for key in kept]
 
 
-def test_people_are_told_of_both_steps_and_of_the_cost(admin, release):
+def test_upgrade_reports_both_steps_and_the_cost(admin, release):
     release()
     result = admin.run("package", "upgrade", "execute", "--yes")
     assert result.code == 0
@@ -48,7 +48,7 @@ def test_people_are_told_of_both_steps_and_of_the_cost(admin, release):
     assert "SUI" in result.stdout
 
 
-def test_an_upgrade_asks_first(admin, release):
+def test_upgrade_asks_for_confirmation(admin, release):
     release()
     known = admin.settings
     result = admin.run("package", "upgrade", "execute", "--json")
@@ -57,7 +57,7 @@ def test_an_upgrade_asks_first(admin, release):
     assert admin.settings == known
 
 
-def test_a_dry_run_upgrades_nothing(admin, release):
+def test_dry_run_upgrades_nothing(admin, release):
     release()
     settings, balance = admin.settings, admin.json("wallet", "show")
     document = admin.json("package", "upgrade", "execute", "--dry-run")
@@ -68,7 +68,7 @@ def test_a_dry_run_upgrades_nothing(admin, release):
     assert admin.json("wallet", "show") == balance
 
 
-def test_nothing_is_done_where_the_package_is_what_ships(admin, colleague):
+def test_upgrade_does_nothing_when_the_package_is_current(admin, colleague):
     balance = admin.json("wallet", "show")
     for user in (admin, colleague):
         document = user.json("package", "upgrade", "execute", "--yes")
@@ -80,19 +80,19 @@ def test_nothing_is_done_where_the_package_is_what_ships(admin, colleague):
     assert admin.json("wallet", "show") == balance
 
 
-def test_an_upgrade_needs_the_upgrade_cap(colleague, release):
+def test_upgrade_requires_the_upgrade_cap(colleague, release):
     release()
     result = colleague.run("package", "upgrade", "execute", "--yes", "--json")
     assert (result.code, result.error["code"]) == (8, "cap_not_yours")
     assert "UpgradeCap" in result.error["message"]
 
 
-def test_what_is_not_published_is_not_upgraded(admin):
+def test_upgrade_rejects_unpublished_package(admin):
     admin.configure(network="test", networks=admin.settings["networks"])
     assert admin.fails("package", "upgrade", "execute", "--yes") == (3, "package_not_published")
 
 
-def test_a_migration_that_was_not_done_is_made_up_for(admin, release, monkeypatch):
+def test_upgrade_completes_an_interrupted_migration(admin, release, monkeypatch):
     release()
 
     async def interrupted(*_):
@@ -108,7 +108,7 @@ def test_a_migration_that_was_not_done_is_made_up_for(admin, release, monkeypatc
     assert admin.json("package", "upgrade", "execute", "--yes")["digest"] is None
 
 
-def test_an_older_release_does_not_undo_an_upgrade(admin, release):
+def test_older_release_does_not_undo_an_upgrade(admin, release):
     today = load_package()
     release()
     admin.json("package", "upgrade", "execute", "--yes")
@@ -116,7 +116,7 @@ def test_an_older_release_does_not_undo_an_upgrade(admin, release):
     assert admin.fails("package", "upgrade", "execute", "--yes") == (4, "package_outdated")
 
 
-def test_who_knows_the_old_version_is_told_so_and_finds_the_new_one(
+def test_outdated_package_error_leads_to_the_new_version(
     admin, colleague, release, meta_file, definition
 ):
     release()

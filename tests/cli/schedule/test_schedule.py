@@ -20,7 +20,7 @@ FIELDS = [field.name for field in fields(Deployment)]
 
 
 @pytest.fixture
-def connected(author, chain):
+def run_with_client(author, chain):
     """Runs what needs a client and the deployment, in the name of the author or of another."""
 
     known = author.json("package", "show")
@@ -38,14 +38,14 @@ def connected(author, chain):
 
 
 @pytest.fixture
-def flow(registered, connected):
+def flow(registered_fqn, run_with_client):
     """The FQN of a workflow of the registered tool."""
-    kind = {"variant": "off_chain", "tool_fqn": registered}
+    kind = {"variant": "off_chain", "tool_fqn": registered_fqn}
     ports = [{"name": "a"}, {"name": "b"}]
     vertex = {"name": "add", "kind": kind, "entry_ports": ports}
     document, _ = read_document(json.dumps({"vertices": [vertex], "edges": []}))
-    fqn = registered.replace("@1", "-flow@1")
-    connected(lambda client, deployment: Workflows(client, deployment).publish(document, fqn))
+    fqn = registered_fqn.replace("@1", "-flow@1")
+    run_with_client(lambda client, deployment: Workflows(client, deployment).publish(document, fqn))
     return fqn
 
 
@@ -59,9 +59,9 @@ VALUES = ("--input", "a=1", "--input", "add.b=2")
 HOURLY = ("--every", "1h", "--funds", "1")
 
 
-def test_what_is_created_is_listed_and_shown(author, flow, carrier):
+def test_created_schedule_is_listed_and_shown(author, flow, operator_leader):
     created = author.json("schedule", "create", flow, *VALUES, *HOURLY, "--yes")
-    assert created["leaders"] == [carrier]
+    assert created["leaders"] == [operator_leader]
     assert created["funds_mist"] == SUI
     [row] = author.json("schedule", "list")
     assert row["schedule"] == created["schedule"]
@@ -79,7 +79,7 @@ def test_what_is_created_is_listed_and_shown(author, flow, carrier):
     assert "(in " in author.run("schedule", "list").stdout
 
 
-def test_a_schedule_pauses_resumes_and_is_refilled(author, schedule):
+def test_schedule_pauses_resumes_and_is_refilled(author, schedule):
     author.json("schedule", "pause", schedule, "--yes")
     assert author.json("schedule", "show", schedule)["state"] == "paused"
     assert author.fails("schedule", "pause", schedule, "--yes")[1] == "already_paused"
@@ -90,7 +90,7 @@ def test_a_schedule_pauses_resumes_and_is_refilled(author, schedule):
     assert (shown["state"], shown["funds_mist"]) == ("active", SUI * 3 // 2)
 
 
-def test_what_is_cancelled_is_gone(author, schedule):
+def test_cancelled_schedule_is_deleted(author, schedule):
     document = author.json("schedule", "cancel", schedule, "--yes")
     assert document["events"] == ["ScheduleCancelled", "ScheduleDeleted"]
     assert document["returned_mist"] == SUI
@@ -101,7 +101,7 @@ def test_what_is_cancelled_is_gone(author, schedule):
     assert "no schedules. Run `nexus-tools schedule create` to create one" in listed
 
 
-def test_what_comes_back_is_asked_and_said(author, schedule):
+def test_cancel_reports_the_refund(author, schedule):
     rehearsed = author.run("schedule", "cancel", schedule, "--dry-run")
     said = f"cancelled the schedule {schedule}: 1 SUI refunded"
     assert said in rehearsed.stderr
@@ -122,17 +122,17 @@ def test_create_names_all_missing_options_at_once(author, flow):
     )
 
 
-def test_a_refill_of_nothing_is_refused(author, schedule):
+def test_refill_rejects_zero(author, schedule):
     assert author.fails("schedule", "refill", schedule, "0", "--yes") == (2, "amount_invalid")
 
 
-def test_a_schedule_that_began_all_that_it_may_is_finished(author, chain, flow, connected):
+def test_schedule_is_finished_after_its_last_execution(author, chain, flow, run_with_client):
     options = ("--max-executions", "1", "--deadline", "10m", "--yes")
     created = author.json("schedule", "create", flow, *VALUES, *HOURLY, *options)
     schedule = created["schedule"]
     chain.advance_clock(HOUR_MS + 20_000)
     place = Address.parse(schedule)
-    connected(lambda client, deployment: Schedules(client, deployment).trigger(place))
+    run_with_client(lambda client, deployment: Schedules(client, deployment).trigger(place))
     chain.advance_clock(600_000)  # nobody carries it: it ends late
     shown = author.json("schedule", "show", schedule)
     assert (shown["state"], shown["next_at_ms"], shown["running"]) == ("finished", None, 0)
@@ -143,45 +143,50 @@ def test_a_schedule_that_began_all_that_it_may_is_finished(author, chain, flow, 
         said = author.run("schedule", *command)
         assert f"next: `nexus-tools schedule cancel {schedule}` withdraws its " in said.stderr
         assert "refill" not in said.stderr
-    assert "left by ended executions" in author.run("schedule", "show", schedule).stdout
-    assert author.fails("schedule", "refill", schedule, "1", "--yes") == (4, "finished")
-    assert author.fails("schedule", "pause", schedule, "--yes") == (4, "finished")
+    assert "from ended executions" in author.run("schedule", "show", schedule).stdout
+    assert author.fails("schedule", "refill", schedule, "1", "--yes") == (4, "schedule_finished")
+    assert author.fails("schedule", "pause", schedule, "--yes") == (4, "schedule_finished")
     cancelled = author.json("schedule", "cancel", schedule, "--yes")
     assert cancelled["returned_mist"] == shown["funds_mist"]
     assert cancelled["events"][-1] == "ScheduleDeleted"
 
 
-def test_what_the_next_execution_lacks_is_said_and_can_be_added(author, chain, flow, connected):
+def test_show_prints_the_refill_for_the_next_execution(author, chain, flow, run_with_client):
     options = ("--every", "1h", "--funds", "0.07", "--yes")
     schedule = author.json("schedule", "create", flow, *VALUES, *options)["schedule"]
     assert "refill" not in author.run("schedule", "show", schedule).stderr
     chain.advance_clock(HOUR_MS + 20_000)
     place = Address.parse(schedule)
-    connected(lambda client, deployment: Schedules(client, deployment).trigger(place))
+    run_with_client(lambda client, deployment: Schedules(client, deployment).trigger(place))
     said = author.run("schedule", "show", schedule).stderr
     amount = re.search(f"nexus-tools schedule refill {schedule} ([0-9.]+)`", said)[1]
     author.json("schedule", "refill", schedule, amount, "--yes")
     assert "refill" not in author.run("schedule", "show", schedule).stderr
 
 
-def test_what_still_runs_is_taken_back_later(author, chain, schedule, connected):
+def test_cancel_collects_funds_of_a_running_execution_later(
+    author, chain, schedule, run_with_client
+):
     chain.advance_clock(HOUR_MS + 20_000)
     place = Address.parse(schedule)
-    connected(lambda client, deployment: Schedules(client, deployment).trigger(place))
+    run_with_client(lambda client, deployment: Schedules(client, deployment).trigger(place))
     said = author.run("schedule", "cancel", schedule, "--yes").stderr
     assert "Run the same command again after it has ended to collect its leftover funds" in said
     assert author.fails("schedule", "cancel", schedule, "--yes") == (4, "schedule_cancelled")
     assert author.fails("schedule", "refill", schedule, "1", "--yes") == (4, "schedule_cancelled")
     assert author.fails("schedule", "resume", schedule, "--yes") == (4, "schedule_cancelled")
     chain.advance_clock(HOUR_MS)
-    each_mist = author.json("schedule", "show", schedule)["funds_per_execution_mist"]
-    assert author.json("schedule", "cancel", schedule, "--yes")["returned_mist"] == each_mist
+    funds_per_execution_mist = author.json("schedule", "show", schedule)["funds_per_execution_mist"]
+    assert (
+        author.json("schedule", "cancel", schedule, "--yes")["returned_mist"]
+        == funds_per_execution_mist
+    )
 
 
-def test_what_was_begun_is_shown(author, chain, schedule, connected):
+def test_show_lists_started_executions(author, chain, schedule, run_with_client):
     chain.advance_clock(HOUR_MS + 20_000)
     place = Address.parse(schedule)
-    connected(lambda client, deployment: Schedules(client, deployment).trigger(place))
+    run_with_client(lambda client, deployment: Schedules(client, deployment).trigger(place))
     shown = author.json("schedule", "show", schedule)
     assert (shown["begun"], shown["running"]) == (1, 1)
     [execution] = shown["executions"]
@@ -189,13 +194,13 @@ def test_what_was_begun_is_shown(author, chain, schedule, connected):
     assert execution["execution"] in author.run("schedule", "show", schedule).stdout
     chain.advance_clock(24 * HOUR_MS)  # nobody carries it
     place = Address.parse(execution["execution"])
-    connected(lambda client, deployment: Executions(client, deployment).expire(place))
+    run_with_client(lambda client, deployment: Executions(client, deployment).expire(place))
     said = author.run("schedule", "show", schedule)
     assert " timed_out " in said.stdout
     assert f"details: `nexus-tools workflow show {place}`" in said.stderr
 
 
-def test_times_and_events(author, flow):
+def test_create_accepts_times_and_events(author, flow):
     at = ("--at", "2190-01-02T03:04Z", "--at", "2190-01-01T00:00+01:00")
     created = author.json("schedule", "create", flow, *VALUES, *at, "--funds", "1", "--yes")
     # 220 years of 365 days and 54 leap days after 1970, but for an hour.
@@ -205,7 +210,7 @@ def test_times_and_events(author, flow):
     event = ("--on-event", "0x2::coin::Minted", "--pause-after-event", "5m", "--funds", "1")
     created = author.json("schedule", "create", flow, *VALUES, *event, "--yes")
     shown = author.json("schedule", "show", created["schedule"])
-    assert shown["when"] == "on 0x2::coin::Minted, at most once in 5 min and 100 times a day"
+    assert shown["when"] == "on 0x2::coin::Minted, at most once every 5 min and 100 times a day"
     assert created["next_at_ms"] is shown["next_at_ms"] is None
     words = author.run("schedule", "show", created["schedule"])
     assert "with the next event" in words.stdout
@@ -235,7 +240,7 @@ def test_cron_gives_times(author, flow):
         (("--on-event", "coin"), "type_invalid"),
     ],
 )
-def test_a_time_that_is_none_is_refused(author, options, code):
+def test_create_rejects_invalid_timing(author, options, code):
     command = ("schedule", "create", "xyz.example.none@1", "--funds", "1", *options)
     assert author.fails(*command)[1] == code
 
@@ -312,29 +317,31 @@ def test_extend_moves_the_end_and_the_limit(author, chain, flow):
         (("--add-executions", "1"), "executions_unlimited"),
     ],
 )
-def test_extend_refuses_what_does_not_fit(author, schedule, options, code):
+def test_extend_rejects_invalid_options(author, schedule, options, code):
     assert author.fails("schedule", "extend", schedule, *options, "--yes")[1] == code
 
 
-def test_cursor_ahead_of_the_chain_is_shown_and_reset(author, operator, flow, connected, carrier):
+def test_cursor_ahead_of_the_chain_is_shown_and_reset(
+    author, operator, flow, run_with_client, operator_leader
+):
     event = ("--on-event", "0x2::coin::Minted", "--funds", "1", "--yes")
     schedule = author.json("schedule", "create", flow, *VALUES, *event)["schedule"]
-    place, leader = Address.parse(schedule), Address.parse(carrier)
+    place, leader = Address.parse(schedule), Address.parse(operator_leader)
 
     async def lie(client, deployment):
         last = Cursor(2**64 - 1, 0, 0)
         await Schedules(client, deployment).trigger_by_event(place, leader, last)
 
     assert "reset-cursor" not in author.run("schedule", "show", schedule).stderr
-    connected(lie, operator)
+    run_with_client(lie, operator)
     said = author.run("schedule", "show", schedule).stderr
     assert f"nexus-tools schedule reset-cursor {schedule}" in said
-    reset = author.json("schedule", "reset-cursor", schedule, "--leader", carrier, "--yes")
-    assert reset["leaders"] == [carrier]
+    reset = author.json("schedule", "reset-cursor", schedule, "--leader", operator_leader, "--yes")
+    assert reset["leaders"] == [operator_leader]
     assert "reset-cursor" not in author.run("schedule", "show", schedule).stderr
 
 
-def test_a_dry_run_creates_nothing(author, flow):
+def test_dry_run_creates_nothing(author, flow):
     told = author.json("schedule", "create", flow, *VALUES, *HOURLY, "--dry-run")
     assert told["dry_run"]
     assert author.json("schedule", "list") == []
@@ -366,10 +373,10 @@ def test_a_dry_run_creates_nothing(author, flow):
         (("--every", "1h", "--funds", "1", "--funds-per-execution", "0.001"), "funds_too_small"),
     ],
 )
-def test_what_cannot_be_is_said(author, flow, options, code):
+def test_create_rejects_invalid_options(author, flow, options, code):
     assert author.fails("schedule", "create", flow, *VALUES, *options, "--yes")[1] == code
 
 
-def test_an_unknown_workflow_is_said(author, publisher):
+def test_create_reports_unknown_workflow(author, publisher):
     failed = author.fails("schedule", "create", "xyz.test.none@1", *HOURLY, "--yes")
     assert failed == (3, "workflow_unknown")

@@ -41,10 +41,10 @@ def folder(tmp_path, definition):
 @pytest.fixture
 def calls(folder):
     """What the tool was called with so far."""
-    return lambda: (folder / "calls").read_text().split("\n")[:-1] if _called(folder) else []
+    return lambda: (folder / "calls").read_text().split("\n")[:-1] if _was_called(folder) else []
 
 
-def _called(folder):
+def _was_called(folder):
     return (folder / "calls").exists()
 
 
@@ -101,7 +101,7 @@ def test_validate_help_says_that_it_invokes_the_tool(home):
 
 
 @pytest.mark.parametrize("verb", [("register", "--check", "--yes", "--url"), ("validate",)])
-def test_a_failing_check_names_input_status_and_cause(author, server, verb):
+def test_failed_check_names_input_status_and_cause(author, server, verb):
     done = author.run("tool", *verb, f"{server}/broken", "--json")
     assert (done.code, done.error["code"]) == (7, "tool_validation_failed")
     assert (
@@ -124,7 +124,7 @@ def test_register_names_the_check_that_a_definition_fails(author, server):
         ("bridge", "register", "--url"),
     ],
 )
-def test_a_url_that_cannot_be_a_tool_server_is_refused(author, chain, verb):
+def test_url_that_is_not_a_tool_server_is_rejected(author, chain, verb):
     done = author.run(*verb, "127.0.0.1:8080", "--json")
     assert (done.code, done.error["code"]) == (2, "url_invalid")
     assert done.error["hint"] == "Write http://127.0.0.1:8080, or https."
@@ -133,6 +133,6 @@ def test_a_url_that_cannot_be_a_tool_server_is_refused(author, chain, verb):
     assert "is the Sui node of the network test" in done.error["message"]
 
 
-def test_a_simulation_refuses_a_url_without_a_scheme(author):
+def test_simulate_rejects_url_without_scheme(author):
     simulate = ("workflow", "simulate", "flow.json", "--url", "127.0.0.1:8080")
     assert author.fails(*simulate) == (2, "url_invalid")

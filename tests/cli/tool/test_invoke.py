@@ -14,23 +14,23 @@ def balance(user):
     return user.json("wallet", "show")["balance_mist"]
 
 
-def test_the_outcome_is_read_back_from_the_chain(requester, carrier, seller):
+def test_invoke_returns_the_outcome_on_chain(requester, operator_leader, seller):
     before, earned = balance(requester), balance(seller)
     document = requester.json(
         "tool", "invoke", DIVIDE, "--input", '{"dividend": 84, "divisor": 2}', "--yes"
     )
     assert document["state"] == "settled"
     assert (document["variant"], document["ports"]) == ("ok", {"quotient": 42, "remainder": 0})
-    assert (document["leaders"], document["leader"]) == ([carrier], carrier)
+    assert (document["leaders"], document["leader"]) == ([operator_leader], operator_leader)
     assert all(one["digest"] for one in document["transactions"].values())
     assert before - balance(requester) == document["paid_mist"]
     assert balance(seller) - earned == 10_000_000
 
 
-def test_record_of_a_leader_counts_what_it_settled_and_no_failure_of_a_tool(requester, carrier):
+def test_track_record_counts_settled_invocations_but_no_tool_failures(requester, operator_leader):
     def record():
         rows = requester.json("leader", "list", "--tool", DIVIDE)
-        return next(row for row in rows if row["leader"] == carrier)
+        return next(row for row in rows if row["leader"] == operator_leader)
 
     before = record()
     requester.json("tool", "invoke", DIVIDE, "--input", '{"dividend": 1, "divisor": 1}', "--yes")
@@ -43,7 +43,7 @@ def test_record_of_a_leader_counts_what_it_settled_and_no_failure_of_a_tool(requ
     assert "Latency" in requester.run("leader", "list").stdout
 
 
-def test_an_error_variant_is_an_outcome_like_any_other(requester):
+def test_invoke_returns_an_error_variant_as_an_outcome(requester):
     document = requester.json(
         "tool", "invoke", DIVIDE, "--input", '{"dividend": 1, "divisor": 0}', "--yes"
     )
@@ -51,7 +51,7 @@ def test_an_error_variant_is_an_outcome_like_any_other(requester):
     assert document["ports"] == {"reason": "1 cannot be divided by zero"}
 
 
-def test_the_input_comes_from_a_file_or_from_stdin(requester, tmp_path):
+def test_input_is_read_from_a_file_or_stdin(requester, tmp_path):
     (tmp_path / "input.json").write_text('{"dividend": 9, "divisor": 4}')
     of_file = requester.json(
         "tool", "invoke", DIVIDE, "--input", f"@{tmp_path}/input.json", "--yes"
@@ -69,7 +69,7 @@ def test_the_input_comes_from_a_file_or_from_stdin(requester, tmp_path):
     assert of_file["ports"] == of_stdin.document["ports"] == {"quotient": 2, "remainder": 1}
 
 
-def test_a_tool_that_breaks_gives_no_answer(requester):
+def test_invoke_fails_when_the_tool_raises(requester):
     result = requester.run(
         "tool", "invoke", NAP, "--input", '{"ending": "crash", "duration_ms": 0}', "--yes", "--json"
     )
@@ -77,7 +77,7 @@ def test_a_tool_that_breaks_gives_no_answer(requester):
     assert (result.document["state"], result.document["reason"]) == ("failed", "http_error")
 
 
-def test_an_invocation_stays_and_is_deleted_for_its_rebate(requester):
+def test_outcome_deletes_a_closed_invocation_for_its_rebate(requester):
     document = requester.json(*("tool", "invoke", NAP, "--input", '{"duration_ms": 0}', "--yes"))
     assert set(document["transactions"]) == {"request", "close"}
     place = document["invocation"]
@@ -92,7 +92,7 @@ def test_an_invocation_stays_and_is_deleted_for_its_rebate(requester):
     assert requester.fails("tool", "outcome", place) == (3, "invocation_unknown")
 
 
-def test_a_request_that_is_not_waited_for_can_be_waited_for_later(requester):
+def test_outcome_waits_for_a_request_sent_without_waiting(requester):
     arguments = ("tool", "invoke", NAP, "--input", '{"duration_ms": 300}', "--no-wait", "--yes")
     document = requester.json(*arguments)
     assert document["events"] == ["InvocationRequested"]
@@ -100,7 +100,7 @@ def test_a_request_that_is_not_waited_for_can_be_waited_for_later(requester):
     assert (shown["state"], shown["ports"]) == ("settled", {"slept_ms": 300})
 
 
-def test_a_dry_run_requests_nothing(requester):
+def test_dry_run_requests_nothing(requester):
     before = balance(requester)
     arguments = ("tool", "invoke", DIVIDE, "--input", '{"dividend": 1, "divisor": 1}', "--dry-run")
     document = requester.json(*arguments)
@@ -109,7 +109,7 @@ def test_a_dry_run_requests_nothing(requester):
     assert balance(requester) == before
 
 
-def test_more_than_the_limit_is_not_paid(requester):
+def test_invoke_fails_above_the_maximum_cost(requester):
     arguments = ("--input", '{"dividend": 1, "divisor": 1}', "--max-cost", "0.001", "--yes")
     assert requester.fails("tool", "invoke", DIVIDE, *arguments) == (4, "too_expensive")
 
@@ -142,13 +142,13 @@ def test_invoke_pays_no_more_than_the_question_said(requester, publisher):
         ('{"dividend": "1", "divisor": 1}', "input_invalid"),
     ],
 )
-def test_a_wrong_input_is_refused_before_anything_is_paid(requester, text, code):
+def test_invalid_input_is_rejected_before_payment(requester, text, code):
     before = balance(requester)
     assert requester.fails("tool", "invoke", DIVIDE, "--input", text, "--yes") == (7, code)
     assert balance(requester) == before
 
 
-def test_a_quiet_request_prints_the_id_alone(requester):
+def test_quiet_request_prints_only_the_id(requester):
     arguments = ("tool", "invoke", NAP, "--input", "duration_ms=0", "--no-wait", "-q", "--yes")
     done = requester.run(*arguments)
     assert done.code == 0, done.stderr
@@ -156,13 +156,13 @@ def test_a_quiet_request_prints_the_id_alone(requester):
     assert done.stderr == ""
 
 
-def test_the_input_is_a_json_object(requester):
+def test_input_must_be_a_json_object(requester):
     for text in ("[1, 2]", '"text"', "5"):
         refused = requester.fails("tool", "invoke", DIVIDE, "--input", text, "--yes")
         assert refused == (2, "input_malformed")
 
 
-def test_inputs_are_given_by_name_as_those_of_a_workflow(requester, tmp_path):
+def test_inputs_are_passed_by_name(requester, tmp_path):
     (tmp_path / "divisor.json").write_text("4")
     inputs = ("--input", "dividend=9", "--input", f"divisor=@{tmp_path}/divisor.json")
     document = requester.json("tool", "invoke", DIVIDE, *inputs, "--yes")
@@ -171,7 +171,7 @@ def test_inputs_are_given_by_name_as_those_of_a_workflow(requester, tmp_path):
     assert requester.fails("tool", "invoke", DIVIDE, *mixed, "--yes") == (2, "input_duplicate")
 
 
-def test_a_number_for_a_text_port_says_how_it_is_given_as_text(requester):
+def test_number_for_a_string_port_has_a_hint_about_quotes(requester):
     count = ("tool", "invoke", "xyz.example.text.count_words@1", "--input", "text=42", "--yes")
     result = requester.run(*count, "--json")
     assert result.error["code"] == "input_invalid"
@@ -180,7 +180,7 @@ def test_a_number_for_a_text_port_says_how_it_is_given_as_text(requester):
     assert "To pass it as a string" not in missing.error["hint"]
 
 
-def test_what_is_wrong_with_an_input_is_listed(requester):
+def test_invalid_input_error_lists_locations(requester):
     result = requester.run(
         "tool", "invoke", DIVIDE, "--input", '{"dividend": "1", "divisor": 1}', "--yes"
     )
@@ -188,20 +188,20 @@ def test_what_is_wrong_with_an_input_is_listed(requester):
     assert f"nexus-tools tool show {DIVIDE}" in result.stderr
 
 
-def test_what_is_wrong_with_an_input_is_said_once(requester):
+def test_invalid_input_error_is_printed_once(requester):
     text = '{"dividend": 1}'
     result = requester.run("tool", "invoke", DIVIDE, "--input", text, "--yes")
     assert result.stderr.count("divisor") == 1
 
 
-def test_the_price_and_who_got_it_are_told(requester, seller):
+def test_invoke_prints_price_and_payee(requester, seller):
     text = '{"dividend": 84, "divisor": 2}'
     shown = requester.run("tool", "invoke", DIVIDE, "--input", text, "--yes").stdout
     payee = seller.json("wallet", "show")["address"]
     assert re.search(rf"^  price +0\.01 SUI to {payee}$", shown, re.MULTILINE)
 
 
-def test_a_limit_that_is_too_small_is_told_with_the_option(requester):
+def test_exceeded_outcome_size_error_names_the_option(requester):
     limit = ("--max-outcome-bytes", "2", "--yes")
     result = requester.run(
         "tool", "invoke", DIVIDE, "--input", '{"dividend": 84, "divisor": 2}', *limit
@@ -211,20 +211,20 @@ def test_a_limit_that_is_too_small_is_told_with_the_option(requester):
     assert "Pass a larger --max-outcome-bytes" in result.stderr
 
 
-def test_json_that_is_none_is_told_how_to_be_given(requester):
+def test_invalid_json_error_hints_at_a_file(requester):
     result = requester.run("tool", "invoke", DIVIDE, "--input", "{dividend: 1}", "--yes", "--json")
     assert "--input @FILE" in result.error["hint"]
 
 
-def test_a_tool_out_of_use_is_not_invoked(requester, registered):
-    requester.json("tool", "unregister", registered, "--yes")
-    arguments = ("tool", "invoke", registered, "--input", json.dumps({"a": 1, "b": 2}), "--yes")
+def test_invoke_rejects_unregistered_tool(requester, registered_fqn):
+    requester.json("tool", "unregister", registered_fqn, "--yes")
+    arguments = ("tool", "invoke", registered_fqn, "--input", json.dumps({"a": 1, "b": 2}), "--yes")
     assert requester.fails(*arguments) == (4, "tool_not_active")
-    revived = f"`nexus-tools tool cancel-unregister {registered} --wallet OWNER`"
+    revived = f"`nexus-tools tool cancel-unregister {registered_fqn} --wallet OWNER`"
     assert revived in requester.run(*arguments, "--wallet", "author").stderr
 
 
-def test_with_delete_it_is_gone_and_its_rebate_is_counted(requester):
+def test_delete_option_deletes_the_invocation_and_counts_the_rebate(requester):
     before = balance(requester)
     document = requester.json(
         *("tool", "invoke", NAP, "--input", '{"duration_ms": 0}', "--delete", "--yes")
@@ -235,21 +235,21 @@ def test_with_delete_it_is_gone_and_its_rebate_is_counted(requester):
     assert requester.fails("tool", "outcome", place) == (3, "invocation_unknown")
 
 
-def test_who_is_named_is_asked_for_before_anything_is_paid(requester, carrier):
+def test_confirmation_prompt_names_the_leader(requester, operator_leader):
     asked = requester.run("tool", "invoke", NAP, "--input", "{}")
     assert asked.code == 2
-    assert f"by the leader {carrier}?" in asked.stderr
+    assert f"by the leader {operator_leader}?" in asked.stderr
 
 
-def test_a_leader_is_named_by_its_id_or_its_name(requester, carrier):
+def test_leader_option_accepts_id_or_name(requester, operator_leader):
     arguments = ("tool", "invoke", NAP, "--input", "{}", "--dry-run", "--leader")
-    assert requester.json(*arguments, carrier)["leaders"] == [carrier]
-    assert requester.json(*arguments, "operator")["leaders"] == [carrier]
+    assert requester.json(*arguments, operator_leader)["leaders"] == [operator_leader]
+    assert requester.json(*arguments, "operator")["leaders"] == [operator_leader]
     assert requester.fails(*arguments, "nobody") == (3, "leader_unknown")
     assert requester.fails(*arguments, f"0x{'ab' * 32}") == (3, "leader_unknown")
 
 
-def test_a_name_that_two_leaders_have_names_neither(requester, seller, chain):
+def test_ambiguous_leader_name_is_rejected(requester, seller, chain):
     chain.fund(requester.wallet.signer().address, 10 * 10**9)
     first = requester.json("leader", "register", "--name", "twin", "--yes")["leader"]
     second = seller.json("leader", "register", "--name", "twin", "--yes")["leader"]
@@ -260,31 +260,31 @@ def test_a_name_that_two_leaders_have_names_neither(requester, seller, chain):
     assert second in result.error["hint"]
 
 
-def test_a_leader_that_the_tool_does_not_list_is_not_named(requester):
+def test_leader_that_the_tool_does_not_accept_is_rejected(requester):
     leader = requester.json("leader", "register", "--name", "uninvited", "--yes")["leader"]
     arguments = ("tool", "invoke", NAP, "--input", "{}", "--yes", "--leader", leader)
     assert requester.fails(*arguments) == (4, "no_leader")
 
 
-def test_leaders_of_the_settings_are_named_and_others_for_once(requester, carrier):
+def test_leaders_setting_applies_and_the_option_overrides_it(requester, operator_leader):
     other = requester.json("leader", "register", "--name", "mine", "--yes")["leader"]
     arguments = ("tool", "invoke", NAP, "--input", "{}", "--dry-run")
-    requester.json("config", "set", "leaders", f"{other},{carrier}")
-    assert requester.json(*arguments)["leaders"] == [carrier]  # the tool lists but this one
+    requester.json("config", "set", "leaders", f"{other},{operator_leader}")
+    assert requester.json(*arguments)["leaders"] == [operator_leader]  # the tool lists but this one
     requester.json("config", "set", "leaders", other)
     refused = requester.run(*arguments, "--json")
     assert (refused.code, refused.error["code"]) == (4, "no_leader")
     assert "the setting `leaders`" in refused.error["hint"]
-    assert requester.json(*arguments, "--leader", carrier)["leaders"] == [carrier]
-    environment = {"NEXUS_TOOLS_LEADERS": carrier}
-    assert requester.json(*arguments, **environment)["leaders"] == [carrier]
+    assert requester.json(*arguments, "--leader", operator_leader)["leaders"] == [operator_leader]
+    environment = {"NEXUS_TOOLS_LEADERS": operator_leader}
+    assert requester.json(*arguments, **environment)["leaders"] == [operator_leader]
 
 
-def test_a_setting_of_leaders_has_ids_alone(author):
+def test_leaders_setting_accepts_only_ids(author):
     assert author.fails("config", "set", "leaders", "mine") == (7, "address_invalid")
 
 
-def test_what_nobody_closes_expires_and_comes_back_whole(requester, seller, chain):
+def test_unclosed_invocation_expires_and_is_refunded_in_full(requester, seller, chain):
     idle = seller.json("leader", "register", "--name", "idle", "--yes")["leader"]
     seller.json("tool", "leaders", "add", NAP, idle, "--yes")
     arguments = ("tool", "invoke", NAP, "--input", "{}", "--no-wait", "--leader", idle, "--yes")

@@ -4,13 +4,13 @@ from nexus_tools.sui.localnet import ThreadedLocalnet
 
 
 @pytest.fixture
-def three(author, meta_file, definition, carrier):
+def domain_of_three(author, meta_file, definition, operator_leader):
     """Three tools of one domain, the second unregistered; the domain."""
     domain = definition["fqn"].split("@")[0]
     names = [f"{domain}.{name}@1" for name in ("gamma", "alpha", "beta")]
     for name, price in zip(names, ("0.3", "0.1", "0.2"), strict=True):
         path = meta_file(definition | {"fqn": name, "description": f"The {name}"})
-        terms = ("--price", price, "--leader", carrier)
+        terms = ("--price", price, "--leader", operator_leader)
         author.json("tool", "register", "--from-meta", path, *terms, "--yes")
     author.json("tool", "unregister", names[1], "--yes")
     return domain
@@ -20,8 +20,8 @@ def labels(rows):
     return [row["fqn"].rsplit(".", 1)[1].removesuffix("@1") for row in rows]
 
 
-def test_tools_are_listed_in_the_order_of_their_registration(author, three):
-    rows = author.json("tool", "list", "--domain", three)
+def test_tools_are_listed_in_the_order_of_their_registration(author, domain_of_three):
+    rows = author.json("tool", "list", "--domain", domain_of_three)
     assert labels(rows) == ["gamma", "alpha", "beta"]
     shown = author.json("tool", "show", rows[0]["fqn"])
     assert set(shown) - set(rows[0]) == {"proof"}  # a list asks no domain
@@ -40,11 +40,11 @@ def test_tools_are_listed_in_the_order_of_their_registration(author, three):
         (["--search", "nothing like it"], []),
     ],
 )
-def test_the_list_is_filtered_and_sorted(author, three, options, expected):
-    assert labels(author.json("tool", "list", "--domain", three, *options)) == expected
+def test_list_is_filtered_and_sorted(author, domain_of_three, options, expected):
+    assert labels(author.json("tool", "list", "--domain", domain_of_three, *options)) == expected
 
 
-def test_the_owner_is_an_address_or_a_key_of_the_wallet(author, stranger, three):
+def test_owner_filter_accepts_an_address_or_alias(author, stranger, domain_of_three):
     address = author.json("wallet", "show")["address"]
     assert len(author.json("tool", "list", "--owner", address)) == 3
     assert len(author.json("tool", "list", "--owner", "author")) == 3
@@ -54,8 +54,8 @@ def test_the_owner_is_an_address_or_a_key_of_the_wallet(author, stranger, three)
     assert author.fails("tool", "list", "--owner", "0xnone")[0] == 7
 
 
-def test_people_see_a_table(author, three):
-    lines = author.run("tool", "list", "--domain", three).stdout.splitlines()
+def test_list_is_printed_as_a_table(author, domain_of_three):
+    lines = author.run("tool", "list", "--domain", domain_of_three).stdout.splitlines()
     assert any("Tool" in line and "Collateral" in line for line in lines)
     assert any("alpha@1" in line and "unregistered" in line and "0.1 SUI" in line for line in lines)
 
@@ -63,13 +63,13 @@ def test_people_see_a_table(author, three):
 @pytest.mark.parametrize(
     "options", [["--domain", "no.such.domain"], ["--state", "suspended"], ["--only", "nonsense"]]
 )
-def test_a_list_that_a_filter_leaves_empty_says_so(author, options):
+def test_empty_filtered_list_prints_a_message(author, options):
     result = author.run("tool", "list", *options)
     assert (result.code, result.stdout) == (0, "")
     assert "no matching tools" in result.stderr
 
 
-def test_an_empty_registry_says_how_it_is_filled(home):
+def test_empty_registry_hints_at_register(home):
     with ThreadedLocalnet() as chain:
         home.configure(network="new", networks={"new": {"url": chain.url, "faucet_url": chain.url}})
         home.json("wallet", "new")
@@ -80,18 +80,18 @@ def test_an_empty_registry_says_how_it_is_filled(home):
     assert "nexus-tools tool register" in result.stderr
 
 
-def test_a_tool_is_shown_without_a_key(home, author, registered):
+def test_show_needs_no_key(home, author, registered_fqn):
     (home.data / "sui.keystore").unlink()
-    assert home.json("tool", "show", registered)["fqn"] == registered
+    assert home.json("tool", "show", registered_fqn)["fqn"] == registered_fqn
 
 
-def test_people_see_the_ports_of_the_input_and_of_each_variant_with_their_types(author, registered):
-    shown = author.run("tool", "show", registered).stdout
+def test_show_prints_ports_with_their_types(author, registered_fqn):
+    shown = author.run("tool", "show", registered_fqn).stdout
     assert "inputs            a: integer, b: integer" in shown
     assert "variant ok        total: integer" in shown
 
 
-def test_a_port_that_may_be_absent_is_marked(author, definition, meta_file):
+def test_show_marks_optional_ports(author, definition, meta_file):
     schema = {
         "type": "object",
         "properties": {

@@ -21,7 +21,7 @@ def run_tests(home, folder):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_new_project_has_a_tool_of_the_name(home, tmp_path, monkeypatch):
+def test_new_project_has_a_tool_with_the_given_name(home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     document = home.json("tool", "new", "greeter")
     assert document["fqn"] == "xyz.example.greeter@1"
@@ -34,7 +34,7 @@ def test_a_new_project_has_a_tool_of_the_name(home, tmp_path, monkeypatch):
     assert all(Path(name).is_file() for name in document["files"])
 
 
-def test_a_new_project_passes_its_own_tests(home, tmp_path):
+def test_new_project_passes_its_own_tests(home, tmp_path):
     folder = tmp_path / "project"
     home.json("tool", "new", "word-count", "--directory", folder, "--fqn", "org.acme.text.greet@3")
     assert "org.acme.text.greet@3" in (folder / "tools.py").read_text()
@@ -42,7 +42,7 @@ def test_a_new_project_passes_its_own_tests(home, tmp_path):
 
 
 @pytest.mark.usefixtures("compiler")
-def test_a_new_move_package_passes_its_own_tests_and_the_checks(home, tmp_path):
+def test_new_move_package_passes_its_tests_and_checks(home, tmp_path):
     folder = tmp_path / "project"
     new = ("tool", "new", "word-count", "--template", "move", "--directory", folder)
     document = home.json(*new, "--fqn", "org.acme.text.words@3")
@@ -57,10 +57,9 @@ def test_a_new_move_package_passes_its_own_tests_and_the_checks(home, tmp_path):
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["move", "json", "std", "class"])
-def test_a_name_that_move_or_the_package_uses_itself_is_no_trouble(
-    home, tmp_path, name, move_builder
-):
+def test_new_accepts_names_reserved_in_move(home, tmp_path, name, move_builder):
     folder = tmp_path / "project"
     home.json("tool", "new", name, "--template", "move", "--directory", folder)
     published = {"nexus_tools": bytes(Address.of(0x70015))}
@@ -68,10 +67,9 @@ def test_a_name_that_move_or_the_package_uses_itself_is_no_trouble(
     assert deserialize(module).name == f"run_{name}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["tool", "client", "class", "test-it", "lambda"])
-def test_a_name_that_python_or_the_project_uses_itself_is_no_trouble(
-    home, tmp_path, name, monkeypatch
-):
+def test_new_accepts_names_reserved_in_python(home, tmp_path, name, monkeypatch):
     folder = tmp_path / "project"
     document = home.json("tool", "new", name, "--directory", folder)
     monkeypatch.setattr(sys, "path", sys.path[:])
@@ -82,7 +80,7 @@ def test_a_name_that_python_or_the_project_uses_itself_is_no_trouble(
     assert not tool.function.__name__.startswith("test")
 
 
-def test_a_folder_with_something_in_it_is_left_alone(home, tmp_path):
+def test_new_rejects_non_empty_folder(home, tmp_path):
     (tmp_path / "greeter").mkdir()
     (tmp_path / "greeter" / "mine.txt").write_text("mine")
     result = home.run("tool", "new", "greeter", "--directory", tmp_path / "greeter", "--json")
@@ -93,7 +91,7 @@ def test_a_folder_with_something_in_it_is_left_alone(home, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["Greeter", "g", "../greeter", "a b"])
-def test_a_name_that_no_fqn_can_have_is_refused(home, tmp_path, name):
+def test_new_rejects_name_that_is_invalid_in_an_fqn(home, tmp_path, name):
     folder = tmp_path / "project"
     result = home.run("tool", "new", name, "--directory", folder, "--json")
     assert (result.code, result.error["code"]) == (7, "fqn_invalid")
@@ -104,7 +102,7 @@ def test_a_name_that_no_fqn_can_have_is_refused(home, tmp_path, name):
     assert not folder.exists()
 
 
-def test_a_new_tool_has_the_name_that_was_given_and_an_example(home, tmp_path):
+def test_new_tool_has_the_given_name_and_an_example(home, tmp_path):
     folder = tmp_path / "weather"
     home.json("tool", "new", "weather", "--directory", folder)
     written = "\n".join(path.read_text() for path in folder.rglob("*.*"))
@@ -115,7 +113,7 @@ def test_a_new_tool_has_the_name_that_was_given_and_an_example(home, tmp_path):
     ] == ["hello"]
 
 
-def test_who_gives_an_fqn_as_the_name_is_told_of_the_option(home):
+def test_new_hints_at_fqn_option_when_the_name_is_an_fqn(home):
     result = home.run("tool", "new", "dev.stranger.roman@1")
     assert (result.code, result.stderr.count("@1@1")) == (7, 0)
     assert "'dev.stranger.roman@1' is not a valid tool name" in result.stderr

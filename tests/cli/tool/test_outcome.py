@@ -31,7 +31,7 @@ def sleeper(seller):
 
 
 @pytest.fixture
-def idle(seller, sleeper):
+def idle_leader(seller, sleeper):
     """The id of a leader that can be named, and closes nothing."""
     seller.json("leader", "activate", "--leader", sleeper, "--yes")
     yield sleeper
@@ -39,19 +39,17 @@ def idle(seller, sleeper):
 
 
 @pytest.fixture
-def left(requester, idle):
+def request_unclosed(requester, idle_leader):
     """Requests an invocation that nobody closes; gives its id."""
 
     def request():
-        options = ("--leader", idle, "--no-wait")
+        options = ("--leader", idle_leader, "--no-wait")
         return invoke(requester, NAP, "{}", *options)["invocation"]
 
     return request
 
 
-def test_why_tells_who_closed_it_when_by_which_check_and_where_the_money_went(
-    requester, carrier, seller
-):
+def test_explain_reports_steps_checks_and_payments(requester, operator_leader, seller):
     done = invoke(requester, DIVIDE, '{"dividend": 84, "divisor": 2}', "--delete")
     why = requester.json("tool", "outcome", done["invocation"], "--explain")
     assert (why["state"], why["variant"]) == ("settled", "ok")
@@ -64,7 +62,7 @@ def test_why_tells_who_closed_it_when_by_which_check_and_where_the_money_went(
     }
     address = requester.json("wallet", "show")["address"]
     assert steps["requested"]["signed_by"] == steps["deleted"]["signed_by"] == address
-    assert steps["settled"]["leader"] == carrier
+    assert steps["settled"]["leader"] == operator_leader
     assert why["windows"][0]["did"] == "closed"
     money = why["money"]
     assert (money["price_mist"], money["deleted"]) == (10_000_000, True)
@@ -73,7 +71,7 @@ def test_why_tells_who_closed_it_when_by_which_check_and_where_the_money_went(
     assert parts == money["prepaid_mist"]
 
 
-def test_why_names_the_check_at_which_an_invocation_failed(requester):
+def test_explain_names_the_failed_check(requester):
     result = requester.run(
         *("tool", "invoke", NAP, "--input", '{"ending": "crash", "duration_ms": 0}'),
         *("--yes", "--json"),
@@ -89,11 +87,11 @@ def test_why_names_the_check_at_which_an_invocation_failed(requester):
     assert "(in " not in shown
 
 
-def test_why_tells_of_a_leader_that_let_its_window_pass(requester, idle, left):
-    place = left()
+def test_explain_reports_a_leader_that_missed_its_window(requester, idle_leader, request_unclosed):
+    place = request_unclosed()
     before = requester.json("tool", "outcome", place, "--explain")
     assert before["state"] == "requested"
-    assert [(one["leader"], one["did"]) for one in before["windows"]] == [(idle, "has_time")]
+    assert [(one["leader"], one["did"]) for one in before["windows"]] == [(idle_leader, "has_time")]
     assert before["money"]["refund_mist"] is None
     requester.json("localnet", "advance-clock", "5m")
     after = requester.json("tool", "outcome", place, "--explain")
@@ -105,21 +103,21 @@ def test_why_tells_of_a_leader_that_let_its_window_pass(requester, idle, left):
     assert ended["money"]["refund_mist"] == ended["money"]["prepaid_mist"]
 
 
-def test_why_and_delete_exclude_each_other(requester):
+def test_explain_and_delete_exclude_each_other(requester):
     assert requester.fails("tool", "outcome", "0x1", "--explain", "--delete") == (
         2,
         "explain_and_delete",
     )
 
 
-def test_why_of_what_was_never_requested_is_not_found(requester):
+def test_explain_of_an_unknown_invocation_is_not_found(requester):
     result = requester.run("tool", "outcome", f"0x{1:064x}", "--explain", "--json")
     assert (result.code, result.error["code"]) == (3, "invocation_unknown")
     assert "--explain" not in result.error["hint"]
 
 
-def test_an_outcome_has_its_deadline_and_whether_it_is_over(requester, left):
-    place = left()
+def test_outcome_shows_deadline_and_expiry(requester, request_unclosed):
+    place = request_unclosed()
     before = requester.json("tool", "outcome", place)
     assert before["expired"] is False
     assert before["expires_at_ms"] > before["requested_at_ms"]
@@ -129,9 +127,9 @@ def test_an_outcome_has_its_deadline_and_whether_it_is_over(requester, left):
     assert "over: pass --delete for a refund" in requester.run("tool", "outcome", place).stdout
 
 
-def test_invocations_that_nobody_has_closed_are_listed_the_newest_first_in_pages(requester, left):
+def test_list_shows_pending_invocations_newest_first_in_pages(requester, request_unclosed):
     assert requester.json("invocation", "list") == []
-    places = [left() for _ in range(3)]
+    places = [request_unclosed() for _ in range(3)]
     listed = requester.json("invocation", "list")
     assert [row["invocation"] for row in listed] == places[::-1]
     assert {row["state"] for row in listed} == {"requested"}
@@ -158,7 +156,7 @@ def test_closed_invocations_are_listed_with_all_and_deleted_together(requester):
     assert (again.code, again.stdout) == (0, "")
 
 
-def test_what_to_delete_has_to_be_named(requester):
+def test_delete_needs_existing_invocations(requester):
     assert requester.fails("invocation", "delete", "--yes") == (2, "invocation_missing")
     assert requester.fails("invocation", "delete", f"0x{'ab' * 32}", "--yes") == (
         3,
@@ -166,15 +164,15 @@ def test_what_to_delete_has_to_be_named(requester):
     )
 
 
-def test_the_invocations_of_others_are_not_listed(requester, stranger):
+def test_list_omits_invocations_of_others(requester, stranger):
     invoke(requester, NAP, '{"duration_ms": 0}')
     assert stranger.json("invocation", "list", "--all") == []
 
 
-def test_an_outcome_tells_who_was_named_what_it_cost_and_what_came_back(requester, carrier):
+def test_outcome_shows_leaders_cost_and_refund(requester, operator_leader):
     done = invoke(requester, DIVIDE, '{"dividend": 1, "divisor": 0}')
     shown = requester.json("tool", "outcome", done["invocation"])
-    assert (shown["leaders"], shown["leader"]) == ([carrier], carrier)
+    assert (shown["leaders"], shown["leader"]) == ([operator_leader], operator_leader)
     assert shown["payment_mist"] == 0
     spent = shown["price_mist"] + shown["fee_mist"] + shown["refund_mist"]
     assert (
@@ -185,7 +183,7 @@ def test_an_outcome_tells_who_was_named_what_it_cost_and_what_came_back(requeste
     )
 
 
-def test_the_detail_of_a_failure_is_read_from_its_event(requester):
+def test_outcome_reads_failure_detail_from_the_event(requester):
     arguments = ("--input", '{"ending": "crash", "duration_ms": 0}', "--yes", "--json")
     place = requester.run("tool", "invoke", NAP, *arguments).document["invocation"]
     shown = requester.json("tool", "outcome", place)
@@ -194,8 +192,8 @@ def test_the_detail_of_a_failure_is_read_from_its_event(requester):
 
 
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
-def test_whoever_stops_waiting_is_told_where_the_prepaid_money_is(requester, idle, number):
-    arguments = ("tool", "invoke", NAP, "--input", "{}", "--leader", idle, "--yes", "--json")
+def test_interrupted_wait_names_the_outcome_command(requester, idle_leader, number):
+    arguments = ("tool", "invoke", NAP, "--input", "{}", "--leader", idle_leader, "--yes", "--json")
     waiting = requester.daemon("prepaid", *arguments)
     place = waiting.line.split()[1].rstrip(",")
     ended = waiting.end(getattr(signal, number))
@@ -209,7 +207,7 @@ def test_whoever_stops_waiting_is_told_where_the_prepaid_money_is(requester, idl
 
 
 @pytest.fixture
-def settle(seller, chain, idle):
+def settle(seller, chain, idle_leader):
     """Settles an invocation in the name of the leader that nobody runs."""
     known = seller.json("package", "show")
     deployment = Deployment.parse({each.name: known[each.name] for each in fields(Deployment)})
@@ -219,7 +217,7 @@ def settle(seller, chain, idle):
             network = Network("test", chain.url, chain.url)
             async with SuiClient(network, seller.wallet.signer()) as client:
                 closed = {Address.parse(place): answer}
-                await Invocations(client, deployment).close(Address.parse(idle), closed)
+                await Invocations(client, deployment).close(Address.parse(idle_leader), closed)
 
         anyio.run(run)
 
@@ -229,8 +227,8 @@ def settle(seller, chain, idle):
 BAD = Answer("no_such", {"text": "free"})
 
 
-def test_outcome_shows_an_invalid_answer_and_fails(requester, left, settle):
-    place = left()
+def test_outcome_shows_an_invalid_answer_and_fails(requester, request_unclosed, settle):
+    place = request_unclosed()
     settle(place, BAD)
     for wait in ((), ("--wait",)):
         result = requester.run("tool", "outcome", place, *wait, "--json")
@@ -246,8 +244,18 @@ def test_outcome_shows_an_invalid_answer_and_fails(requester, left, settle):
     assert "violates the tool's output schema" in deleted.stderr
 
 
-def test_invoke_shows_an_invalid_answer_keeps_it_and_fails(requester, idle, settle):
-    arguments = ("tool", "invoke", NAP, "--input", "{}", "--leader", idle, "--delete", "--yes")
+def test_invoke_keeps_and_shows_an_invalid_answer_and_fails(requester, idle_leader, settle):
+    arguments = (
+        "tool",
+        "invoke",
+        NAP,
+        "--input",
+        "{}",
+        "--leader",
+        idle_leader,
+        "--delete",
+        "--yes",
+    )
     waiting = requester.daemon("prepaid", *arguments, "--json")
     place = waiting.line.split()[1].rstrip(",")
     settle(place, Answer("ok", {"slept_ms": "long"}))

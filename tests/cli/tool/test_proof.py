@@ -18,11 +18,11 @@ def internet(internet, monkeypatch):
 
 
 @pytest.fixture
-def fqn(author, definition, meta_file, carrier):
+def fqn(author, definition, meta_file, operator_leader):
     """A tool below `example.xyz` that the author registered, with a price."""
     name = definition["fqn"].removeprefix("xyz.test.")
     path = meta_file(definition | {"fqn": f"xyz.example.{name}"})
-    terms = ("--price", "0.001", "--leader", carrier)
+    terms = ("--price", "0.001", "--leader", operator_leader)
     author.json("tool", "register", "--from-meta", path, *terms, "--yes")
     return f"xyz.example.{name}"
 
@@ -35,7 +35,7 @@ def publish(internet, user, *owners):
     internet.publish("example.xyz", document)
 
 
-def test_what_is_written_proves_the_name_once_it_is_published(author, fqn, internet):
+def test_published_proof_document_proves_the_name(author, fqn, internet):
     written = author.run("tool", "proof", fqn)
     assert f"https://example.xyz{PATH}" in written.stderr
     assert author.fails("tool", "proof", fqn, "--check") == (7, "domain_not_proved")
@@ -51,14 +51,14 @@ def test_what_is_written_proves_the_name_once_it_is_published(author, fqn, inter
     assert author.json("tool", "proof", "xyz.example", "--check") == proof
 
 
-def test_a_squatter_does_not_get_into_the_document_of_the_domains_owner(author, stranger, fqn):
+def test_proof_document_of_another_account_has_only_its_own_entry(author, stranger, fqn):
     written = stranger.run("tool", "proof", fqn)
     [entry] = json.loads(written.stdout)["registries"]
     assert entry["owners"] == [stranger.json("wallet", "show")["address"]]
     assert ", but this document lists you" in written.stderr
 
 
-def test_a_tool_is_shown_with_what_its_domain_says(author, fqn, internet):
+def test_show_prints_the_domain_proof(author, fqn, internet):
     publish(internet, author)
     assert author.json("tool", "show", fqn, "--check-domain")["proof"]["state"] == "proved"
     shown = author.run("tool", "show", fqn, "--check-domain")
@@ -67,7 +67,7 @@ def test_a_tool_is_shown_with_what_its_domain_says(author, fqn, internet):
 
 
 @pytest.mark.parametrize("arguments", [("--no-check-domain",), ()])
-def test_nobody_hears_of_a_reader_who_wants_that_or_works_on_their_own_network(
+def test_domain_is_not_queried_when_disabled_or_on_a_local_network(
     author, fqn, internet, arguments
 ):
     publish(internet, author)
@@ -75,7 +75,7 @@ def test_nobody_hears_of_a_reader_who_wants_that_or_works_on_their_own_network(
     assert internet.asked == []
 
 
-def test_the_environment_says_whether_domains_are_asked(author, fqn, internet):
+def test_variable_enables_domain_check(author, fqn, internet):
     publish(internet, author)
     asked = author.json("tool", "show", fqn, NEXUS_TOOLS_CHECK_DOMAIN="on")
     assert asked["proof"]["state"] == "proved"
@@ -83,7 +83,7 @@ def test_the_environment_says_whether_domains_are_asked(author, fqn, internet):
     assert kept_silent["proof"] is None
 
 
-def test_a_list_asks_no_domain(author, fqn, internet):
+def test_list_queries_no_domain(author, fqn, internet):
     publish(internet, author)
     author.json("tool", "list", NEXUS_TOOLS_CHECK_DOMAIN="on")
     assert internet.asked == []
@@ -92,29 +92,27 @@ def test_a_list_asks_no_domain(author, fqn, internet):
 INVOKE = ("--input", '{"a": 1, "b": 2}', "--dry-run", "--yes", "--check-domain")
 
 
-def test_a_squatter_is_not_paid_without_a_warning(author, fqn, internet):
+def test_paid_invocation_warns_of_a_name_its_domain_does_not_confirm(author, fqn, internet):
     publish(internet, author, STRANGER)
     result = author.run("tool", "invoke", fqn, *INVOKE)
     assert result.code == 0, result.stderr
     assert "is not confirmed by its domain: example.xyz does not list the owner" in result.stderr
 
 
-def test_a_domain_that_says_nothing_warns_nobody(author, fqn, internet):
+def test_silent_domain_causes_no_warning(author, fqn, internet):
     result = author.run("tool", "invoke", fqn, *INVOKE)
     assert result.code == 0, result.stderr
     assert "domain" not in result.stderr
 
 
-def test_a_tool_without_a_price_asks_no_domain(author, fqn, internet):
+def test_free_tool_queries_no_domain(author, fqn, internet):
     publish(internet, author, STRANGER)
     author.json("tool", "update", fqn, "--price", "0", "--yes")
     assert author.run("tool", "invoke", fqn, *INVOKE).code == 0
     assert internet.asked == []
 
 
-def test_a_name_that_nobody_can_prove_is_warned_of_before_it_is_taken(
-    author, definition, meta_file
-):
+def test_register_warns_of_an_unprovable_domain(author, definition, meta_file):
     path = meta_file(definition | {"fqn": "xyz.my_company.math.add@1"})
     result = author.run("tool", "register", "--from-meta", path, "--dry-run", "--yes")
     assert result.code == 0, result.stderr
@@ -122,7 +120,7 @@ def test_a_name_that_nobody_can_prove_is_warned_of_before_it_is_taken(
     assert author.fails("tool", "proof", "xyz.my_company") == (7, "domain_unprovable")
 
 
-def test_on_a_network_of_others_registering_says_what_to_publish_where(
+def test_register_names_the_proof_document_on_public_networks(
     author, definition, meta_file, monkeypatch
 ):
     monkeypatch.setattr("nexus_tools.cli.tool.register.should_check_domains", lambda _: True)

@@ -7,10 +7,10 @@ def balance(user):
     return user.json("wallet", "show")["balance_mist"]
 
 
-def test_register_from_file_locks_collateral(author, definition, meta_file, carrier):
+def test_register_from_file_locks_collateral(author, definition, meta_file, operator_leader):
     before = balance(author)
     arguments = ("tool", "register", "--from-meta", meta_file(definition), "--price", "0.25")
-    document = author.json(*arguments, "--leader", carrier, "--yes")
+    document = author.json(*arguments, "--leader", operator_leader, "--yes")
     [row] = document["tools"]
     assert row["fqn"] == definition["fqn"]
     assert row["registered"] is True
@@ -18,7 +18,7 @@ def test_register_from_file_locks_collateral(author, definition, meta_file, carr
     assert before - balance(author) == document["collateral_mist"] + document["cost_mist"]
     assert document["events"] == ["ToolRegistered", "CollateralLocked"]
     tool = author.json("tool", "show", definition["fqn"])
-    assert (tool["tool"], tool["leaders"]) == (row["tool"], [carrier])
+    assert (tool["tool"], tool["leaders"]) == (row["tool"], [operator_leader])
     assert tool["owner"] == author.json("wallet", "show")["address"]
     assert tool["price_mist"] == 250_000_000
     assert tool["input_schema"] == definition["input_schema"]
@@ -35,39 +35,40 @@ def test_register_reads_definitions_from_stdin(author, definition):
     assert result.document["collateral_mist"] == 2_000_000_000
 
 
-def test_register_all_uses_one_transaction(author, served):
-    document = author.json("tool", "register", "--url", served, "--all", "--yes")
+def test_register_all_uses_one_transaction(author, tool_server_url):
+    document = author.json("tool", "register", "--url", tool_server_url, "--all", "--yes")
     assert {row["fqn"] for row in document["tools"]} == {
         "xyz.example.math.divide@1",
         "xyz.example.text.count_words@1",
         "xyz.example.time.nap@1",
     }
     assert document["events"] == ["ToolRegistered", "CollateralLocked"] * 3
-    again = author.json("tool", "register", "--url", served, "--all", "--yes")
+    again = author.json("tool", "register", "--url", tool_server_url, "--all", "--yes")
     assert {row["registered"] for row in again["tools"]} == {False}
     assert (again["digest"], again["collateral_mist"]) == (None, 0)
 
 
-def test_register_existing_tool_succeeds(author, registered, definition, meta_file):
+def test_register_existing_tool_succeeds(author, registered_fqn, definition, meta_file):
     result = author.run("tool", "register", "--from-meta", meta_file(definition))
     assert result.code == 0  # and nobody is asked, because nothing is to be done
-    assert f"{registered} is already registered" in result.stderr
+    assert f"{registered_fqn} is already registered" in result.stderr
 
 
-def test_register_warns_of_unchanged_price(author, registered, definition, meta_file):
+def test_register_warns_of_unchanged_price(author, registered_fqn, definition, meta_file):
     arguments = ("tool", "register", "--from-meta", meta_file(definition))
     result = author.run(*arguments, "--price", "7")
     assert result.code == 0
-    assert f"the price of {registered} stays 0.001 SUI" in result.stderr
-    assert f"tool update {registered} --price" in result.stderr
+    assert f"the price of {registered_fqn} stays 0.001 SUI" in result.stderr
+    assert f"tool update {registered_fqn} --price" in result.stderr
     assert author.json(*arguments, "--price", "7")["tools"][0]["price_mist"] == 1_000_000
     assert (
-        f"the price of {registered} stays" not in author.run(*arguments, "--price", "0.001").stderr
+        f"the price of {registered_fqn} stays"
+        not in author.run(*arguments, "--price", "0.001").stderr
     )
 
 
-def test_register_warns_of_free_new_version(author, registered, definition, meta_file):
-    second = registered.replace("@1", "@2")
+def test_register_warns_of_free_new_version(author, registered_fqn, definition, meta_file):
+    second = registered_fqn.replace("@1", "@2")
     arguments = ("tool", "register", "--from-meta", meta_file(definition | {"fqn": second}))
     asked = author.run(*arguments)
     assert f"Register {second}, at 0 SUI per invocation: lock 1 SUI" in asked.stderr
@@ -76,11 +77,11 @@ def test_register_warns_of_free_new_version(author, registered, definition, meta
     assert author.json("tool", "show", second)["price_mist"] == 0
 
 
-def test_register_rejects_other_definition_of_fqn(author, registered, definition, meta_file):
+def test_register_rejects_other_definition_of_fqn(author, registered_fqn, definition, meta_file):
     changed = definition | {"description": "Multiplies."}
     arguments = ("tool", "register", "--from-meta", meta_file(changed), "--yes")
     assert author.fails(*arguments) == (7, "definition_differs")
-    assert author.json("tool", "show", registered)["description"] == definition["description"]
+    assert author.json("tool", "show", registered_fqn)["description"] == definition["description"]
 
 
 def test_dry_run_changes_nothing(author, definition, meta_file):
@@ -102,8 +103,10 @@ def test_register_needs_yes_without_terminal(author, definition, meta_file):
     assert balance(author) == before
 
 
-def test_register_rejects_name_of_other_owner(stranger, author, registered, definition, meta_file):
-    second = definition | {"fqn": registered.replace("@1", "@2")}
+def test_register_rejects_name_of_other_owner(
+    stranger, author, registered_fqn, definition, meta_file
+):
+    second = definition | {"fqn": registered_fqn.replace("@1", "@2")}
     arguments = ("tool", "register", "--from-meta", meta_file(second), "--yes")
     assert stranger.fails(*arguments) == (8, "name_taken")
 
@@ -159,11 +162,11 @@ def test_register_reports_unreachable_server(author):
     assert "`nexus-tools tool serve FILE`" in author.run(*arguments).stderr
 
 
-def test_wrong_url_hints_at_urls_of_tools(author, served):
-    wrong = f"{served}/xyz.example.math.dvide@1"
+def test_wrong_url_hints_at_urls_of_tools(author, tool_server_url):
+    wrong = f"{tool_server_url}/xyz.example.math.dvide@1"
     error = author.run("tool", "register", "--url", wrong, "--yes", "--json").error
     assert error["code"] == "not_a_tool"
-    assert f"{served}/xyz.example.math.divide@1" in error["hint"]
+    assert f"{tool_server_url}/xyz.example.math.divide@1" in error["hint"]
 
 
 def test_file_as_url_hints_at_serve(author, examples):
@@ -179,7 +182,7 @@ def test_insufficient_collateral_names_minimum(author, meta_file, definition):
     assert "Lock at least 1 SUI" in error["hint"]
 
 
-def test_server_root_is_not_a_tool(author, served):
-    result = author.run("tool", "register", "--url", served, "--yes", "--json")
+def test_server_root_is_not_a_tool(author, tool_server_url):
+    result = author.run("tool", "register", "--url", tool_server_url, "--yes", "--json")
     assert (result.code, result.error["code"]) == (7, "not_a_tool")
     assert "--all" in result.error["hint"]

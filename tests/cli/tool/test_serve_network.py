@@ -62,7 +62,7 @@ def call(url, leader):
     return response.status_code, response.json()["code"]
 
 
-def test_a_server_accepts_whom_its_tools_accept_on_chain(operator, leader, tmp_path):
+def test_server_accepts_the_leaders_that_its_tools_accept_on_chain(operator, leader, tmp_path):
     options = ("--bind", "127.0.0.1:0", "--network", "test", "--state", tmp_path / "state")
     server = operator.daemon("divide@1", "tool", "serve", TOOLS, *options)
     url = server.line.strip().split(" at ")[1]
@@ -73,7 +73,7 @@ def test_a_server_accepts_whom_its_tools_accept_on_chain(operator, leader, tmp_p
     assert unsigned.json()["code"] == "signature_missing"
 
 
-def test_a_tool_with_a_price_is_not_served_to_everybody(operator, leader):
+def test_priced_tool_requires_signatures(operator, leader):
     options = ("--bind", "127.0.0.1:0", "--network", "test", "--signatures", "optional", "--json")
     result = operator.spawn("tool", "serve", TOOLS, *options)
     assert (result.code, result.error["code"]) == (2, "signatures_needed")
@@ -81,7 +81,7 @@ def test_a_tool_with_a_price_is_not_served_to_everybody(operator, leader):
     assert "--signatures required" in result.error["hint"]
 
 
-def test_the_network_has_to_have_the_package(operator):
+def test_network_option_requires_the_package(operator):
     operator.configure(**operator.settings | {"deployments": {}})
     options = ("--bind", "127.0.0.1:0", "--network", "test", "--json")
     result = operator.spawn("tool", "serve", TOOLS, *options)
@@ -89,7 +89,7 @@ def test_the_network_has_to_have_the_package(operator):
 
 
 @pytest.mark.parametrize("by", ["id", "name"])
-def test_an_operator_forgives_a_leader(operator, leader, tmp_path, by):
+def test_forgive_option_resets_unsettled_answers_of_a_leader(operator, leader, tmp_path, by):
     answers = UnsettledAnswers(tmp_path / "state")
     for invocation in ("one", "two"):
         answers.record_call(leader, invocation, "digest", time())
@@ -103,13 +103,13 @@ def test_an_operator_forgives_a_leader(operator, leader, tmp_path, by):
     assert answers.forgive(leader) == 0
 
 
-def test_who_took_nothing_is_not_forgiven(operator, leader):
+def test_forgive_option_reports_a_leader_without_unsettled_answers(operator, leader):
     options = ("--bind", "127.0.0.1:0", "--network", "test", "--forgive-leader", "lee")
     server = operator.daemon("has no unsettled answers", "tool", "serve", TOOLS, *options)
     assert server.line.strip() == f"{leader} has no unsettled answers"
 
 
-def test_nobody_is_forgiven_under_a_name_that_no_leader_has(operator, leader):
+def test_forgive_option_rejects_unknown_leader(operator, leader):
     options = ("--bind", "127.0.0.1:0", "--network", "test", "--forgive-leader", "lea", "--json")
     result = operator.spawn("tool", "serve", TOOLS, *options)
     assert (result.code, result.error["code"]) == (3, "leader_unknown")

@@ -19,7 +19,7 @@ def leaders(tmp_path):
 
 
 @pytest.mark.parametrize("group", ["tool", "leader"])
-def test_a_key_is_made_once_for_its_owner_alone_and_its_secret_is_not_shown(home, tmp_path, group):
+def test_new_key_file_is_private_and_the_secret_is_not_printed(home, tmp_path, group):
     file = tmp_path / "key.pem"
     made = home.run(group, "key", "new", file)
     assert made.code == 0
@@ -32,7 +32,7 @@ def test_a_key_is_made_once_for_its_owner_alone_and_its_secret_is_not_shown(home
     assert SigningKey.load(file).public_key == key.public_key
 
 
-def test_the_line_of_a_leader_is_what_a_server_reads(home, tmp_path):
+def test_printed_line_of_a_leader_key_is_read_by_the_server(home, tmp_path):
     file = tmp_path / "key.pem"
     home.run("leader", "key", "new", file)
     shown = home.json("leader", "key", "show", file, "--signer", LEADER)
@@ -43,13 +43,13 @@ def test_the_line_of_a_leader_is_what_a_server_reads(home, tmp_path):
     ("group", "owner", "code"),
     [("leader", "0xlee", "address_invalid"), ("tool", "divide", "fqn_invalid")],
 )
-def test_a_line_names_a_leader_or_a_tool(home, tmp_path, group, owner, code):
+def test_signer_option_requires_a_leader_or_an_fqn(home, tmp_path, group, owner, code):
     file = tmp_path / "key.pem"
     home.run(group, "key", "new", file)
     assert home.fails(group, "key", "show", file, "--signer", owner) == (7, code)
 
 
-def test_with_leaders_calls_have_to_be_signed(home, leaders, tmp_path):
+def test_leaders_option_requires_signed_calls(home, leaders, tmp_path):
     home.run("tool", "key", "new", tmp_path / "tool.pem")
     server = home.daemon(
         *("divide@1", "tool", "serve", TOOLS, "--bind", "127.0.0.1:0"),
@@ -78,7 +78,7 @@ def test_with_leaders_calls_have_to_be_signed(home, leaders, tmp_path):
         (("--leaders", "LEADERS", "--forgive-leader", "lee"), (2, "id_expected")),
     ],
 )
-def test_what_cannot_be_verified_is_not_served(home, leaders, tmp_path, options, error):
+def test_serve_rejects_incomplete_signature_options(home, leaders, tmp_path, options, error):
     broken = tmp_path / "broken.keys"
     broken.write_text("0x1 ed25519:short\n")
     leaders.chmod(0o644)
@@ -88,9 +88,9 @@ def test_what_cannot_be_verified_is_not_served(home, leaders, tmp_path, options,
     assert (result.code, result.error["code"]) == error
 
 
-def test_who_lists_no_leader_is_told_what_that_means(home, tmp_path):
+def test_empty_leaders_file_is_reported(home, tmp_path):
     empty = tmp_path / "leaders.keys"
     empty.write_text("# nobody yet\n")
     options = ("--bind", "127.0.0.1:0", "--leaders", empty)
-    server = home.daemon("lists no leader", "tool", "serve", TOOLS, *options)
-    assert "lists no leader: all signed calls are rejected" in server.line
+    server = home.daemon("does not list any leaders", "tool", "serve", TOOLS, *options)
+    assert "does not list any leaders: all signed calls are rejected" in server.line

@@ -14,7 +14,7 @@ def test_status_of_empty_wallet_shows_balance(author):
     assert [status[key] for key in ("tools", "pending", "closed", "leaders", "offers")] == [[]] * 5
     shown = author.run("status")
     assert "20 SUI" in shown.stdout
-    assert "you own no tools" in shown.stderr
+    assert "you do not own any tools" in shown.stderr
     assert "next: run `nexus-tools tool list`" in shown.stderr
 
 
@@ -64,11 +64,11 @@ def test_status_shows_tools_of_owner(seller):
     assert "healthy" in seller.run("status").stdout
 
 
-def test_status_shows_unreachable_and_unregistered_tools(author, registered):
+def test_status_shows_unreachable_and_unregistered_tools(author, registered_fqn):
     [tool] = author.json("status")["tools"]
     assert tool["healthy"] is False
     assert tool["problem"]
-    claimable = author.json("tool", "unregister", registered, "--yes")["claimable_at_ms"]
+    claimable = author.json("tool", "unregister", registered_fqn, "--yes")["claimable_at_ms"]
     [tool] = author.json("status")["tools"]
     assert (tool["state"], tool["healthy"], tool["claimable_at_ms"]) == (
         "unregistered",
@@ -96,8 +96,8 @@ def test_status_shows_closed_invocations(requester):
     assert status["money"]["prepaid_mist"] == 0
 
 
-def test_status_shows_offers(author, stranger, registered):
-    name = registered.partition("@")[0]
+def test_status_shows_offers(author, stranger, registered_fqn):
+    name = registered_fqn.partition("@")[0]
     author.json("tool", "offer", name, stranger.wallet.signer().address, "--yes")
     [offer] = stranger.json("status")["offers"]
     assert offer == {

@@ -3,15 +3,15 @@ import json
 import pytest
 
 
-def test_update_uses_one_transaction(author, registered):
+def test_update_uses_one_transaction(author, registered_fqn):
     payout = f"0x{'abc':0>64}"
     document = author.json(
-        *("tool", "update", registered, "--yes", "--skip-validation"),
+        *("tool", "update", registered_fqn, "--yes", "--skip-validation"),
         *("--url", "https://tools.example.com/sum"),
         *("--description", "Sums.", "--timeout", "9s", "--price", "0.5", "--payout", payout),
     )
     assert document["events"] == ["ToolUpdated"] * 5
-    tool = author.json("tool", "show", registered)
+    tool = author.json("tool", "show", registered_fqn)
     assert tool["url"] == "https://tools.example.com/sum"
     assert tool["description"] == "Sums."
     assert (tool["timeout_ms"], tool["price_mist"]) == (9_000, 500_000_000)
@@ -21,28 +21,28 @@ def test_update_uses_one_transaction(author, registered):
 @pytest.mark.parametrize(
     "change", [["--url", "ftp://x"], ["--timeout", "1ms"], ["--description", "x" * 5_000]]
 )
-def test_update_rejects_invalid_values(author, registered, change):
-    before = author.json("tool", "show", registered)
-    result = author.fails("tool", "update", registered, *change, "--yes")
+def test_update_rejects_invalid_values(author, registered_fqn, change):
+    before = author.json("tool", "show", registered_fqn)
+    result = author.fails("tool", "update", registered_fqn, *change, "--yes")
     assert result == (7, "definition_invalid")
-    assert author.json("tool", "show", registered) == before
+    assert author.json("tool", "show", registered_fqn) == before
 
 
 @pytest.mark.parametrize(
     ("change", "code"), [("--price", "not_operator"), ("--description", "not_owner")]
 )
-def test_only_owner_and_operators_may_update(stranger, registered, change, code):
-    assert stranger.fails("tool", "update", registered, change, "0.1", "--yes") == (8, code)
+def test_update_requires_the_owner_or_an_operator(stranger, registered_fqn, change, code):
+    assert stranger.fails("tool", "update", registered_fqn, change, "0.1", "--yes") == (8, code)
 
 
-def test_update_needs_a_change(author, registered):
-    assert author.fails("tool", "update", registered, "--yes") == (2, "nothing_to_update")
+def test_update_needs_a_change(author, registered_fqn):
+    assert author.fails("tool", "update", registered_fqn, "--yes") == (2, "nothing_to_update")
 
 
-def test_dry_run_changes_nothing(author, registered):
-    document = author.json("tool", "update", registered, "--price", "0.3", "--dry-run")
+def test_dry_run_changes_nothing(author, registered_fqn):
+    document = author.json("tool", "update", registered_fqn, "--price", "0.3", "--dry-run")
     assert document["dry_run"] is True
-    assert author.json("tool", "show", registered)["price_mist"] == 1_000_000
+    assert author.json("tool", "show", registered_fqn)["price_mist"] == 1_000_000
 
 
 @pytest.fixture
@@ -54,11 +54,11 @@ def relocate_pointers(author, examples):
     return json.loads(definitions)[0]["fqn"]
 
 
-def test_update_checks_new_url(author, relocate_pointers, served):
-    url = f"{served}/divide"
+def test_update_checks_new_url(author, relocate_pointers, tool_server_url):
+    url = f"{tool_server_url}/divide"
     update = ("tool", "update", relocate_pointers, "--yes", "--url")
     assert author.fails(*update, "http://127.0.0.1:1") == (6, "tool_unreachable")
-    assert author.fails(*update, f"{served}/nap") == (7, "served_definition_differs")
+    assert author.fails(*update, f"{tool_server_url}/nap") == (7, "served_definition_differs")
     assert (
         author.json("tool", "show", relocate_pointers)["url"]
         == f"https://gone.example.com/{relocate_pointers}"
@@ -67,14 +67,20 @@ def test_update_checks_new_url(author, relocate_pointers, served):
     assert author.json("tool", "show", relocate_pointers)["url"] == url
 
 
-def test_unchecked_skips_check_of_new_url(author, registered):
+def test_unchecked_skips_check_of_new_url(author, registered_fqn):
     author.json(
-        "tool", "update", registered, "--url", "http://127.0.0.1:1", "--skip-validation", "--yes"
+        "tool",
+        "update",
+        registered_fqn,
+        "--url",
+        "http://127.0.0.1:1",
+        "--skip-validation",
+        "--yes",
     )
-    assert author.json("tool", "show", registered)["url"] == "http://127.0.0.1:1"
+    assert author.json("tool", "show", registered_fqn)["url"] == "http://127.0.0.1:1"
 
 
-def test_payout_accepts_alias(author, registered):
+def test_payout_accepts_alias(author, registered_fqn):
     account, _ = author.wallet.new("cashier")
-    author.json("tool", "update", registered, "--payout", "cashier", "--yes")
-    assert author.json("tool", "show", registered)["payout"] == str(account.address)
+    author.json("tool", "update", registered_fqn, "--payout", "cashier", "--yes")
+    assert author.json("tool", "show", registered_fqn)["payout"] == str(account.address)

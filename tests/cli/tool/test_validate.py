@@ -8,7 +8,7 @@ import pytest
 
 
 @contextmanager
-def responding(meta):
+def serve_meta(meta):
     """A server whose every answer is this document."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -33,8 +33,8 @@ def responding(meta):
         server.server_close()
 
 
-def test_a_tool_that_keeps_the_protocol_passes_every_check(home, served):
-    document = home.json("tool", "validate", f"{served}/divide")
+def test_conforming_tool_passes_every_check(home, tool_server_url):
+    document = home.json("tool", "validate", f"{tool_server_url}/divide")
     assert document["passed"] is True
     statuses = {check["name"]: check["status"] for check in document["checks"]}
     assert statuses.pop("tls") == "skipped"
@@ -42,30 +42,30 @@ def test_a_tool_that_keeps_the_protocol_passes_every_check(home, served):
     assert {"reachable", "health", "fqn", "invoke with a bad input"} <= set(statuses)
 
 
-def test_people_see_a_row_for_each_check(home, served):
-    result = home.run("tool", "validate", f"{served}/divide")
+def test_validate_prints_a_row_for_each_check(home, tool_server_url):
+    result = home.run("tool", "validate", f"{tool_server_url}/divide")
     assert result.code == 0
     assert "✓ health" in result.stdout
     assert "rejected with 422" in result.stdout
 
 
-def test_the_root_of_a_server_with_several_tools_is_told_to_name_one(home, served):
-    result = home.run("tool", "validate", served)
+def test_root_of_a_server_hints_at_the_url_of_a_tool(home, tool_server_url):
+    result = home.run("tool", "validate", tool_server_url)
     assert result.code == 7
-    tools = httpx.get(f"{served}/tools").json()
-    first = f"{served}{tools[0].rstrip('/')}"
+    tools = httpx.get(f"{tool_server_url}/tools").json()
+    first = f"{tool_server_url}{tools[0].rstrip('/')}"
     assert (
         f"This is a server with {len(tools)} tools. Pass one of them, like {first}" in result.stderr
     )
 
 
-def test_a_url_without_a_scheme_is_told_how_it_is_written(home):
+def test_url_without_scheme_has_a_hint(home):
     result = home.run("tool", "validate", "127.0.0.1:8080", "--json")
     assert (result.code, result.error["code"]) == (2, "url_invalid")
     assert "http://127.0.0.1:8080" in result.error["hint"]
 
 
-def test_a_tool_that_is_not_there_is_unreachable(home):
+def test_missing_server_is_unreachable(home):
     result = home.run("tool", "validate", "http://127.0.0.1:1", "--json")
     assert (result.code, result.error["code"]) == (6, "tool_unreachable")
     assert result.document["passed"] is False
@@ -80,8 +80,8 @@ def test_a_tool_that_is_not_there_is_unreachable(home):
         ({"timeout": 1}, "bounds"),
     ],
 )
-def test_a_definition_that_breaks_a_rule_fails_its_check(home, definition, change, check):
-    with responding(definition | change) as url:
+def test_invalid_definition_fails_its_check(home, definition, change, check):
+    with serve_meta(definition | change) as url:
         result = home.run("tool", "validate", url, "--json")
     assert (result.code, result.error["code"]) == (7, "tool_validation_failed")
     failed = [row for row in result.document["checks"] if row["status"] == "failed"]
@@ -89,14 +89,14 @@ def test_a_definition_that_breaks_a_rule_fails_its_check(home, definition, chang
     assert all(row["message"] for row in failed)
 
 
-def test_a_strangers_answer_cannot_control_the_terminal(home, definition):
-    with responding(definition | {"url": "https://x\x1b]0;owned\x07"}) as url:
+def test_untrusted_definition_cannot_control_the_terminal(home, definition):
+    with serve_meta(definition | {"url": "https://x\x1b]0;owned\x07"}) as url:
         result = home.run("tool", "validate", url)
     assert result.code == 7
     assert not set(result.stdout + result.stderr) & set("\x1b\x07")
 
 
-def test_a_file_without_certificates_is_said_so(home, tmp_path):
+def test_ca_file_without_certificates_is_rejected(home, tmp_path):
     (tmp_path / "ca.pem").write_text("no certificate")
     arguments = ("tool", "validate", "https://127.0.0.1:1", "--ca-file", tmp_path / "ca.pem")
     assert home.fails(*arguments) == (2, "ca_file_invalid")
@@ -141,7 +141,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_is_wrong_with_an_on_chain_tool_is_the_row_that_fails(home, project, name):
+def test_invalid_on_chain_tool_fails_the_matching_check(home, project, name):
     file, change, words = BAD[name]
     result = home.run("tool", "validate", project(file, change), "--json")
     assert (result.code, result.error["code"]) == (7, "tool_validation_failed")
@@ -150,6 +150,6 @@ def test_what_is_wrong_with_an_on_chain_tool_is_the_row_that_fails(home, project
     assert words in failed["message"]
 
 
-def test_a_move_package_without_a_definition_is_told_of_it(home, project):
+def test_move_package_without_definition_is_rejected(home, project):
     folder = project("counter.json", ('"function"', '"functions"'))
     assert home.fails("tool", "validate", folder) == (3, "definition_missing")

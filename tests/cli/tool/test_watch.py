@@ -64,28 +64,28 @@ def line(chain):
     line.close()
 
 
-def test_watch_prints_events_of_tool(author, registered):
-    watch = author.daemon("watching", "tool", "watch", registered, "--json")
-    author.json("tool", "update", registered, "--price", "0.5", "--yes")
-    author.json("tool", "unregister", registered, "--yes")
+def test_watch_prints_events_of_tool(author, registered_fqn):
+    watch = author.daemon("watching", "tool", "watch", registered_fqn, "--json")
+    author.json("tool", "update", registered_fqn, "--price", "0.5", "--yes")
+    author.json("tool", "unregister", registered_fqn, "--yes")
     first, second = (json.loads(watch.process.stdout.readline()) for _ in range(2))
     assert (first["event"], first["fqn"], first["price_mist"]) == (
         "ToolUpdated",
-        registered,
+        registered_fqn,
         500_000_000,
     )
-    assert (second["event"], second["fqn"]) == ("Unregistered", registered)
+    assert (second["event"], second["fqn"]) == ("Unregistered", registered_fqn)
     assert second["claimable_at_ms"] > second["at_ms"]
     assert first["transaction"] != second["transaction"]
     ended = watch.end(signal.SIGINT)
     assert (ended.code, "Traceback" in ended.stderr) == (130, False)
 
 
-def test_watch_prints_one_line_per_event(author, registered):
-    watch = author.daemon("watching", "tool", "watch", registered)
-    author.json("tool", "update", registered, "--price", "0.5", "--yes")
+def test_watch_prints_one_line_per_event(author, registered_fqn):
+    watch = author.daemon("watching", "tool", "watch", registered_fqn)
+    author.json("tool", "update", registered_fqn, "--price", "0.5", "--yes")
     line = watch.process.stdout.readline()
-    assert registered in line
+    assert registered_fqn in line
     assert "ToolUpdated" in line
     assert "price 0.5 SUI" in line
 
@@ -103,26 +103,26 @@ def test_watch_defaults_to_all_tools(author, definition, meta_file):
     assert event["url"] == definition["url"]
 
 
-def test_watch_misses_no_event_when_connection_is_lost(author, registered, line):
+def test_watch_misses_no_event_when_connection_is_lost(author, registered_fqn, line):
     known = author.settings
     known["networks"]["line"] = {"url": line.url}
     known["deployments"]["line"] = known["deployments"]["test"]
     author.configure(**known)
-    watch = author.daemon("watching", "tool", "watch", registered, "--json", "-n", "line")
+    watch = author.daemon("watching", "tool", "watch", registered_fqn, "--json", "-n", "line")
     for price in ("0.1", "0.2", "0.3"):
         line.cut()
-        author.json("tool", "update", registered, "--price", price, "--yes")
+        author.json("tool", "update", registered_fqn, "--price", price, "--yes")
     prices = [json.loads(watch.process.stdout.readline())["price_mist"] for _ in range(3)]
     assert prices == [100_000_000, 200_000_000, 300_000_000]
 
 
-def test_watch_continues_after_rollback(author, registered, chain):
+def test_watch_continues_after_rollback(author, registered_fqn, chain):
     snapshot = chain.snapshot()
-    watch = author.daemon("watching", "tool", "watch", registered, "--json")
+    watch = author.daemon("watching", "tool", "watch", registered_fqn, "--json")
 
     def update(price):
         """Have the price changed; the prices that are told until this one is."""
-        author.json("tool", "update", registered, "--price", f"0.0{price}", "--yes")
+        author.json("tool", "update", registered_fqn, "--price", f"0.0{price}", "--yes")
         told = []
         while price not in told:
             told.append(json.loads(watch.process.stdout.readline())["price_mist"] // 10**7)
@@ -132,7 +132,7 @@ def test_watch_continues_after_rollback(author, registered, chain):
     assert update(2) == [2]
     chain.revert(snapshot)
     for price in (3, 4, 5):
-        author.json("tool", "update", registered, "--price", f"0.0{price}", "--yes")
+        author.json("tool", "update", registered_fqn, "--price", f"0.0{price}", "--yes")
     assert update(6)[-1] == 6
     assert "was rolled back" in watch.end(signal.SIGINT).stderr
 

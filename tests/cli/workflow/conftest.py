@@ -30,18 +30,18 @@ WAITS = of_one_tool(NAP, "> nap.duration_ms", "> nap.ending")
 
 
 @pytest.fixture(scope="module")
-def running(operator, carrier):
+def running_leader(operator, operator_leader):
     """The operator's Leader, which runs as long as the module lasts."""
     return operator.daemon("works", "leader", "run", "--allow-loopback")
 
 
 @pytest.fixture(scope="module")
-def seller(chain, publisher, new_home, served, carrier, tmp_path_factory):
+def seller(chain, publisher, new_home, tool_server_url, operator_leader, tmp_path_factory):
     """Who owns the tools of the examples, and published two workflows of them."""
     user = new_home("seller", publisher)
     chain.fund(user.wallet.signer().address, 60 * 10**9)
-    terms = ("--price", "0.01", "--leader", carrier)
-    user.json("tool", "register", "--url", served, "--all", *terms, "--yes")
+    terms = ("--price", "0.01", "--leader", operator_leader)
+    user.json("tool", "register", "--url", tool_server_url, "--all", *terms, "--yes")
     folder = tmp_path_factory.mktemp("workflows")
     for name, document in {"halves": HALVES, "waits": WAITS}.items():
         file = folder / f"{name}.json"
@@ -57,7 +57,7 @@ def workflows(examples):
 
 
 @pytest.fixture
-def changed(workflows, tmp_path):
+def write_changed(workflows, tmp_path):
     """Writes a copy of an example that a function has changed; gives its path."""
 
     def write(name, change):

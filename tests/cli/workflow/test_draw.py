@@ -44,8 +44,8 @@ def test_draw_prints_mermaid(home, workflows):
     assert document == {"mermaid": result.stdout}
 
 
-def test_invalid_workflow_is_drawn_with_warning(home, changed):
-    path = changed("count.json", lambda document: document["edges"].pop())
+def test_invalid_workflow_is_drawn_with_warning(home, write_changed):
+    path = write_changed("count.json", lambda document: document["edges"].pop())
     result = home.run("workflow", "draw", path)
     assert result.code == 0
     assert "split" in result.stdout

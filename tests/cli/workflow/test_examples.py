@@ -47,14 +47,16 @@ def source():
 
 
 @pytest.fixture(scope="module")
-def published(chain, publisher, new_home, served, source, carrier, running):
+def workflow_owner(
+    chain, publisher, new_home, tool_server_url, source, operator_leader, running_leader
+):
     """Return the user who registered the tools and published the workflows."""
     user = new_home("examples", publisher)
     chain.fund(user.wallet.signer().address, 60 * 10**9)
     settings = {"BIND_ADDR": "127.0.0.1:0", "RATES_URL": source.url}
     server = user.daemon("split_lines@1", "tool", "serve", WORKFLOWS / "tools.py", **settings)
-    for url in (served, server.line.split(" at ")[1].rsplit("/", 1)[0]):
-        terms = ("--price", "0.001", "--leader", carrier)
+    for url in (tool_server_url, server.line.split(" at ")[1].rsplit("/", 1)[0]):
+        terms = ("--price", "0.001", "--leader", operator_leader)
         user.json("tool", "register", "--url", url, "--all", *terms, "--yes")
     user.json("workflow", "publish", WORKFLOWS / "count.json", "--name", COUNT, "--yes")
     for name in ("root.py", "rates.py"):
@@ -63,7 +65,7 @@ def published(chain, publisher, new_home, served, source, carrier, running):
 
 
 @pytest.fixture
-def run(author, published):
+def run(author, workflow_owner):
     """Return a function that runs a published workflow and returns its state at the end."""
 
     def run(fqn, *terms, **inputs):

@@ -14,7 +14,7 @@ SQUARES = [1, 4, 9, 16]
 
 
 @pytest.fixture(scope="module")
-def published(chain, publisher, new_home, carrier, running, lend_compiler):
+def workflow_owner(chain, publisher, new_home, operator_leader, running_leader, lend_compiler):
     """Who published the Move package, owns the tools, and published the workflows."""
     user = new_home("minter", publisher)
     chain.fund(user.wallet.signer().address, 60 * 10**9)
@@ -28,14 +28,14 @@ def published(chain, publisher, new_home, carrier, running, lend_compiler):
         source = EXAMPLES / "workflows" / name
         server = user.daemon(" at ", "tool", "serve", source, BIND_ADDR="127.0.0.1:0")
         url = server.line.split(" at ")[1].rsplit("/", 1)[0]
-        served = ("--url", url, "--all", "--price", "0.001", "--leader", carrier, "--yes")
+        served = ("--url", url, "--all", "--price", "0.001", "--leader", operator_leader, "--yes")
         user.json("tool", "register", *served)
         user.json("workflow", "publish", source, "--yes")
     return user
 
 
 @pytest.fixture
-def run(author, published):
+def run(author, workflow_owner):
     """Begins a published workflow; with `wait`, gives what it came to."""
 
     def run(fqn, *more, **inputs):
@@ -57,7 +57,7 @@ def address_of(home):
     return str(home.wallet.signer().address)
 
 
-def asked(execution, examiner):
+def question_of(execution, examiner):
     """The question of an execution to somebody, once it has asked."""
     for _ in range(1_000):
         if questions := examiner.json("question", "list"):
@@ -67,7 +67,7 @@ def asked(execution, examiner):
     raise AssertionError(f"{execution} asks nothing")
 
 
-def ended(author, execution):
+def final_state(author, execution):
     """What an execution came to, at its end."""
     assert author.spawn("workflow", "watch", execution, "--json").code == 0
     return author.json("workflow", "show", execution)
@@ -77,7 +77,7 @@ def ended(author, execution):
 
 
 @pytest.fixture
-def begun(run, author, examiner):
+def start_badge(run, author, examiner):
     """Begins a test with answers; gives the execution."""
 
     def begin(answers):
@@ -87,9 +87,9 @@ def begun(run, author, examiner):
     return begin
 
 
-def test_a_badge_is_minted_when_the_examiner_says_yes(begun, author, examiner):
-    execution = begun(SQUARES)
-    question = asked(execution, examiner)
+def test_badge_is_minted_when_the_examiner_approves(start_badge, author, examiner):
+    execution = start_badge(SQUARES)
+    question = question_of(execution, examiner)
     assert question["question"] == "Ada has 4 of 4 points: shall the badge be minted?"
     assert question["workflow"] == BADGE
     [wait] = author.json("workflow", "show", execution)["waits_for"]
@@ -101,23 +101,23 @@ def test_a_badge_is_minted_when_the_examiner_says_yes(begun, author, examiner):
     answer = ("question", "answer", question["invocation"])
     assert examiner.json(*answer, "--reject", "--dry-run")["dry_run"]
     examiner.json(*answer, "--approve", "--yes")
-    found = ended(author, execution)
+    found = final_state(author, execution)
     assert found["status"] == "completed"
     assert found["outputs"]["badge"].startswith("0x")
     assert examiner.json("question", "list") == []
 
 
-def test_no_badge_is_minted_when_the_examiner_says_no(begun, author, examiner):
-    execution = begun([1, 4, 8, 16])
-    question = asked(execution, examiner)
+def test_badge_is_refused_when_the_examiner_rejects(start_badge, author, examiner):
+    execution = start_badge([1, 4, 8, 16])
+    question = question_of(execution, examiner)
     note = ("--note", "Nine is not eight.")
     examiner.json("question", "answer", question["invocation"], "--reject", *note, "--yes")
-    assert ended(author, execution)["outputs"] == {"refused": "Nine is not eight."}
+    assert final_state(author, execution)["outputs"] == {"refused": "Nine is not eight."}
 
 
-def test_who_answers_sees_what_is_asked_what_is_said_and_what_it_brings(begun, examiner):
-    execution = begun(SQUARES)
-    question = asked(execution, examiner)["invocation"]
+def test_answer_prompt_shows_question_answer_and_fee(start_badge, examiner):
+    execution = start_badge(SQUARES)
+    question = question_of(execution, examiner)["invocation"]
     words = ("question", "answer", question, "--reject", "--note", "Not today.")
     told = examiner.run(*words, stdin=Typist("y")).stderr
     assert f"{BADGE} asks: Ada has 4 of 4 points: shall the badge be minted?" in told
@@ -126,8 +126,8 @@ def test_who_answers_sees_what_is_asked_what_is_said_and_what_it_brings(begun, e
     assert examiner.json("question", "list") == []
 
 
-def test_a_note_is_refused_that_is_longer_than_what_was_paid_for(begun, examiner):
-    question = asked(begun(SQUARES), examiner)["invocation"]
+def test_answer_rejects_note_above_the_paid_size(start_badge, examiner):
+    question = question_of(start_badge(SQUARES), examiner)["invocation"]
     answer = ("question", "answer", question, "--reject", "--yes", "--json", "--note")
     error = examiner.run(*answer, "n" * 5_000).error
     assert error["code"] == "note_too_long"
@@ -136,28 +136,28 @@ def test_a_note_is_refused_that_is_longer_than_what_was_paid_for(begun, examiner
     assert examiner.run(*answer, "n" * length).code == 0
 
 
-def test_nobody_is_asked_for_who_has_too_few_points(begun, author):
-    found = ended(author, begun([1, 2, 3, 4]))
+def test_examiner_is_not_asked_when_points_are_too_few(start_badge, author):
+    found = final_state(author, start_badge([1, 2, 3, 4]))
     assert found["outputs"] == {"refused": "Ada has 1 of 4 points"}
 
 
-def test_an_answer_is_yes_or_no_and_of_who_is_asked(begun, author, examiner):
-    execution = begun(SQUARES)
-    question = asked(execution, examiner)["invocation"]
+def test_answer_needs_a_choice_and_the_asked_account(start_badge, author, examiner):
+    execution = start_badge(SQUARES)
+    question = question_of(execution, examiner)["invocation"]
     assert examiner.fails("question", "answer", question, "--yes") == (2, "answer_missing")
     assert author.fails("question", "answer", question, "--approve", "--yes")[1] == "not_answerer"
     assert author.json("question", "list", "--all")[-1]["invocation"] == question
 
 
-def test_a_question_that_is_not_there_has_no_answer(author, examiner, published):
+def test_answer_rejects_unknown_question(author, examiner, workflow_owner):
     nowhere = f"0x{'1' * 64}"
     code = examiner.fails("question", "answer", nowhere, "--approve", "--yes")
     assert code[1] == "question_unknown"
 
 
-def test_a_question_ends_with_its_execution(begun, author, examiner):
-    execution = begun(SQUARES)
-    asked(execution, examiner)
+def test_question_ends_with_its_execution(start_badge, author, examiner):
+    execution = start_badge(SQUARES)
+    question_of(execution, examiner)
     cancelled = author.run("workflow", "cancel", execution, "--yes")
     assert f"next: nexus-tools workflow show {execution}" in cancelled.stderr
     assert author.spawn("workflow", "watch", execution, "--json").code == 1
@@ -165,8 +165,8 @@ def test_a_question_ends_with_its_execution(begun, author, examiner):
     assert examiner.json("question", "list") == []
 
 
-def test_invocations_of_executions_are_left_to_them(begun, author):
-    ended(author, begun([1, 2, 3, 4]))
+def test_delete_leaves_invocations_of_executions(start_badge, author):
+    final_state(author, start_badge([1, 2, 3, 4]))
     deleted = author.run("invocation", "delete", "--closed", "--yes")
     assert deleted.code == 0
     assert "no closed invocations to delete" in deleted.stderr
@@ -176,7 +176,7 @@ def test_invocations_of_executions_are_left_to_them(begun, author):
 # --- Beside the tools of servers
 
 
-def test_functions_are_well_without_a_server(publisher, published):
+def test_on_chain_tools_are_healthy_without_a_server(publisher, workflow_owner):
     tools = publisher.json("status")["tools"]
     assert {each["fqn"]: each["healthy"] for each in tools} == {
         "nexus_tools.waiting.ask@1": True,
@@ -188,7 +188,7 @@ def test_functions_are_well_without_a_server(publisher, published):
 # --- job.py: ever longer waits
 
 
-def test_a_job_is_looked_after_until_it_is_done(run):
+def test_job_example_polls_until_the_job_is_done(run):
     found = run(JOB, "--wait", seconds=1)
     assert found["status"] == "completed"
     assert found["outputs"] == {"result": "42"}
@@ -199,7 +199,7 @@ def test_a_job_is_looked_after_until_it_is_done(run):
     assert waits == ["over"] * len(looks)
 
 
-def test_a_job_that_is_done_is_looked_after_once(run):
+def test_job_example_polls_a_finished_job_once(run):
     found = run(JOB, "--wait", seconds=0)
     assert sorted(each["vertex"] for each in found["runs"]) == ["look", "start", "wait"]
 
@@ -207,27 +207,27 @@ def test_a_job_that_is_done_is_looked_after_once(run):
 # --- Keeping an on-chain tool up to date
 
 
-def test_an_on_chain_tool_is_updated_from_its_definition(published, tmp_path):
+def test_on_chain_tool_is_updated_from_its_definition(workflow_owner, tmp_path):
     fqn = "xyz.example.badges.mint@1"
-    registered = published.json("tool", "show", fqn)
+    registered = workflow_owner.json("tool", "show", fqn)
     package = registered["url"].split("::")[0]
     document = json.loads((EXAMPLES / "on_chain" / "badge.json").read_text())
     document["function"]["gas"] = 6_000_000
     meta = tmp_path / "badge.json"
     meta.write_text(json.dumps(document))
     update = ("tool", "update", fqn, "--from-meta", meta, "--package", package, "--yes")
-    assert published.json(*update)["function"]["gas"] == 6_000_000
-    assert published.json("tool", "show", fqn)["function"]["gas"] == 6_000_000
-    assert published.fails(*update) == (2, "nothing_to_update")
+    assert workflow_owner.json(*update)["function"]["gas"] == 6_000_000
+    assert workflow_owner.json("tool", "show", fqn)["function"]["gas"] == 6_000_000
+    assert workflow_owner.fails(*update) == (2, "nothing_to_update")
     document["input_schema"]["properties"]["more"] = {"type": "integer"}
     meta.write_text(json.dumps(document))
-    assert published.fails(*update) == (7, "definition_differs")
+    assert workflow_owner.fails(*update) == (7, "definition_differs")
     document["fqn"] = "xyz.example.badges.other@1"
     meta.write_text(json.dumps(document))
-    assert published.fails(*update) == (2, "definitions_missing")
+    assert workflow_owner.fails(*update) == (2, "definitions_missing")
 
 
-def test_who_begins_what_waits_longer_than_it_lasts_is_told(author, published):
+def test_run_warns_of_a_wait_longer_than_the_execution(author, workflow_owner):
     address = address_of(author)
     given = {"pupil": "Ada", "answers": SQUARES, "student": address, "examiner": address}
     run = ("workflow", "run", BADGE, "--input", json.dumps(given), "--dry-run")
@@ -236,7 +236,7 @@ def test_who_begins_what_waits_longer_than_it_lasts_is_told(author, published):
     assert "may wait" not in author.run(*run, "--deadline", "90d").stderr
 
 
-def test_who_plans_what_waits_longer_than_it_lasts_is_told(author, published):
+def test_schedule_create_warns_of_a_wait_longer_than_the_execution(author, workflow_owner):
     address = address_of(author)
     given = {"pupil": "Ada", "answers": SQUARES, "student": address, "examiner": address}
     create = ("schedule", "create", BADGE, "--input", json.dumps(given), "--every", "1h")

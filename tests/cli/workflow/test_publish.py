@@ -36,7 +36,7 @@ def flow(definition, tmp_path, author, meta_file):
 
 
 @pytest.fixture
-def published(author, flow):
+def published_workflow(author, flow):
     path, fqn = flow
     terms = ("--name", fqn, "--description", "Adds twice.")
     return author.json("workflow", "publish", path, *terms, "--yes")
@@ -62,10 +62,10 @@ def test_publish_prints_cost_and_next_command(author, flow):
     assert name == ["name", fqn]
 
 
-def test_published_workflow_is_shown_and_listed(author, flow, published):
+def test_published_workflow_is_shown_and_listed(author, flow, published_workflow):
     _, fqn = flow
     shown = author.json("workflow", "show", fqn)
-    assert shown["workflow"] == published["workflow"]
+    assert shown["workflow"] == published_workflow["workflow"]
     assert shown["description"] == "Adds twice."
     assert (shown["vertices"], shown["edges"]) == (2, 1)
     assert (shown["inputs"], shown["outputs"]) == (["one.a", "one.b"], ["two.ok.total"])
@@ -77,7 +77,7 @@ def test_published_workflow_is_shown_and_listed(author, flow, published):
     assert fqn in author.run("workflow", "list").stdout
 
 
-@pytest.mark.usefixtures("published")
+@pytest.mark.usefixtures("published_workflow")
 def test_show_document_prints_published_document(author, flow, tmp_path):
     path, fqn = flow
     text = author.run("workflow", "show", fqn, "--document").stdout
@@ -107,7 +107,7 @@ def test_publish_rejects_invalid_workflow(author, flow):
 
 
 @pytest.fixture
-def wide(tmp_path):
+def write_wide(tmp_path):
     """Write a workflow whose variant leads to 32 vertices, each with this number of ports."""
 
     def wide(ports):
@@ -120,9 +120,9 @@ def wide(tmp_path):
     return wide
 
 
-def test_commands_refuse_a_step_that_the_chain_refuses(author, wide):
+def test_commands_refuse_a_step_that_the_chain_refuses(author, write_wide):
     # Each edge takes 75 + 20 + 2, and its vertex 20, and 5 for each of its 27 ports: 252 in all.
-    path, terms = wide(27), ("--name", "xyz.test.wide@1", "--json")
+    path, terms = write_wide(27), ("--name", "xyz.test.wide@1", "--json")
     before = author.json("wallet", "show")
     validated = author.run("workflow", "validate", path, "--json")
     [row] = validated.document["violations"]
@@ -137,11 +137,11 @@ def test_commands_refuse_a_step_that_the_chain_refuses(author, wide):
     assert author.json("wallet", "show") == before
 
 
-def test_validate_accepts_a_step_below_the_limit(author, wide):
-    assert author.json("workflow", "validate", wide(26))["violations"] == []
+def test_validate_accepts_a_step_below_the_limit(author, write_wide):
+    assert author.json("workflow", "validate", write_wide(26))["violations"] == []
 
 
-@pytest.mark.usefixtures("published")
+@pytest.mark.usefixtures("published_workflow")
 def test_unknown_workflow_is_reported(author):
     result = author.run("workflow", "show", "xyz.test.nothing@1", "--json")
     assert result.error["code"] == "workflow_unknown"

@@ -9,7 +9,7 @@ from tests.cli.workflow.conftest import DIVIDE
 
 
 @pytest.fixture
-def requester(author, running, seller):
+def requester(author, running_leader, seller):
     """Somebody with 20 SUI, where workflows are published and a Leader works."""
     return author
 
@@ -49,7 +49,7 @@ def test_run_validates_inputs_before_payment(customer):
 
 
 @pytest.fixture
-def dearer(seller):
+def raise_price(seller):
     """Raises the price of a tool while somebody is asked; gives the answer `y`."""
 
     def agree():
@@ -60,8 +60,8 @@ def dearer(seller):
     seller.json("tool", "update", DIVIDE, "--price", "0.01", "--yes")
 
 
-def test_run_refuses_a_price_that_was_raised_after_the_question(customer, dearer):
-    terminal = Typist(dearer)
+def test_run_refuses_a_price_that_was_raised_after_the_question(customer, raise_price):
+    terminal = Typist(raise_price)
     asked = ("workflow", "run", "xyz.example.halves@1", "--input", "dividend=84")
     result = customer.run(*asked, stdin=terminal)
     assert "Start an execution of xyz.example.halves@1" in result.stderr
@@ -70,9 +70,9 @@ def test_run_refuses_a_price_that_was_raised_after_the_question(customer, dearer
     assert customer.json("workflow", "executions") == []
 
 
-def test_schedule_refuses_a_price_that_was_raised_after_the_question(customer, dearer):
+def test_schedule_refuses_a_price_that_was_raised_after_the_question(customer, raise_price):
     asked = ("schedule", "create", "xyz.example.halves@1", "--input", "dividend=84")
-    result = customer.run(*asked, "--every", "1h", "--funds", "9", stdin=Typist(dearer))
+    result = customer.run(*asked, "--every", "1h", "--funds", "9", stdin=Typist(raise_price))
     assert result.code == 4
     assert "costs 0.5 SUI, and the limit is 0.01 SUI" in result.stderr
     assert customer.json("schedule", "list") == []
@@ -81,7 +81,7 @@ def test_schedule_refuses_a_price_that_was_raised_after_the_question(customer, d
 def test_invalid_input_is_named(customer):
     given = ("--input", "dividend=much", "--yes")
     told = customer.run("workflow", "run", "xyz.example.halves@1", *given).stderr
-    assert "error: the input dividend does not fit: the value is not of type" in told
+    assert "error: the input dividend is invalid: the value is not of type" in told
     given = ("--input", "duration_ms=x", "--input", "ending=7", "--yes")
     told = customer.run("workflow", "run", "xyz.example.waits@1", *given).stderr
     assert "  /duration_ms: " in told
@@ -92,9 +92,9 @@ def test_invalid_input_is_named(customer):
     assert "ending: " in shown
 
 
-def test_id_of_wrong_object_is_reported(customer, carrier):
-    error = customer.run("workflow", "show", carrier, "--json").error
-    assert error["message"] == f"{carrier} is a leader, not an execution"
+def test_id_of_wrong_object_is_reported(customer, operator_leader):
+    error = customer.run("workflow", "show", operator_leader, "--json").error
+    assert error["message"] == f"{operator_leader} is a leader, not an execution"
     assert error["hint"] == "Run `nexus-tools leader list` to see it."
     halves = customer.json("workflow", "show", "xyz.example.halves@1")
     assert customer.json("workflow", "show", halves["workflow"]) == halves

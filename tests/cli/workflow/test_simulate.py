@@ -59,16 +59,16 @@ def test_simulate_calls_tools_of_python_file(simulate, workflows, examples):
     assert document["generated"] == []
 
 
-def test_simulate_calls_tools_of_server(simulate, served):
-    document = simulate("--input", json.dumps({"text": TEXT}), "--url", served)
+def test_simulate_calls_tools_of_server(simulate, tool_server_url):
+    document = simulate("--input", json.dumps({"text": TEXT}), "--url", tool_server_url)
     # Lines and sum are made up; words are counted by the server.
     assert document["generated"] == ["split", "sum"]
     counted = [call for call in document["calls"] if call["vertex"] == "count"]
     assert [call["answer"]["ok"]["total"] for call in counted] == [1, 1]
 
 
-def test_simulate_calls_single_tool_by_url(simulate, served):
-    url = f"{served}/xyz.example.text.count_words@1"
+def test_simulate_calls_single_tool_by_url(simulate, tool_server_url):
+    url = f"{tool_server_url}/xyz.example.text.count_words@1"
     assert "count" not in simulate("--input", "text=x", "--url", url)["generated"]
 
 
@@ -83,7 +83,7 @@ def test_stub_has_precedence_over_tool(simulate, workflows, examples, tmp_path):
     "option",
     ["text=7", '{"text": 7}', "split.text=7", "@{folder}/all.json", "text=@{folder}/one.json"],
 )
-def test_input_forms(simulate, tmp_path, option):
+def test_input_option_accepts_every_form(simulate, tmp_path, option):
     (tmp_path / "all.json").write_text('{"text": 7}')
     (tmp_path / "one.json").write_text("7")
     document = simulate("--input", option.replace("{folder}", str(tmp_path)))
@@ -113,7 +113,7 @@ def test_input_that_is_not_json_is_text(simulate):
         (["--input", "text=1", "--price", "smu=0.5"], "tool_unknown"),
     ],
 )
-def test_usage_errors(home, workflows, options, code):
+def test_usage_errors_are_reported(home, workflows, options, code):
     arguments = ("workflow", "simulate", workflows / "count.json", *options)
     assert home.fails(*arguments) == (2, code)
 
@@ -152,12 +152,12 @@ def test_unused_stub_warns(home, workflows, tmp_path):
     )
 
 
-def test_untrusted_names_cannot_control_terminal(home, changed):
+def test_untrusted_names_cannot_control_terminal(home, write_changed):
     def change(document):
         text = json.dumps(document).replace('"sum"', '"\\u001b]0;owned\\u0007"')
         document.update(json.loads(text))
 
-    path = changed("count.json", change)
+    path = write_changed("count.json", change)
     result = home.run("workflow", "simulate", path, "--input", "text=\x1b]0;owned\x07")
     assert result.code == 0
     assert "Results" in result.stdout
@@ -207,18 +207,18 @@ def test_unknown_price_name_has_suggestion(home, workflows):
     assert "Did you mean xyz.example.math.sum@1?" in result.stderr
 
 
-def test_a_stub_for_inputs_that_nobody_has_is_told_with_its_place(home, workflows, tmp_path):
+def test_stub_for_unknown_inputs_is_rejected_with_its_location(home, workflows, tmp_path):
     stubs = tmp_path / "stubs.json"
     stubs.write_text('{"count": {"give": {"ok": {"total": 1}}, "when": {"txt": ""}}}')
     arguments = ("workflow", "simulate", workflows / "count.json", "--input", "text=x")
     result = home.run(*arguments, "--stubs", stubs)
     assert result.code == 7
-    assert "count takes no port 'txt'. Did you mean text?" in result.stderr
+    assert "count has no input port 'txt'. Did you mean text?" in result.stderr
     assert "/count/when/txt" in result.stderr
 
 
-def test_invalid_workflow_is_not_simulated(home, changed):
-    path = changed("count.json", lambda document: document["edges"].pop())
+def test_invalid_workflow_is_not_simulated(home, write_changed):
+    path = write_changed("count.json", lambda document: document["edges"].pop())
     result = home.run("workflow", "simulate", path, "--input", "text=x")
     assert result.code == 7
     assert "without a corresponding collect" in result.stderr

@@ -13,7 +13,7 @@ FQN = "xyz.example.elsewhere.halves@1"
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory):
+def value_server(tmp_path_factory):
     """A folder of values by key, and the URL at which they are served."""
     folder = tmp_path_factory.mktemp("shelf")
 
@@ -32,14 +32,14 @@ def shelf(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def fetching(operator, carrier, shelf):
+def fetching_leader(operator, operator_leader, value_server):
     """The operator's Leader, which fetches what is on the shelf."""
-    options = ("--allow-loopback", "--storage", f"walrus={shelf[1]}")
+    options = ("--allow-loopback", "--storage", f"walrus={value_server[1]}")
     return operator.daemon("works", "leader", "run", *options)
 
 
 @pytest.fixture(scope="module")
-def published(seller, tmp_path_factory):
+def publish_result(seller, tmp_path_factory):
     """What it said when the workflow was published, whose second divisor is on the shelf."""
     document = copy.deepcopy(HALVES)
     document["default_values"][1]["value"] = {"storage": "walrus", "data": "two"}
@@ -48,15 +48,17 @@ def published(seller, tmp_path_factory):
     return seller.run("workflow", "publish", file, "--name", FQN, "--yes")
 
 
-def test_a_value_is_fetched_where_the_operator_says(author, published, fetching, shelf):
-    assert published.code == 0
-    (shelf[0] / "two").write_text("2")
+def test_run_fetches_a_remote_value_from_the_configured_storage(
+    author, publish_result, fetching_leader, value_server
+):
+    assert publish_result.code == 0
+    (value_server[0] / "two").write_text("2")
     arguments = ("workflow", "run", FQN, "--input", "dividend=84", "--yes")
     found = author.run(*arguments, "--wait")
     warning = "the value of second.divisor is in walrus: name a leader that fetches values from"
     assert warning in found.stderr
     assert "21" in found.stdout
-    (shelf[0] / "two").unlink()
+    (value_server[0] / "two").unlink()
     failed = author.run(*arguments, "--wait")
     assert failed.code == 1
     why = "cannot fetch port divisor from walrus, under 'two': the storage has no such value"

@@ -7,7 +7,7 @@ import pytest
     ("name", "counts"),
     [("count.json", "3 vertices, 2 edges"), ("write.json", "4 vertices, 4 edges")],
 )
-def test_the_examples_keep_the_rules(home, workflows, name, counts):
+def test_example_workflows_are_valid(home, workflows, name, counts):
     result = home.run("workflow", "validate", workflows / name, "--strict")
     assert result.code == 0
     assert counts in result.stderr
@@ -15,12 +15,7 @@ def test_the_examples_keep_the_rules(home, workflows, name, counts):
     assert result.stdout == ""
 
 
-def unfed(document):
-    document["edges"][1]["to"]["input_port"] = "texts"
-    document["default_values"][0]["vertex"] = "cuont"
-
-
-def test_a_violation_has_its_place_in_the_file_and_in_the_document(home, workflows, tmp_path):
+def test_violation_has_its_line_and_pointer(home, workflows, tmp_path):
     path = tmp_path / "count.json"
     lines = (workflows / "count.json").read_text().splitlines()
     [number] = [at for at, line in enumerate(lines) if '"entry_ports"' in line]
@@ -41,39 +36,39 @@ def test_a_violation_has_its_place_in_the_file_and_in_the_document(home, workflo
     }
 
 
-def test_people_see_a_table_and_how_many_there_are(home, changed):
+def test_validate_prints_a_table_and_the_number_of_errors(home, write_changed):
     def change(document):
         document["edges"][0]["from"]["vertex"] = "splt"
         document["edges"][1]["to"]["vertex"] = "smu"
 
-    result = home.run("workflow", "validate", changed("count.json", change))
+    result = home.run("workflow", "validate", write_changed("count.json", change))
     assert result.code == 7
     assert "Did you mean split?" in result.stdout
     assert "/edges/0/from/vertex" in result.stdout
     assert "is invalid: 2 errors" in result.stderr
 
 
-def test_warnings_are_errors_if_they_are_to_be(home, changed):
+def test_strict_option_turns_warnings_into_errors(home, write_changed):
     def change(document):
         document["outputs"].append(
             {"vertex": "smu", "output_variant": "ok", "output_port": "sum"},
         )
 
-    path = changed("count.json", change)
+    path = write_changed("count.json", change)
     result = home.run("workflow", "validate", path, "--json")
     assert result.code == 0
     assert {row["severity"] for row in result.document["violations"]} == {"warning"}
     assert home.fails("workflow", "validate", path, "--strict") == (7, "workflow_invalid")
 
 
-def test_a_field_that_nobody_reads_is_warned_of(home, changed):
-    path = changed("count.json", lambda document: document.update(outptus=[]))
+def test_unknown_field_is_a_warning(home, write_changed):
+    path = write_changed("count.json", lambda document: document.update(outptus=[]))
     result = home.run("workflow", "validate", path)
     assert result.code == 0
     assert "outptus" in result.stdout
 
 
-def test_what_is_no_document_is_told_all_its_problems(home, tmp_path):
+def test_invalid_document_reports_all_its_errors(home, tmp_path):
     path = tmp_path / "flow.json"
     path.write_text('{\n  "vertices": [{ "name": 7 }],\n  "edges": {}\n}')
     result = home.run("workflow", "validate", path, "--json")
@@ -87,7 +82,7 @@ def test_what_is_no_document_is_told_all_its_problems(home, tmp_path):
     ("text", "code"),
     [("{", "json_invalid"), (None, "output_file_unreadable"), ("7", "workflow_invalid")],
 )
-def test_a_file_that_holds_no_workflow_is_said_so(home, tmp_path, text, code):
+def test_invalid_workflow_file_is_named(home, tmp_path, text, code):
     path = tmp_path / "flow.json"
     if text is not None:
         path.write_text(text)
@@ -96,7 +91,7 @@ def test_a_file_that_holds_no_workflow_is_said_so(home, tmp_path, text, code):
     assert str(path) in result.error["message"]
 
 
-def test_of_a_project_it_is_its_document(home, tmp_path):
+def test_project_folder_is_validated_by_its_document(home, tmp_path):
     home.json("workflow", "new", tmp_path / "greetings")
     assert home.json("workflow", "validate", tmp_path / "greetings")["valid"] is True
     (tmp_path / "greetings" / "workflow.json").unlink()
@@ -106,23 +101,23 @@ def test_of_a_project_it_is_its_document(home, tmp_path):
     )
 
 
-def test_a_workflow_may_come_by_stdin(home, workflows):
+def test_workflow_is_read_from_stdin(home, workflows):
     text = (workflows / "count.json").read_text()
     result = home.run("workflow", "validate", "-", stdin=text)
     assert result.code == 0
     assert "next:" not in result.stderr  # it was read, and nothing else can read it again
 
 
-def test_a_strangers_names_cannot_control_the_terminal(home, changed):
+def test_untrusted_names_cannot_control_the_terminal(home, write_changed):
     def change(document):
         document["edges"][0]["to"]["vertex"] = "\x1b]0;owned\x07"
 
-    result = home.run("workflow", "validate", changed("count.json", change))
+    result = home.run("workflow", "validate", write_changed("count.json", change))
     assert result.code == 7
     assert not set(result.stdout + result.stderr) & set("\x1b\x07")
 
 
-def test_what_comes_next_has_all_that_is_to_be_filled_in(home, changed, workflows):
+def test_next_command_has_all_required_options(home, write_changed, workflows):
     def change(document):
         document["vertices"][1]["entry_ports"] = [{"name": "a b"}]
         document["default_values"].clear()
@@ -132,7 +127,7 @@ def test_what_comes_next_has_all_that_is_to_be_filled_in(home, changed, workflow
         ]
         document["dialect"] = "nexus_tools/1"
 
-    path, tools = changed("count.json", change), workflows / "tools.py"
+    path, tools = write_changed("count.json", change), workflows / "tools.py"
     assert (
         f"next: nexus-tools workflow simulate {path} --group both --input text=… --input 'a b'=…"
         f" --tools {tools}\n"
@@ -140,7 +135,7 @@ def test_what_comes_next_has_all_that_is_to_be_filled_in(home, changed, workflow
 
 
 @pytest.mark.parametrize("name", ["no.json", "no.py", "no.py:flow"])
-def test_a_file_that_is_not_there_is_told_as_any_other(home, tmp_path, name):
+def test_missing_file_is_reported(home, tmp_path, name):
     result = home.run("workflow", "validate", tmp_path / name)
     assert result.code == 2
     assert result.stderr.startswith(f"error: cannot read {tmp_path / name.split(':')[0]}")
@@ -149,11 +144,11 @@ def test_a_file_that_is_not_there_is_told_as_any_other(home, tmp_path, name):
 # --- Tools that are known
 
 
-def test_ports_are_compared_with_those_of_the_tools(home, workflows, changed):
+def test_tools_option_compares_ports(home, workflows, write_changed):
     def change(document):
         document["edges"][0]["from"]["output_port"] = "liens"
 
-    path = changed("count.json", change)
+    path = write_changed("count.json", change)
     assert home.run("workflow", "validate", path).code == 0
     result = home.run("workflow", "validate", path, "--tools", workflows / "tools.py", "--json")
     assert result.code == 7
@@ -162,7 +157,7 @@ def test_ports_are_compared_with_those_of_the_tools(home, workflows, changed):
     assert "Did you mean lines?" in row["message"]
 
 
-def test_tools_that_are_not_known_may_be_anywhere(home, workflows):
+def test_unknown_tools_are_listed_as_not_compared(home, workflows):
     arguments = (
         "workflow",
         "validate",
@@ -180,12 +175,12 @@ def test_tools_that_are_not_known_may_be_anywhere(home, workflows):
     assert home.run(*arguments, "--json").document["not_compared"] == expected
 
 
-def test_a_misspelt_tool_is_told_with_the_one_that_may_be_meant(home, changed, workflows):
+def test_misspelled_tool_gets_a_suggestion(home, write_changed, workflows):
     def change(document):
         document["vertices"][0]["kind"]["tool_fqn"] = "xyz.example.text.spilt_lines@1"
         document["vertices"][1]["kind"]["tool_fqn"] = "xyz.elsewhere.math.count@1"
 
-    path = changed("count.json", change)
+    path = write_changed("count.json", change)
     result = home.run("workflow", "validate", path, "--tools", workflows / "tools.py")
     assert (
         "xyz.example.text.spilt_lines@1 (did you mean xyz.example.text.split_lines@1?),"
@@ -193,18 +188,18 @@ def test_a_misspelt_tool_is_told_with_the_one_that_may_be_meant(home, changed, w
     ) in result.stderr
 
 
-def test_the_tools_of_the_package_itself_are_always_known(home, changed):
+def test_builtin_tools_are_always_known(home, write_changed):
     def change(document):
         document["vertices"][0]["kind"]["tool_fqn"] = "nexus_tools.waiting.wait@1"
 
-    path = changed("count.json", change)
+    path = write_changed("count.json", change)
     result = home.run("workflow", "validate", path, "--json")
     messages = {row["rule"]: row["message"] for row in result.document["violations"]}
     assert messages["kind"] == "nexus_tools.waiting.wait@1 is not off_chain: it is on_chain."
     assert "unknown_port" in messages
 
 
-def test_a_document_may_begin_with_a_byte_order_mark(home, workflows, tmp_path):
+def test_document_may_start_with_a_byte_order_mark(home, workflows, tmp_path):
     path = tmp_path / "count.json"
     path.write_bytes(b"\xef\xbb\xbf" + (workflows / "count.json").read_bytes())
     assert home.json("workflow", "validate", path)["valid"] is True
@@ -243,7 +238,7 @@ def program(tmp_path, request):
     return write
 
 
-def test_a_workflow_in_python_is_validated_drawn_and_simulated(home, program):
+def test_python_workflow_is_validated_drawn_and_simulated(home, program):
     path = program(FLOW)
     assert home.json("workflow", "validate", path)["valid"] is True
     assert "lower" in home.run("workflow", "draw", path).stdout
@@ -251,7 +246,7 @@ def test_a_workflow_in_python_is_validated_drawn_and_simulated(home, program):
     assert [(each["name"], each["value"]) for each in document["results"]] == [("text", "loud")]
 
 
-def test_tools_that_python_names_alone_are_compared_with_those_that_are_given(home, program):
+def test_tools_option_compares_tools_that_python_only_names(home, program):
     text = FLOW.replace(
         "flow.add(lower, text=text)", 'flow.add("xyz.example.text.lower@1", txt=text)'
     )
@@ -268,7 +263,7 @@ def test_tools_that_python_names_alone_are_compared_with_those_that_are_given(ho
     assert home.fails(*simulate) == (7, "workflow_invalid")
 
 
-def test_stubs_are_held_against_the_tools_of_a_workflow_in_python(home, program, tmp_path):
+def test_stubs_are_compared_with_the_tools_of_a_python_workflow(home, program, tmp_path):
     stubs = tmp_path / "stubs.json"
     stubs.write_text('{"lower": {"okk": {"text": "x"}}}')
     simulate = ("workflow", "simulate", program(FLOW), "--input", "text=x", "--stubs", stubs)
@@ -278,14 +273,14 @@ def test_stubs_are_held_against_the_tools_of_a_workflow_in_python(home, program,
     assert home.fails(*simulate) == (7, "stubs_invalid")
 
 
-def test_of_several_workflows_in_a_file_one_is_named(home, program):
+def test_ambiguous_python_file_needs_the_workflow_name(home, program):
     path = program(FLOW + 'other = Workflow("xyz.example.text.other@1")\n')
     assert home.fails("workflow", "validate", path) == (2, "workflow_ambiguous")
     assert home.json("workflow", "validate", f"{path}:flow")["valid"] is True
     assert home.fails("workflow", "validate", f"{path}:nobody") == (2, "workflow_ambiguous")
 
 
-def test_a_mistake_in_python_is_told_with_its_line(home, program):
+def test_python_error_has_its_line(home, program):
     path = program(FLOW.replace("text=text)", "txet=text)"))
     result = home.run("workflow", "validate", path, "--json")
     line = FLOW[: FLOW.index("flow.output")].count("\n") + 1
@@ -300,7 +295,7 @@ def test_a_mistake_in_python_is_told_with_its_line(home, program):
         ("one = flow.add(lower, text=text); one.after(flow.add(lower, text=text).after(one))", 14),
     ],
 )
-def test_what_python_leaves_open_is_a_row_with_its_line(home, program, more, rule):
+def test_python_violation_has_its_line(home, program, more, rule):
     path = program(f"{FLOW}{more}\n")
     result = home.run("workflow", "validate", path, "--json")
     assert (result.code, result.error["code"]) == (7, "workflow_invalid")
@@ -321,7 +316,7 @@ flow.add("xyz.example.text.join@1", text=one.poor.text, more=other.poor.text)
 """
 
 
-def test_a_warning_in_python_has_its_line(home, program):
+def test_python_warning_has_its_line(home, program):
     path = program(STARVING)
     [row] = home.json("workflow", "validate", path)["violations"]
     line = STARVING.count("\n")
@@ -331,7 +326,7 @@ def test_a_warning_in_python_has_its_line(home, program):
 
 
 @pytest.fixture
-def sums(registered, tmp_path):
+def write_sum_workflow(registered_fqn, tmp_path):
     """Writes a workflow of the registered tool, of which a function changes the document."""
 
     def write(change=None):
@@ -339,7 +334,7 @@ def sums(registered, tmp_path):
             "vertices": [
                 {
                     "name": "add",
-                    "kind": {"variant": "off_chain", "tool_fqn": registered},
+                    "kind": {"variant": "off_chain", "tool_fqn": registered_fqn},
                     "entry_ports": [{"name": "a"}, {"name": "b"}],
                 }
             ],
@@ -359,55 +354,55 @@ def rules(home, path, *options):
     return [(row["rule"], row["pointer"]) for row in result.document["violations"]]
 
 
-def test_a_workflow_of_registered_tools_is_valid(author, sums):
-    assert rules(author, sums()) == []
+def test_workflow_of_registered_tools_is_valid(author, write_sum_workflow):
+    assert rules(author, write_sum_workflow()) == []
 
 
-def test_a_workflow_is_held_against_the_tools_that_are_registered(author, sums):
+def test_registry_option_compares_registered_tools(author, write_sum_workflow):
     def change(document):
         document["vertices"][0]["entry_ports"] = [{"name": "a"}, {"name": "c"}]
         document["vertices"][0]["verifier"] = "registered_key"
 
-    assert rules(author, sums(change)) == [
+    assert rules(author, write_sum_workflow(change)) == [
         ("unsigned", "/vertices/0/verifier"),
         ("unknown_port", "/vertices/0/entry_ports/1/name"),
         ("unfed_port", "/vertices/0"),
     ]
-    assert author.json("workflow", "validate", sums(change))["violations"] == []
+    assert author.json("workflow", "validate", write_sum_workflow(change))["violations"] == []
 
 
-def test_a_tool_that_nobody_registered_is_named(author, sums):
+def test_registry_option_names_unregistered_tool(author, write_sum_workflow):
     def change(document):
         document["vertices"][0]["kind"]["tool_fqn"] = "xyz.test.nobody@1"
 
-    path = sums(change)
+    path = write_sum_workflow(change)
     assert rules(author, path) == [("unregistered", "/vertices/0/kind/tool_fqn")]
     error = author.run("workflow", "validate", path, "--registry", "--json").error
     assert error["message"] == (
-        f"{path} is valid, but 1 tool of it is not registered on this network"
+        f"{path} is valid, but 1 of its tools is not registered on this network"
     )
 
 
-def test_of_a_tool_that_the_package_has_it_is_told_how_it_is_registered(author, sums):
+def test_registry_option_hints_at_builtin_registration(author, write_sum_workflow):
     def change(document):
         kind = {"variant": "on_chain", "tool_fqn": "nexus_tools.waiting.ask@1"}
-        document["vertices"][0] |= {"kind": kind, "entry_ports": [{"name": "who"}]}
+        document["vertices"][0] |= {"kind": kind, "entry_ports": [{"name": "answerer"}]}
         question = {"vertex": "add", "input_port": "question"}
         document["default_values"] = [question | {"value": {"storage": "inline", "data": "?"}}]
 
-    result = author.run("workflow", "validate", sums(change), "--registry", "--json")
+    result = author.run("workflow", "validate", write_sum_workflow(change), "--registry", "--json")
     [row] = result.document["violations"]
     assert row["rule"] == "unregistered"
     assert "`nexus-tools tool register --builtin`" in row["message"]
 
 
-def test_a_tool_that_was_unregistered_takes_no_runs(author, sums, registered):
-    path = sums()
-    author.json("tool", "unregister", registered, "--yes")
+def test_registry_option_names_inactive_tool(author, write_sum_workflow, registered_fqn):
+    path = write_sum_workflow()
+    author.json("tool", "unregister", registered_fqn, "--yes")
     assert rules(author, path) == [("inactive", "/vertices/0/kind/tool_fqn")]
 
 
-def test_a_workflow_in_python_has_the_line_of_what_the_registry_says(author, program):
+def test_registry_violation_has_its_line_in_python(author, program):
     path = program(STARVING)
     found = author.run("workflow", "validate", path, "--registry", "--json").document["violations"]
     places = [row["place"] for row in found if row["rule"] == "unregistered"]

@@ -11,13 +11,13 @@ def customer(author, seller):
     return author
 
 
-def begin(user):
+def start_execution(user):
     given = ("xyz.example.halves@1", "--input", "dividend=84", "--yes")
     return user.json("workflow", "run", *given)["execution"]
 
 
-def test_an_execution_is_refilled_and_cancelled_and_listed(customer):
-    place = begin(customer)
+def test_execution_is_refilled_cancelled_and_listed(customer):
+    place = start_execution(customer)
     customer.json("workflow", "refill", place, "0.5", "--yes")
     state = customer.json("workflow", "show", place)
     assert state["status"] == "running"
@@ -29,15 +29,19 @@ def test_an_execution_is_refilled_and_cancelled_and_listed(customer):
     assert "first" in customer.run("workflow", "show", place).stdout
 
 
-def test_what_a_running_execution_waits_for_is_said(customer, carrier):
-    place = begin(customer)
+def test_show_prints_the_pending_invocation_of_a_running_execution(customer, operator_leader):
+    place = start_execution(customer)
     [wait] = customer.json("workflow", "show", place)["waits_for"]
-    assert (wait["reason"], wait["vertex"], wait["leaders"]) == ("outcome", "first", [carrier])
+    assert (wait["reason"], wait["vertex"], wait["leaders"]) == (
+        "outcome",
+        "first",
+        [operator_leader],
+    )
     result = customer.run("workflow", "show", place)
     assert "runs: ▸ running\n" in result.stdout
     shown = result.stderr
     assert "first was requested" in shown
-    assert f"the leader {carrier} has not closed it" in shown
+    assert f"the leader {operator_leader} has not closed it" in shown
     customer.json("workflow", "cancel", place, "--yes")
     assert "cancelled, it ends when" in customer.run("workflow", "show", place).stderr
     assert " stopping (cancelled) " in customer.run("workflow", "executions").stdout
@@ -45,10 +49,10 @@ def test_what_a_running_execution_waits_for_is_said(customer, carrier):
     assert (row["status"], row["ending"]) == ("running", "cancelled")
 
 
-def test_who_watches_is_told_what_goes_on_with_nobody(customer, seller, chain):
+def test_watch_prints_an_overdue_invocation(customer, seller, chain):
     # The clock of the chain goes on while the command starts: its outcome must not be late.
     seller.json("tool", "update", "xyz.example.math.divide@1", "--timeout", "2m", "--yes")
-    place = begin(customer)
+    place = start_execution(customer)
     chain.advance_clock(12_000)
     watching = customer.daemon("has not closed it", "workflow", "watch", place)
     assert "first was requested" in watching.line

@@ -8,14 +8,14 @@ from msgspec.structs import replace
 from nexus_tools.contracts import Publisher, load_package
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
 from nexus_tools.sui.bytecode import deserialize, relocate
-from nexus_tools.sui.client import RetryPolicy, SuiClient
+from nexus_tools.sui.client import SuiClient
 from nexus_tools.sui.keystore import KeyPair
 from nexus_tools.tool import Answer, Failure, FailureReason, ToolDefinition
+from tests.retry_policies import QUICK
 
 SUI = 1_000_000_000
 DAY_MS = 86_400_000
 WEEK_MS = 7 * DAY_MS
-QUICK = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
 KEYS = {
     name: KeyPair.from_bytes(b"\0" + bytes([7 + place] * 32))
     for place, name in enumerate(("admin", "owner", "leader", "user"))

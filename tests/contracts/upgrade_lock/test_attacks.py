@@ -100,7 +100,7 @@ async def test_execute_rejects_modules_that_differ_from_proposal(world):
     upgrade_lock.commit(builder, package, world.lock, receipt)
     message = await aborts(world.owner, builder)
     assert "digest" in message.lower()
-    assert (await world.locks().upgrades(world.package)).proposal is not None
+    assert (await world.locks().upgrade_state(world.package)).proposal is not None
 
 
 async def test_new_proposal_restarts_the_delay(world):
@@ -125,7 +125,7 @@ async def test_proposal_cannot_be_executed_after_its_window(world):
     await world.propose(world.vault(2))
     world.pass_days(21)
     await refused("proposal_expired", world.locks().execute(world.package, world.vault(2)))
-    assert (await world.locks().upgrades(world.package)).proposal is None
+    assert (await world.locks().upgrade_state(world.package)).proposal is None
 
 
 async def test_proposal_cannot_be_executed_twice(world):
@@ -141,7 +141,7 @@ async def test_immutable_package_cannot_be_upgraded(world):
     world.pass_days(14)
     await refused(NOTHING_PROPOSED, world.locks().execute(world.package, world.vault(2)))
     await refused("immutable", world.propose(world.vault(2)))
-    assert (await world.locks().upgrades(world.package)).upgrades is UpgradeMode.IMMUTABLE
+    assert (await world.locks().upgrade_state(world.package)).upgrades is UpgradeMode.IMMUTABLE
 
 
 # --- By another account

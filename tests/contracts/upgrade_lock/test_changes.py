@@ -56,7 +56,7 @@ async def test_propose_rejects_incompatible_upgrade(world, free, authorized, bui
     with pytest.raises(ValidationError, match="vault: the public function fee has changed") as seen:
         await world.propose(other)
     assert seen.value.code == "upgrade_incompatible"
-    assert (await world.locks().upgrades(world.package)).proposal is None
+    assert (await world.locks().upgrade_state(world.package)).proposal is None
     # The chain decides the same about these modules for an unlocked package.
     package, cap = free
     receipt = authorized(builder, cap, package, other)

@@ -33,7 +33,7 @@ async def test_parse_rejects_incomplete_document(deployment):
 
 
 async def test_lock_is_found_by_its_package(world):
-    state = await world.locks(world.user).upgrades(world.package)
+    state = await world.locks(world.user).upgrade_state(world.package)
     assert (state.package, state.version, state.upgrades) == (world.package, 1, UpgradeMode.LOCKED)
     assert (state.owner, state.proposal) == (world.owner.address, None)
     assert (await world.locks().find(world.package)).cap.package == world.package
@@ -44,7 +44,7 @@ async def test_anyone_executes_the_proposal(world):
     await world.propose(proposed)
     world.pass_days(14)
     sent = await world.locks(world.user).execute(world.package, proposed)
-    state = await world.locks().upgrades(sent.published())
+    state = await world.locks().upgrade_state(sent.published())
     assert (state.package, state.version, state.proposal) == (world.package, 2, None)
     package = (await world.user.object(sent.published())).data
     assert isinstance(package, MovePackage)
@@ -53,7 +53,7 @@ async def test_anyone_executes_the_proposal(world):
 
 async def test_proposal_has_its_time_window(world):
     await world.propose(world.vault(2))
-    proposal = (await world.locks().upgrades(world.package)).proposal
+    proposal = (await world.locks().upgrade_state(world.package)).proposal
     assert proposal.digest == world.vault(2).digest
     assert proposal.executable_at_ms - proposal.proposed_at_ms == 14 * DAY_MS
     assert proposal.expires_at_ms - proposal.proposed_at_ms == 21 * DAY_MS
@@ -67,7 +67,7 @@ async def test_upgrades_can_be_repeated(world):
         await world.propose(world.vault(fee))
         world.pass_days(14)
         await world.locks(world.user).execute(world.package, world.vault(fee))
-    assert (await world.locks().upgrades(world.package)).version == 3
+    assert (await world.locks().upgrade_state(world.package)).version == 3
 
 
 async def test_unlocked_package_can_be_locked_later(owner, deployment, free):
@@ -86,7 +86,7 @@ async def test_propose_fails_for_unlocked_package(owner, deployment, free, vault
 
 async def test_dry_run_proposes_nothing(world):
     await world.locks().dry_run_client().propose(world.package, world.vault(2), "https://x.example")
-    assert (await world.locks().upgrades(world.package)).proposal is None
+    assert (await world.locks().upgrade_state(world.package)).proposal is None
 
 
 async def test_every_step_emits_an_event(world):

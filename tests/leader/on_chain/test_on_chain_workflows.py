@@ -194,7 +194,7 @@ async def test_answer_after_days_pays_the_gas_of_its_sender(world, waiting, addi
         answer = Questions(person, world.deployment).answer
         await answer(question.invocation, approve=True, note='Yes, "do" it.')
         status, results = await outputs(world, execution)
-    said = {"ask.approved.who": str(person.address), "ask.approved.note": 'Yes, "do" it.'}
+    said = {"ask.approved.answerer": str(person.address), "ask.approved.note": 'Yes, "do" it.'}
     assert (status, results) == ("completed", said)
     assert await person.balance(person.address) >= before
     assert await Questions(person, world.deployment).open(person.address) == []

@@ -30,9 +30,9 @@ def coin(number, balance):
 def scatter(localnet):
     """Send an address many coins of one amount."""
 
-    def scatter(recipient, count, each_mist):
+    def scatter(recipient, count, funds_per_execution_mist):
         for start in range(0, count, 200):
-            localnet.fund(recipient, *[each_mist] * min(200, count - start))
+            localnet.fund(recipient, *[funds_per_execution_mist] * min(200, count - start))
 
     return scatter
 

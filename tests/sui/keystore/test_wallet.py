@@ -61,13 +61,6 @@ def test_wallet_files_are_private(path):
     files = [path, path.with_suffix(".aliases"), path.with_suffix(".active")]
     assert [mode(file) for file in files] == [0o600] * 3
     assert mode(path.parent) == 0o700
-    assert not Wallet(path).exposed
-
-
-def test_exposed_keystore_is_reported(path):
-    Wallet(path).new("alice")
-    path.chmod(0o644)
-    assert Wallet(path).exposed
 
 
 def test_new_key_is_restored_from_its_mnemonic(path):

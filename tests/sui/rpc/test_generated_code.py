@@ -1,10 +1,11 @@
-"""Definitions read from pysui's source equal those of pysui's own classes at run time.
+"""The shipped definitions equal those of the classes of the installed pysui.
 
 The classes do not show which enums the `.proto` files nest; that is as in
 github.com/MystenLabs/sui-apis.
 """
 
 import dataclasses
+import subprocess
 import sys
 
 import betterproto2
@@ -12,9 +13,8 @@ import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from pysui.sui.sui_grpc.suimsgs.sui.rpc import v2
 
-from nexus_tools.errors import UsageError
 from nexus_tools.sui.rpc import load_messages
-from nexus_tools.sui.rpc.messages import TESTED_PYSUI
+from pysui_definitions import shipped_definitions
 
 NESTED_ENUMS = {
     "AccumulatorWrite": {"AccumulatorOperation", "AccumulatorValue"},
@@ -170,15 +170,12 @@ def test_procedures_are_those_of_sui_with_their_streaming(messages):
     }
 
 
-def test_load_names_the_tested_versions_when_pysui_has_another_form(tmp_path, monkeypatch):
-    package = tmp_path / "pysui"
-    folder = package / "sui" / "sui_grpc" / "suimsgs" / "google" / "rpc"
-    folder.mkdir(parents=True)
-    (package / "__init__.py").touch()
-    (folder / "__init__.py").write_text("class Status(Message):\n    code = new_form(1)\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "pysui")
-    with pytest.raises(UsageError, match="gRPC interface") as caught:
-        load_messages.__wrapped__()
-    assert caught.value.code == "pysui_unsupported"
-    assert f"pysui{TESTED_PYSUI}" in caught.value.hint
+def test_shipped_definitions_are_those_of_the_installed_pysui():
+    for path, content in shipped_definitions().items():
+        assert path.read_bytes() == content, "run scripts/pysui_definitions.py"
+
+
+def test_loading_imports_nothing_of_pysui():
+    program = "import sys; from nexus_tools.sui.rpc import load_messages; load_messages()"
+    check = "assert not {'pysui', 'betterproto2'} & {*sys.modules}"
+    subprocess.run([sys.executable, "-c", f"{program}; {check}"], check=True)

@@ -121,7 +121,7 @@ BEGINNING = compile(
 )
 
 
-def written(program):
+def names_in(program):
     """What is named in a program that begins with a workflow and an input, as `report.py`."""
     names = dict(TOOLS)
     exec(BEGINNING, names)
@@ -130,14 +130,14 @@ def written(program):
 
 
 def document_of(program):
-    return written(program)["flow"].document()
+    return names_in(program)["flow"].document()
 
 
 def edges_of(program):
     return [f"{edge.kind} {edge.source} {edge.target}" for edge in document_of(program).edges]
 
 
-def refused(program):
+def rejection(program):
     with pytest.raises(NexusError) as caught:
         document_of(program)
     return caught.value
@@ -166,6 +166,6 @@ ROUNDS = JUDGED + "    loop.again(text=verdict.poor.text)\n"
 
 
 def assert_refused(program, code, line, message):
-    error = refused(program)
+    error = rejection(program)
     assert (error.code, error.message) == (code, f"report.py:{line}: {message}")
     assert (error.details["file"], error.details["line"]) == ("report.py", line)

@@ -12,7 +12,7 @@ from tests.workflow.authoring.programs import (
 # --- for_each
 
 
-def test_values_from_outside_are_there_for_every_iteration():
+def test_outer_values_are_available_in_every_iteration():
     assert edges_of("""
         found = flow.add(search, topic=topic)
         posted = flow.add(post, text="x").after(found)
@@ -25,7 +25,7 @@ def test_values_from_outside_are_there_for_every_iteration():
     ]
 
 
-def test_several_lists_are_walked_together():
+def test_for_each_iterates_several_lists_together():
     assert edges_of("""
         found = flow.add(search, topic=topic)
         with flow.for_each(found.ok.papers, found.ok.authors) as (paper, author):
@@ -36,7 +36,7 @@ def test_several_lists_are_walked_together():
     ]
 
 
-def test_a_for_each_in_a_for_each_collects_on_both_levels():
+def test_nested_for_each_collects_at_both_levels():
     assert edges_of("""
         found = flow.add(search, topic=topic)
         with flow.for_each(found.ok.papers) as paper:
@@ -53,7 +53,7 @@ def test_a_for_each_in_a_for_each_collects_on_both_levels():
     ]
 
 
-def test_a_step_in_a_for_each_that_takes_nothing_of_it_runs_for_each_element_all_the_same():
+def test_independent_step_in_a_for_each_runs_for_each_element():
     assert edges_of("""
         found = flow.add(search, topic=topic)
         with flow.for_each(found.ok.papers):
@@ -61,7 +61,7 @@ def test_a_step_in_a_for_each_that_takes_nothing_of_it_runs_for_each_element_all
     """) == ["for_each search.ok.papers post._after"]
 
 
-def test_alternatives_are_collected_into_one_list():
+def test_collect_gathers_alternatives_into_one_list():
     assert edges_of("""
         found = flow.add(search, topic=topic)
         with flow.for_each(found.ok.papers) as paper:
@@ -71,7 +71,7 @@ def test_alternatives_are_collected_into_one_list():
     """)[1:] == ["collect judge.good.text write.notes", "collect judge.poor.text write.notes"]
 
 
-def test_the_list_of_a_for_each_may_be_the_one_of_several_that_arrives():
+def test_for_each_iterates_the_first_of_several_lists():
     assert edges_of("""
         verdict = flow.add(judge, text=topic)
         found = flow.add(search, topic=verdict.good.text)
@@ -80,7 +80,7 @@ def test_the_list_of_a_for_each_may_be_the_one_of_several_that_arrives():
     """)[1:] == ["for_each judge.poor.hints post.text", "for_each search.ok.papers post.text"]
 
 
-def test_as_many_runs_are_under_way_as_the_innermost_for_each_says():
+def test_parallel_limit_is_that_of_the_innermost_for_each():
     document = document_of("""
         found = flow.add(search, topic=topic)
         with flow.for_each(found.ok.papers, parallel=4) as paper:
@@ -105,7 +105,7 @@ with flow.loop(text=begun.ok.url) as loop:
 """
 
 
-def test_values_from_outside_are_there_in_every_round():
+def test_outer_values_are_available_in_every_round():
     assert edges_of(LOOP + "flow.add(post, text=verdict.good.text)") == [
         "normal post.ok.url improve.text",
         "do_while judge.poor.text improve.text",
@@ -115,7 +115,7 @@ def test_values_from_outside_are_there_in_every_round():
     ]
 
 
-def test_what_again_does_not_name_stays_as_it_was():
+def test_state_that_again_does_not_name_stays_unchanged():
     program = """
         begun = flow.add(post, text=topic)
         with flow.loop(text=begun.ok.url, topic=begun.ok.url, hints=[]) as loop:
@@ -128,7 +128,7 @@ def test_what_again_does_not_name_stays_as_it_was():
     assert document_of(program).defaults == (Default(target("improve.hints"), []),)
 
 
-def test_a_loop_in_a_for_each_begins_with_an_element():
+def test_loop_in_a_for_each_starts_with_an_element():
     assert edges_of("""
         found = flow.add(search, topic=topic)
         with flow.for_each(found.ok.papers) as paper:
@@ -145,7 +145,7 @@ def test_a_loop_in_a_for_each_begins_with_an_element():
     ]
 
 
-def test_a_step_in_a_loop_that_takes_nothing_of_it_runs_in_each_round_all_the_same():
+def test_independent_step_in_a_loop_runs_in_each_round():
     assert edges_of("""
         begun = flow.add(post, text=topic)
         with flow.loop(text=begun.ok.url) as loop:
@@ -157,7 +157,7 @@ def test_a_step_in_a_loop_that_takes_nothing_of_it_runs_in_each_round_all_the_sa
     """)[:2] == ["normal post.ok.url tell-time._after", "do_while judge.poor.text tell-time._after"]
 
 
-def test_a_loop_in_a_for_each_that_begins_with_a_constant_begins_for_each_element():
+def test_loop_with_a_constant_starts_for_each_element():
     assert edges_of("""
         found = flow.add(search, topic=topic)
         with flow.for_each(found.ok.papers):
@@ -172,7 +172,7 @@ def test_a_loop_in_a_for_each_that_begins_with_a_constant_begins_for_each_elemen
     ]
 
 
-def test_several_variants_go_round_again():
+def test_several_variants_may_start_another_round():
     assert edges_of("""
         with flow.loop(text=topic) as loop:
             answer = flow.add(ask, who="0x1", question=loop.text)
@@ -186,7 +186,7 @@ def test_several_variants_go_round_again():
     ]
 
 
-def test_a_loop_that_fails_for_good_is_left():
+def test_failure_of_a_step_leaves_the_loop():
     assert edges_of(LOOP + "flow.add(post, text=verdict.failed.reason)")[-1] == (
         "break judge._err_eval.reason post_2.text"
     )

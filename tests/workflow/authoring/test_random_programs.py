@@ -257,7 +257,7 @@ class Executed:
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_whatever_is_written_is_a_workflow_with_the_blocks_of_its_program(seed):
+def test_random_program_gives_a_valid_workflow_with_its_blocks(seed):
     program = Program(seed)
     document = program.document
     assert [each for each in lint(document) if each.is_error] == []
@@ -272,7 +272,7 @@ def test_whatever_is_written_is_a_workflow_with_the_blocks_of_its_program(seed):
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_a_workflow_runs_as_its_program_reads(seed):
+def test_random_workflow_runs_like_its_program(seed):
     program = Program(seed)
     executed = Executed(program.document, program.deciding)
     plain = Plain(program.lines)

@@ -28,11 +28,11 @@ from tests.workflow.authoring.programs import (
     SUMMARY,
     document_of,
     edges_of,
+    names_in,
     output,
     post,
-    refused,
+    rejection,
     target,
-    written,
 )
 
 REPORT = """
@@ -55,8 +55,8 @@ flow.output("refused", flow.first(answer.rejected.note, answer.expired.note))
 """
 
 
-def test_a_program_becomes_the_document_that_one_writes_by_hand():
-    flow = written(REPORT)["flow"]
+def test_program_gives_the_same_document_as_written_by_hand():
+    flow = names_in(REPORT)["flow"]
     assert str(flow.fqn) == "xyz.example.report@1"
     assert flow.description == "Summarises papers, improves the text, asks a person."
     assert flow.document() == Document(
@@ -100,21 +100,21 @@ def test_a_program_becomes_the_document_that_one_writes_by_hand():
     )
 
 
-def test_what_leaves_a_loop_is_a_result():
+def test_value_that_leaves_a_loop_may_be_a_result():
     document = document_of(ROUNDS + "flow.output('text', verdict.good.text)")
     assert document.outputs == (Output(output("judge.good.text"), "text"),)
 
 
-def test_what_is_collected_is_a_result_for_each_iteration():
+def test_collected_value_is_a_result_for_each_iteration():
     document = document_of(SUMMARY + "flow.output('texts', flow.collect(summary.ok.text))")
     assert document.outputs == (Output(output("summarise.ok.text"), "texts"),)
 
 
-def test_the_same_program_gives_the_same_document():
+def test_document_of_a_program_is_deterministic():
     assert document_of(REPORT).digest() == document_of(REPORT).digest()
 
 
-def test_steps_are_named_after_their_tools_and_numbered():
+def test_steps_have_numbered_names_of_their_tools():
     program = """
         first = flow.add(search, topic=topic)
         second = flow.add(post, text="x", name="search_2").after(first)
@@ -125,7 +125,7 @@ def test_steps_are_named_after_their_tools_and_numbered():
     assert names == ["search", "search_2", "search_3", "again"]
 
 
-def test_a_value_may_go_to_several_steps():
+def test_value_may_feed_several_steps():
     assert edges_of("""
         found = flow.add(search, topic=topic)
         a = flow.add(write, notes=found.ok.papers)
@@ -133,12 +133,12 @@ def test_a_value_may_go_to_several_steps():
     """) == ["normal search.ok.papers write.notes", "normal search.ok.papers write_2.notes"]
 
 
-def test_a_constant_becomes_a_default_value():
+def test_constant_becomes_a_default_value():
     document = document_of("flow.add(summarise, paper=topic, words=20)")
     assert document.defaults == (Default(target("summarise.words"), 20),)
 
 
-def test_a_step_without_inputs_is_in_the_group_that_begins():
+def test_step_without_inputs_is_in_the_entry_group():
     document = document_of("""
         now = flow.add(tell_time)
         flow.add(improve, text=now.ok.text, hints=[], topic=topic)
@@ -146,7 +146,7 @@ def test_a_step_without_inputs_is_in_the_group_that_begins():
     assert document.entry_groups == (EntryGroup("_default_group", ("tell-time", "improve")),)
 
 
-def test_inputs_stand_in_the_order_in_which_they_are_declared():
+def test_inputs_have_the_order_of_their_declaration():
     document = document_of("""
         [first, second] = flow.inputs(first=str, second=str)
         flow.add(improve, text=second, hints=[], topic=first)
@@ -155,12 +155,12 @@ def test_inputs_stand_in_the_order_in_which_they_are_declared():
     assert [given.name for given in document.inputs] == ["topic", "first", "second"]
 
 
-def test_ports_with_any_name_are_given_as_a_mapping():
+def test_ports_with_any_name_are_passed_as_a_mapping():
     document = document_of('flow.add(greet, {"name": topic}, name="hello")')
     assert document.inputs == (Input("topic", (target("hello.name"),)),)
 
 
-def test_a_failure_that_is_taken_up_has_a_reason_and_a_detail():
+def test_handled_failure_has_a_reason_and_a_detail():
     assert edges_of("""
         posted = flow.add(post, text=topic)
         flow.add(summarise, paper=posted.failed.detail)
@@ -171,7 +171,7 @@ def test_a_failure_that_is_taken_up_has_a_reason_and_a_detail():
     ]
 
 
-def test_the_workflow_says_what_a_failure_does_where_its_step_does_not():
+def test_failure_action_of_a_step_overrides_that_of_the_workflow():
     document = document_of("""
         flow.on_failure("continue")
         flow.add(post, text=topic).on_failure("terminate")
@@ -180,7 +180,7 @@ def test_the_workflow_says_what_a_failure_does_where_its_step_does_not():
     assert document.vertices[0].post_failure_action is PostFailureAction.TERMINATE
 
 
-def test_a_step_waits_for_others_without_taking_anything_of_them():
+def test_after_waits_for_other_steps_without_taking_values():
     assert edges_of("""
         posted = flow.add(post, text=topic)
         asked = flow.add(ask, who="0x1", question=topic)
@@ -193,14 +193,14 @@ def test_a_step_waits_for_others_without_taking_anything_of_them():
     ]
 
 
-def test_who_waits_for_a_step_waits_for_whichever_of_its_variants_is_no_error():
+def test_after_a_step_waits_for_any_variant_that_is_not_an_error():
     assert edges_of("""
         verdict = flow.add(judge, text=topic)
         flow.add(greet, {"name": "Ada"}).after(verdict)
     """) == ["normal judge.poor.text greet._after", "normal judge.good.text greet._after"]
 
 
-def test_who_waits_for_what_is_collected_waits_for_all_iterations():
+def test_after_a_collected_value_waits_for_all_iterations():
     assert edges_of("""
         found = flow.add(search, topic=topic)
         with flow.for_each(found.ok.papers) as paper:
@@ -220,24 +220,24 @@ def on_chain():
     return flow.add(ToolDefinition.parse(definition), text=text), flow
 
 
-def test_a_tool_on_chain_makes_a_vertex_on_chain(on_chain):
+def test_on_chain_tool_makes_an_on_chain_vertex(on_chain):
     _, flow = on_chain
     assert flow.document().vertices[0].kind is VertexKind.ON_CHAIN
 
 
-def test_a_step_may_ask_for_answers_that_are_signed():
+def test_signed_step_requires_signed_answers():
     document = document_of("flow.add(post, text=topic).signed()")
     assert document.vertices[0].verifier is Verifier.REGISTERED_KEY
 
 
-def test_a_tool_on_chain_signs_nothing(on_chain):
+def test_on_chain_step_cannot_be_signed(on_chain):
     step, _ = on_chain
     with pytest.raises(UsageError) as caught:
         step.signed()
     assert caught.value.code == "signature_impossible"
 
 
-def test_a_tool_may_be_given_as_the_registry_has_it():
+def test_add_accepts_a_definition_from_the_registry():
     given = post.definition("https://tools.example.com/post")
     definition = Definition(
         fqn=str(given.fqn),
@@ -262,13 +262,13 @@ def test_a_tool_may_be_given_as_the_registry_has_it():
         ("Address", "words", "string"),
     ],
 )
-def test_inputs_have_types_of_python_or_schemas(kind, port, shape):
+def test_input_types_are_python_types_or_schemas(kind, port, shape):
     given = {"text": "flow.add(post, text=n)", "words": "flow.add(summarise, paper='', words=n)"}
-    error = refused(f"[n] = flow.inputs(n={kind})\n{given[port]}")
+    error = rejection(f"[n] = flow.inputs(n={kind})\n{given[port]}")
     assert error.message.endswith(f": it is {shape}")
 
 
-def test_of_a_tool_that_is_known_by_its_fqn_alone_nothing_is_checked():
+def test_tool_that_is_only_named_is_not_checked():
     assert edges_of("""
         one = flow.add("xyz.example.other@2", whatever=topic)
         flow.add("xyz.example.other@2", anything=one.some["port"])
@@ -278,20 +278,20 @@ def test_of_a_tool_that_is_known_by_its_fqn_alone_nothing_is_checked():
 # --- In an editor
 
 
-def test_variants_and_ports_are_listed_for_completion():
-    found = written(FOUND)["found"]
+def test_dir_lists_variants_and_ports():
+    found = names_in(FOUND)["found"]
     assert dir(found) == ["after", "failed", "ok", "on_failure", "retry", "signed"]
     assert dir(found.ok) == ["authors", "papers"]
 
 
-def test_what_a_tool_has_not_is_no_attribute():
-    found = written(FOUND)["found"]
+def test_unknown_variant_or_port_is_not_an_attribute():
+    found = names_in(FOUND)["found"]
     assert not hasattr(found, "okay")
     assert getattr(found.ok, "text", None) is None
 
 
-def test_values_steps_and_branches_say_what_they_are():
-    found = written(FOUND)["found"]
+def test_steps_branches_and_values_have_a_repr():
+    found = names_in(FOUND)["found"]
     shown = [repr(each) for each in (found, found.ok, found.ok.papers)]
     assert shown == [
         "<step search: xyz.example.search@1>",
@@ -301,7 +301,7 @@ def test_values_steps_and_branches_say_what_they_are():
 
 
 @pytest.mark.parametrize("tool", ["nexus_tools.waiting.ask@1", ask])
-def test_a_tool_of_the_package_itself_is_known_by_its_fqn_alone(tool):
+def test_builtin_tool_is_known_by_its_fqn(tool):
     flow = Workflow("xyz.example.report@1")
     [editor] = flow.inputs(editor=Address)
     flow.output("note", flow.add(tool, answerer=editor, question="?").approved.note)

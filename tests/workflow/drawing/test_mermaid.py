@@ -20,7 +20,7 @@ TEXT = r"(#\d+;|<br/>|[^\"#<>&;`\[\]{}|\n])*"
 GRAMMAR = re.compile("|".join(f"(?:{line.replace('TEXT', TEXT)})" for line in LINES))
 
 
-def test_a_workflow_in_mermaid():
+def test_mermaid_shows_a_workflow():
     assert (
         draw_mermaid(read("revision"))
         == """\
@@ -40,14 +40,14 @@ flowchart TD
     )
 
 
-def test_what_handles_failures_is_red_and_dashed():
+def test_failure_edges_are_red_and_dashed():
     lines = draw_mermaid(read("papers")).splitlines()
     edges = [line for line in lines if "|" in line]
     red = int(re.search(r"linkStyle (\d+) stroke:#cf222e,stroke-dasharray", "\n".join(lines))[1])
     assert "_err_eval" in edges[red]
 
 
-def test_vertices_have_the_class_of_their_phase():
+def test_mermaid_vertices_have_the_class_of_their_phase():
     drawn = draw_mermaid(read("approval"), {"ask": VertexState(running=1), "quote": VertexState()})
     assert "class v1 running" in drawn
     assert "class v2,v4 chain" in drawn
@@ -55,13 +55,13 @@ def test_vertices_have_the_class_of_their_phase():
 
 
 @given(document=documents, states=states)
-def test_no_name_is_more_than_a_text(document, states):
+def test_names_in_mermaid_are_only_text(document, states):
     for line in draw_mermaid(document, states).splitlines():
         assert GRAMMAR.fullmatch(line.strip()), line
 
 
 @given(document=documents, states=states)
-def test_each_vertex_and_each_edge_is_in_it_once(document, states):
+def test_mermaid_contains_every_vertex_and_edge_once(document, states):
     drawn = draw_mermaid(document, states)
     named = {name for each in document.edges for name in (each.source.vertex, each.target.vertex)}
     named -= {vertex.name for vertex in document.vertices}

@@ -7,24 +7,24 @@ from nexus_tools.workflow.drawing.picture import create_picture
 from tests.workflow.drawing.conftest import edge, flow, read
 
 
-def test_edges_of_a_variant_to_the_same_vertex_are_one_line():
+def test_edges_of_a_variant_to_the_same_vertex_share_a_line():
     (drawn,) = create_picture(flow("a.ok.sum -> b.x", "a.ok.rest -> b.rest")).edges
     assert drawn.ports == (("sum", "x"), ("rest", "rest"))
     assert drawn.port_text(30) == "sum → x, rest"
     assert drawn.port_text(12) == "2 ports"
 
 
-def test_variants_and_kinds_have_lines_of_their_own():
+def test_variants_and_kinds_have_separate_lines():
     edges = create_picture(flow("a.ok.x -> b.x", "a.no.x -> b.x", "a.ok.key static b.key")).edges
     assert [each.label for each in edges] == ["ok", "no", "ok · static"]
 
 
-def test_the_ports_of_a_single_edge_are_cut():
+def test_long_port_text_of_an_edge_is_truncated():
     (drawn,) = create_picture(flow("a.ok.sum -> b.x")).edges
     assert drawn.port_text(6) == "sum →…"
 
 
-def test_a_vertex_that_only_edges_name_is_drawn_as_such():
+def test_undeclared_vertex_is_marked():
     document = Document((Vertex("a", "xyz.example.any@1"),), (edge("a.ok.x -> nobody.x"),))
     assert [(each.name, each.is_declared) for each in create_picture(document).vertices] == [
         ("a", True),
@@ -32,7 +32,7 @@ def test_a_vertex_that_only_edges_name_is_drawn_as_such():
     ]
 
 
-def test_blocks_have_their_vertices_and_the_blocks_inside():
+def test_picture_blocks_contain_their_vertices_and_inner_blocks():
     picture = create_picture(read("nested"))
     assert [(block.title, block.parent) for block in picture.blocks] == [
         ("for each", None),
@@ -48,12 +48,12 @@ def test_blocks_have_their_vertices_and_the_blocks_inside():
     }
 
 
-def test_blocks_that_edges_leave_as_they_may_not_are_left_out():
+def test_invalid_blocks_are_omitted():
     document = flow("a.ok.list for_each b.x", "b.ok.x -> c.x", "c.ok.x -> b.y")
     assert create_picture(document).blocks == ()
 
 
-def test_entry_ports_have_the_names_of_inputs_that_feed_them():
+def test_picture_entry_ports_have_the_names_of_their_inputs():
     document = Document(
         (Vertex("a", "xyz.example.any@1", entry_ports=("x", "y")),),
         (),
@@ -62,7 +62,7 @@ def test_entry_ports_have_the_names_of_inputs_that_feed_them():
     assert create_picture(document).vertices[0].entries == ("x as topic", "y")
 
 
-def test_what_matters_most_of_a_vertex_is_a_failure():
+def test_failure_has_priority_in_the_phase_of_a_vertex():
     assert VertexState(waiting=1, running=2, settled=3, failed=4).phase is Phase.FAILED
     assert VertexState(waiting=1, running=2, settled=3).phase is Phase.RUNNING
     assert VertexState(waiting=1, settled=3).phase is Phase.WAITING
@@ -70,7 +70,7 @@ def test_what_matters_most_of_a_vertex_is_a_failure():
     assert VertexState().phase is None
 
 
-def test_the_sentences_say_what_is_drawn():
+def test_descriptions_state_what_is_drawn():
     states = {"ask": VertexState(settled=1)}
     said = list(create_picture(read("approval"), states).descriptions())
     assert said[0] == "A workflow of 7 vertices"
@@ -78,11 +78,11 @@ def test_the_sentences_say_what_is_drawn():
     assert "order to refund: _err_eval" in said
 
 
-def test_what_controls_a_terminal_and_what_turns_text_around_is_not_printed():
+def test_control_and_bidi_characters_are_replaced():
     assert one_line("a\x1b[0m\n\u202e\ud800中") == "a�[0m �中"
 
 
-def test_who_draws_nothing_imports_nothing_that_draws():
+def test_workflow_package_does_not_import_drawing_libraries():
     program = (
         "import sys, nexus_tools.workflow;"
         "sys.exit(bool({'graphlay', 'rich', 'nexus_tools.workflow.drawing'} & set(sys.modules)))"

@@ -16,20 +16,20 @@ ATTRIBUTES = {
 }
 
 
-def parsed(svg):
+def parse(svg):
     return ET.fromstring(svg.encode())
 
 
 def groups(svg, kind):
     """The groups of vertices or edges."""
-    return [each for each in parsed(svg).iter(f"{SVG}g") if kind in each.get("class", "").split()]
+    return [each for each in parse(svg).iter(f"{SVG}g") if kind in each.get("class", "").split()]
 
 
 def texts(element):
     return [each.text or "" for each in element.iter(f"{SVG}text")]
 
 
-def test_each_vertex_and_each_edge_is_in_the_picture(document):
+def test_svg_contains_every_vertex_and_edge(document):
     svg = draw_svg(document)
     assert [each.get("data-vertex") for each in groups(svg, "vertex")] == [
         vertex.name for vertex in document.vertices
@@ -43,7 +43,7 @@ def test_each_vertex_and_each_edge_is_in_the_picture(document):
         )
 
 
-def test_a_vertex_shows_its_name_its_tool_its_entry_ports_and_where_it_runs():
+def test_vertex_shows_name_tool_entry_ports_and_location():
     by_name = {
         each.get("data-vertex"): each for each in groups(draw_svg(read("approval")), "vertex")
     }
@@ -56,17 +56,17 @@ def test_a_vertex_shows_its_name_its_tool_its_entry_ports_and_where_it_runs():
     assert texts(by_name["confirm"])[-1] == "ok.id as message →"
 
 
-def test_an_edge_shows_its_variant_its_kind_and_its_ports():
+def test_edge_shows_variant_kind_and_ports():
     shown = [texts(each) for each in groups(draw_svg(read("papers")), "edge")]
     assert ["ok · for each", "papers → paper"] in shown
     assert ["good · collect", "text → notes"] in shown
     assert ["_err_eval", "reason → text, detail"] in shown
 
 
-def test_kinds_differ_in_their_lines_and_not_in_color_alone():
+def test_svg_edge_kinds_differ_by_more_than_color():
     kinds = ("->", "for_each", "collect", "do_while", "break", "static")
     document = flow(*(f"a{kind}.ok.x {kind} b{kind}.x" for kind in kinds), "a->._err_eval.x -> e.x")
-    style = parsed(draw_svg(document)).find(f"{SVG}style").text.partition("@supports")[0]
+    style = parse(draw_svg(document)).find(f"{SVG}style").text.partition("@supports")[0]
     without_colors = re.sub(r"(fill|stroke): #\w+(; )?", "", style)
     rules = dict(re.findall(r"\.workflow (\S+ \.line) \{ (.*?) \}", without_colors))
     looks = set()
@@ -80,8 +80,8 @@ def test_kinds_differ_in_their_lines_and_not_in_color_alone():
     assert len(looks) == 7
 
 
-def test_blocks_are_boxes_around_their_vertices():
-    svg = parsed(draw_svg(read("nested")))
+def test_svg_blocks_are_boxes_around_their_vertices():
+    svg = parse(draw_svg(read("nested")))
     frames = [area(each) for each in svg.iter(f"{SVG}rect") if each.get("class") == "frame"]
     boxes = {
         group.get("data-vertex"): area(group.find(f"{SVG}rect"))
@@ -111,7 +111,7 @@ def within(inner, outer):
     )
 
 
-def test_texts_of_vertices_stay_in_their_boxes_and_boxes_apart(document):
+def test_texts_of_vertices_stay_in_their_boxes_without_overlap(document):
     boxes = []
     for group in groups(draw_svg(document), "vertex"):
         left, top, right, bottom = area(group.find(f"{SVG}rect"))
@@ -128,7 +128,7 @@ def test_texts_of_vertices_stay_in_their_boxes_and_boxes_apart(document):
         assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
 
 
-def test_states_are_shown_by_class_symbol_and_count():
+def test_svg_states_have_a_class_a_symbol_and_a_count():
     states = {"quote": VertexState(settled=1), "ask": VertexState(2, 1, 0, 3)}
     svg = draw_svg(read("approval"), states)
     by_name = {each.get("data-vertex"): each for each in groups(svg, "vertex")}
@@ -139,48 +139,48 @@ def test_states_are_shown_by_class_symbol_and_count():
     assert by_name["decline"].get("class") == "vertex idle"
 
 
-def test_a_picture_does_not_grow_while_runs_begin_and_end(document):
+def test_picture_keeps_its_size_while_states_change(document):
     """So that who watches sees nothing jump."""
     begun = {vertex.name: VertexState(running=1) for vertex in document.vertices}
     sizes = {
-        (parsed(svg).get("width"), parsed(svg).get("height"))
+        (parse(svg).get("width"), parse(svg).get("height"))
         for svg in (draw_svg(document, {}), draw_svg(document, begun))
     }
     assert len(sizes) == 1
 
 
-def test_without_states_nothing_is_idle(document):
+def test_vertices_are_not_idle_without_states(document):
     assert groups(draw_svg(document), "idle") == []
 
 
 @given(document=documents, states=states)
 def test_any_document_gives_well_formed_xml_without_scripts_ids_and_references(document, states):
-    for element in parsed(draw_svg(document, states)).iter():
+    for element in parse(draw_svg(document, states)).iter():
         assert element.tag.removeprefix(SVG) in TAGS
         assert set(element.attrib) <= ATTRIBUTES
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
-def test_no_name_gets_into_the_rules_for_colors(name):
+def test_untrusted_name_cannot_change_the_style(name):
     hostile = Document((Vertex(name, name, entry_ports=(name,)),), ())
-    style = parsed(draw_svg(hostile)).find(f"{SVG}style").text
-    assert style == parsed(draw_svg(Document((), ()))).find(f"{SVG}style").text
+    style = parse(draw_svg(hostile)).find(f"{SVG}style").text
+    assert style == parse(draw_svg(Document((), ()))).find(f"{SVG}style").text
 
 
 @given(document=documents, states=states)
-def test_the_same_is_drawn_in_the_same_bytes(document, states):
+def test_svg_is_deterministic(document, states):
     assert draw_svg(document, states) == draw_svg(document, states)
 
 
-def test_those_who_do_not_see_it_hear_what_it_shows():
-    svg = parsed(draw_svg(read("revision")))
+def test_svg_has_a_title_and_description_for_screen_readers():
+    svg = parse(draw_svg(read("revision")))
     assert svg.get("role") == "img"
     assert svg.find(f"{SVG}title").text == "A workflow of 4 vertices"
     assert "judge to improve: poor · do while" in svg.find(f"{SVG}desc").text
 
 
-def test_colors_are_there_for_light_and_for_dark_and_a_page_can_set_others():
-    style = parsed(draw_svg(read("branch"))).find(f"{SVG}style").text
+def test_colors_exist_for_light_and_dark_and_can_be_overridden():
+    style = parse(draw_svg(read("branch"))).find(f"{SVG}style").text
     light, dark = re.findall(r":where\(\.workflow\) \{ (.*?) \}", style)
     assert [each.split(": ")[0] for each in light.split("; ")] == [
         each.split(": ")[0] for each in dark.split("; ")
@@ -189,42 +189,42 @@ def test_colors_are_there_for_light_and_for_dark_and_a_page_can_set_others():
     assert used == {each.split(": ")[0] for each in light.split("; ")}
 
 
-def test_viewers_without_custom_properties_have_the_light_colors():
-    style = parsed(draw_svg(read("branch"))).find(f"{SVG}style").text
+def test_viewers_without_custom_properties_use_light_colors():
+    style = parse(draw_svg(read("branch"))).find(f"{SVG}style").text
     plain, _, others = style.partition("@supports")
     assert "var(" not in plain
     assert ".workflow .paper { fill: #ffffff; stroke: #d0d7de }" in plain
     assert ".workflow .paper { fill: var(--workflow-paper); stroke: var(--workflow-rim) }" in others
 
 
-def test_all_rules_are_for_the_picture_alone():
-    style = parsed(draw_svg(read("branch"))).find(f"{SVG}style").text
+def test_style_rules_apply_to_the_picture_only():
+    style = parse(draw_svg(read("branch"))).find(f"{SVG}style").text
     for line in style.splitlines():
         for selector in line.split(" {")[0].split(", "):
             known = (".workflow ", ":where(.workflow)", "@media ", "@supports ", "}")
             assert selector.startswith(known)
 
 
-def test_a_workflow_of_two_thousand_vertices_is_drawn_whole():
+def test_workflow_of_two_thousand_vertices_is_drawn_completely():
     svg = draw_svg(ladder(500))
     assert len(groups(svg, "vertex")) == 2001
     assert len(groups(svg, "edge")) == 3000
 
 
-def test_a_document_without_anything_is_a_picture_without_anything():
+def test_empty_document_gives_an_empty_picture():
     assert groups(draw_svg(Document((), ())), "vertex") == []
 
 
-def test_a_loop_of_one_vertex_is_drawn():
+def test_loop_of_one_vertex_is_drawn():
     document = flow("a.ok.x -> try.x", "try.bad.x do_while try.x", "try.good.x break b.x")
     assert len(groups(draw_svg(document), "do_while")) == 1
 
 
-def test_circles_that_no_rule_allows_are_drawn():
+def test_invalid_cycles_are_drawn():
     document = flow("a.ok.x -> b.x", "b.ok.x -> a.x", "c.ok.x -> c.y")
     assert len(groups(draw_svg(document), "edge")) == 3
 
 
-def test_two_vertices_of_a_name_are_drawn_both():
+def test_vertices_with_equal_names_are_both_drawn():
     vertices = (Vertex("a", "xyz.example.one@1"), Vertex("a", "xyz.example.two@1"))
     assert len(groups(draw_svg(Document(vertices, (edge("a.ok.x -> a.y"),))), "vertex")) == 2

@@ -104,16 +104,16 @@ confirm  ok.id as message →  xyz.example.chat.pos…"""
 @pytest.mark.parametrize(
     ("name", "width", "drawn"), [("branch", 80, BRANCH), ("revision", 30, REVISION)]
 )
-def test_a_workflow_in_characters(name, width, drawn):
+def test_terminal_picture_of_a_workflow(name, width, drawn):
     assert draw_terminal(read(name), width).plain == drawn
 
 
-def test_a_picture_without_room_is_a_list():
+def test_narrow_terminal_gets_a_list():
     states = {"quote": VertexState(settled=1), "ask": VertexState(waiting=2, running=1)}
     assert draw_terminal(read("approval"), 50, states).plain == APPROVAL
 
 
-def test_a_picture_with_little_room_has_shorter_texts_and_then_names_alone(document):
+def test_narrower_terminal_gets_shorter_texts(document):
     wide = draw_terminal(document, 200).plain
     width = max(map(cell_len, wide.splitlines()))
     assert draw_terminal(document, width).plain == wide
@@ -122,21 +122,21 @@ def test_a_picture_with_little_room_has_shorter_texts_and_then_names_alone(docum
     assert max(map(cell_len, narrower.splitlines())) < width
 
 
-def test_many_vertices_are_drawn_with_names_alone():
+def test_large_workflow_is_drawn_with_names_only():
     drawn = draw_terminal(ladder(49), 80).plain
     assert "xyz.example.any@1" not in drawn
     assert drawn.count("│ b") == 49
     assert drawn.count("▼") == 6 * 49
 
 
-def test_too_many_vertices_are_a_list():
+def test_very_large_workflow_is_a_list():
     lines = draw_terminal(ladder(500), 80).plain.splitlines()
     assert len(lines) == 2001 + 3000
     assert lines[0] == "j0  xyz.example.any@1"
     assert lines[1] == "├─ ok → a0  a → x"
 
 
-def test_each_vertex_and_each_edge_is_in_it(document):
+def test_terminal_picture_contains_every_vertex_and_edge(document):
     drawn = draw_terminal(document, 200).plain
     for vertex in document.vertices:
         assert f" {vertex.name} " in drawn
@@ -148,7 +148,7 @@ def test_each_vertex_and_each_edge_is_in_it(document):
     assert drawn.count("▼") + drawn.count("▲") == len(lines)
 
 
-def test_a_head_stands_on_the_box_that_it_points_to(document):
+def test_arrowhead_touches_its_target_box(document):
     rows = draw_terminal(document, 200).plain.splitlines()
     for above, row, below in zip(rows, rows[1:], rows[2:], strict=False):
         for column, character in enumerate(row):
@@ -158,14 +158,14 @@ def test_a_head_stands_on_the_box_that_it_points_to(document):
                 assert above[column] in "─═"
 
 
-def test_lines_cross_as_crossings():
+def test_terminal_draws_crossings():
     crossed = flow("a.ok.x -> d.x", "b.ok.x -> c.x", "a.ok.y -> c.y", "b.ok.y -> d.y")
     drawn = draw_terminal(crossed, 200).plain
     assert drawn.count("┼") == 1
     assert drawn.count("▼") == 4
 
 
-def test_where_a_vertex_is_on_chain_and_how_far_it_is_its_box_says():
+def test_box_shows_on_chain_location_and_phase():
     states = {
         "ask": VertexState(settled=1),
         "pay": VertexState(running=1),
@@ -180,7 +180,7 @@ def test_where_a_vertex_is_on_chain_and_how_far_it_is_its_box_says():
         assert counts in drawn
 
 
-def test_colors_are_those_of_phases_and_failures():
+def test_terminal_colors_show_phases_and_failures():
     text = draw_terminal(read("approval"), 200, {"quote": VertexState(settled=1)})
     styled = {(text.plain[span.start : span.end].strip(), str(span.style)) for span in text.spans}
     assert ("✓ 1", "green") in styled
@@ -189,24 +189,24 @@ def test_colors_are_those_of_phases_and_failures():
 
 
 @given(document=documents, width=st.integers(1, 120), states=states)
-def test_no_line_is_wider_than_the_terminal(document, width, states):
+def test_lines_fit_in_the_terminal(document, width, states):
     drawn = draw_terminal(document, width, states).plain
     assert all(cell_len(line) <= width for line in drawn.splitlines())
 
 
 @given(document=documents, width=st.integers(1, 120), states=states)
-def test_nothing_in_it_controls_the_terminal(document, width, states):
+def test_picture_cannot_control_the_terminal(document, width, states):
     assert draw_terminal(document, width, states).plain.replace("\n", "").isprintable()
 
 
 @given(document=documents, width=st.integers(1, 120), states=states)
-def test_the_same_is_drawn_the_same(document, width, states):
+def test_terminal_picture_is_deterministic(document, width, states):
     one, other = (draw_terminal(document, width, states) for _ in range(2))
     assert (one.plain, one.spans) == (other.plain, other.spans)
 
 
 @given(document=documents, width=st.integers(20, 120))
-def test_the_sides_of_boxes_stand_below_each_other_whatever_the_names_are(document, width):
+def test_sides_of_boxes_are_aligned_for_any_names(document, width):
     """Columns are counted as terminals do: a wide character takes two."""
     rows = [columns(line) for line in draw_terminal(document, width).plain.splitlines()]
     for row, below in pairwise(rows):
@@ -224,17 +224,17 @@ def columns(line):
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
-def test_a_name_is_no_markup_and_is_not_wrapped(name):
+def test_name_is_neither_markup_nor_wrapped(name):
     document = Document((Vertex(name or "a", name),), ())
     written = io.StringIO()
     Console(file=written, width=60, force_terminal=False).print(draw_terminal(document, 60))
     assert written.getvalue() == draw_terminal(document, 60).plain + "\n"
 
 
-def test_branches_stand_in_the_order_of_the_document():
+def test_terminal_draws_branches_in_the_order_of_the_document():
     branches = flow("j0.ok.a -> a0.x", "j0.ok.b -> b0.x", "j0.ok.c -> c0.x")
     assert draw_terminal(branches, 33).plain == BRANCHES
 
 
-def test_a_document_without_anything_is_a_picture_without_anything():
+def test_empty_document_gives_an_empty_picture():
     assert draw_terminal(Document((), ()), 80).plain == ""

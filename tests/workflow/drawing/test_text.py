@@ -6,7 +6,7 @@ from nexus_tools.workflow.drawing.text import cells, truncate_end, truncate_star
 
 
 @given(text=st.text(), width=st.integers(1, 30))
-def test_a_text_that_is_cut_is_no_wider_than_it_may_be(text, width):
+def test_truncated_text_fits_its_width(text, width):
     assert cells(truncate_end(text, width)) <= width
     assert cells(truncate_start(text, width)) <= width
 
@@ -21,7 +21,7 @@ def test_a_text_that_is_cut_is_no_wider_than_it_may_be(text, width):
         ("中文字符", 5, "…字符"),
     ],
 )
-def test_of_an_fqn_the_end_is_left(text, width, cut):
+def test_fqn_is_truncated_at_its_start(text, width, cut):
     assert truncate_start(text, width) == cut
 
 
@@ -29,5 +29,5 @@ def test_of_an_fqn_the_end_is_left(text, width, cut):
     ("text", "width", "cut"),
     [("summarise", 9, "summarise"), ("summarise", 5, "summ…"), ("中文字符", 6, "中文…")],
 )
-def test_of_other_texts_the_beginning_is_left(text, width, cut):
+def test_other_text_is_truncated_at_its_end(text, width, cut):
     assert truncate_end(text, width) == cut

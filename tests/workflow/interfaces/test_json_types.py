@@ -29,20 +29,20 @@ def shape(schema):
         ({"not": {"type": "string"}}, "any"),
     ],
 )
-def test_a_shape_has_the_types_that_a_schema_lets_through(schema, types):
+def test_json_types_are_those_that_the_schema_accepts(schema, types):
     assert str(shape(schema)) == types
 
 
-def test_a_schema_that_refers_to_itself_in_place_may_be_anything():
+def test_schema_that_refers_to_itself_accepts_anything():
     assert str(shape({"anyOf": [{"$ref": "#"}]})) == "any"
 
 
-def test_an_integer_may_be_a_number_and_the_other_way_round():
+def test_integer_and_number_are_compatible():
     assert shape({"type": "integer"}).may_be(shape({"type": "number"}))
     assert shape({"type": "number"}).may_be(shape({"type": "integer"}))
 
 
-def test_a_fraction_is_no_integer():
+def test_fraction_is_not_an_integer():
     assert not shape({"const": 1.5}).may_be(shape({"type": "integer"}))
 
 
@@ -58,16 +58,16 @@ def test_a_fraction_is_no_integer():
         ({"items": {"$ref": "#"}}, "any"),
     ],
 )
-def test_the_elements_of_a_list_have_a_shape(schema, types):
+def test_array_elements_have_json_types(schema, types):
     assert str(shape(schema).element) == types
 
 
-def test_a_list_of_a_shape_has_it_as_its_element():
+def test_list_of_types_has_them_as_its_element():
     assert str(JsonTypes.list_of(TEXT)) == "array"
     assert JsonTypes.list_of(TEXT).element is TEXT
 
 
-def test_one_of_two_shapes_has_the_types_of_both():
+def test_union_has_the_types_of_both():
     either = TEXT | JsonTypes.list_of(TEXT)
     assert str(either) == "array | string"
     assert not either.may_be(shape({"type": "object"}))

@@ -94,199 +94,203 @@ FITS = Document(
 )
 
 
-def found(document, tools=TOOLS, leaders=(), caps_mist=None):
+def violations(document, tools=TOOLS, leaders=(), caps_mist=None):
     return [
         (violation.rule, violation.message, violation.pointer)
         for violation in lint_interfaces(document, tools, leaders, caps_mist)
     ]
 
 
-def joined(*edges, **more):
+def document_with_edges(*edges, **more):
     """A search and a summary, joined by these edges alone."""
     return Document((SEARCH, vertex("summarise", entry_ports=("paper",))), edges, **more)
 
 
-def test_tools_that_fit_together_are_as_they_should_be():
-    assert found(FITS) == []
+def test_compatible_tools_have_no_violations():
+    assert violations(FITS) == []
 
 
-def test_a_tool_that_is_not_registered_is_found():
+def test_unregistered_tool_is_reported():
     document = Document((vertex("x", "serch", entry_ports=("a",)),), ())
-    message = "No tool is registered as xyz.example.serch@1. Did you mean xyz.example.search@1?"
-    assert found(document) == [("unregistered", message, "/vertices/0/kind/tool_fqn")]
+    message = "The tool xyz.example.serch@1 is not registered. Did you mean xyz.example.search@1?"
+    assert violations(document) == [("unregistered", message, "/vertices/0/kind/tool_fqn")]
 
 
-def test_a_variant_that_a_tool_has_not_is_found():
-    document = joined(edge("search.okay.papers", "summarise.words"))
+def test_unknown_variant_is_reported():
+    document = document_with_edges(edge("search.okay.papers", "summarise.words"))
     message = "The tool of search has no variant 'okay'. Did you mean ok?"
-    assert found(document) == [("unknown_variant", message, "/edges/0/from/output_variant")]
+    assert violations(document) == [("unknown_variant", message, "/edges/0/from/output_variant")]
 
 
-def test_a_port_that_a_variant_has_not_is_found():
-    document = joined(edge("search.ok.counts", "summarise.words"))
-    message = "search.ok gives no port 'counts'. Did you mean count?"
-    assert found(document) == [("unknown_port", message, "/edges/0/from/output_port")]
+def test_unknown_output_port_is_reported():
+    document = document_with_edges(edge("search.ok.counts", "summarise.words"))
+    message = "search.ok has no port 'counts'. Did you mean count?"
+    assert violations(document) == [("unknown_port", message, "/edges/0/from/output_port")]
 
 
-def test_a_port_that_a_tool_does_not_take_is_found():
-    document = joined(edge("search.ok.count", "summarise.word"))
-    message = "The tool of summarise takes no port 'word'. Did you mean words?"
-    assert found(document) == [("unknown_port", message, "/edges/0/to/input_port")]
+def test_unknown_input_port_is_reported():
+    document = document_with_edges(edge("search.ok.count", "summarise.word"))
+    message = "The tool of summarise has no input port 'word'. Did you mean words?"
+    assert violations(document) == [("unknown_port", message, "/edges/0/to/input_port")]
 
 
-def test_entry_ports_defaults_and_outputs_that_a_tool_has_not_are_found():
+def test_unknown_entry_ports_defaults_and_outputs_are_reported():
     document = Document(
         (vertex("search", entry_ports=("topic", "more")),),
         (),
         defaults=(default("search.less", 1),),
         outputs=(Output(OutputPort("search", "ok", "text")),),
     )
-    assert [(rule, pointer) for rule, _, pointer in found(document)] == [
+    assert [(rule, pointer) for rule, _, pointer in violations(document)] == [
         ("unknown_port", "/vertices/0/entry_ports/1/name"),
         ("unknown_port", "/default_values/0/input_port"),
         ("unknown_port", "/outputs/0/output_port"),
     ]
 
 
-def test_a_needed_port_that_nothing_feeds_is_found():
+def test_unfed_required_port_is_reported():
     document = replace(FITS, edges=(SPLIT,))
-    message = "Nothing feeds write.notes, which xyz.example.write@1 needs."
-    assert found(document) == [("unfed_port", message, "/vertices/2")]
+    message = "write.notes has no value, but xyz.example.write@1 requires one."
+    assert violations(document) == [("unfed_port", message, "/vertices/2")]
 
 
-def test_a_port_for_order_needs_no_counterpart_in_the_tool():
-    assert found(joined(edge("search.ok.count", "summarise._after"))) == []
+def test_order_only_port_needs_no_port_of_the_tool():
+    assert violations(document_with_edges(edge("search.ok.count", "summarise._after"))) == []
 
 
-def test_a_failure_has_a_reason_and_a_detail_and_nothing_else():
-    handled = joined(edge("search._err_eval.reason", "summarise._after"))
-    assert found(handled) == []
-    document = joined(edge("search._err_eval.cause", "summarise._after"))
-    message = "search._err_eval gives no port 'cause'."
-    assert found(document) == [("unknown_port", message, "/edges/0/from/output_port")]
+def test_failure_has_only_a_reason_and_a_detail():
+    handled = document_with_edges(edge("search._err_eval.reason", "summarise._after"))
+    assert violations(handled) == []
+    document = document_with_edges(edge("search._err_eval.cause", "summarise._after"))
+    message = "search._err_eval has no port 'cause'."
+    assert violations(document) == [("unknown_port", message, "/edges/0/from/output_port")]
 
 
-def test_an_edge_from_a_port_that_may_be_missing_is_a_warning():
-    document = joined(edge("search.ok.best", "summarise._after"))
+def test_edge_from_an_optional_port_is_a_warning():
+    document = document_with_edges(edge("search.ok.best", "summarise._after"))
     [violation] = lint_interfaces(document, TOOLS)
-    assert violation.message == "search.ok.best need not be there, and a run that lacks it fails."
+    assert violation.message == "search.ok.best is optional, and a run without it fails."
     assert (violation.rule, violation.severity) == ("may_be_missing", Severity.WARNING)
     [strict] = lint_interfaces(document, TOOLS, strict=True)
     assert strict.severity is Severity.ERROR
 
 
-def test_a_default_that_does_not_match_its_schema_is_found():
+def test_invalid_default_value_is_reported():
     document = replace(FITS, defaults=(default("summarise.words", 0),))
-    [(rule, message, pointer)] = found(document)
+    [(rule, message, pointer)] = violations(document)
     assert (rule, pointer) == ("value_mismatches", "/default_values/0/value/data")
     assert message.startswith("The default value of summarise.words does not match: ")
 
 
 @pytest.mark.parametrize("data", [1, 50])
-def test_a_default_that_matches_its_schema_is_as_it_should_be(data):
-    assert found(replace(FITS, defaults=(default("summarise.words", data),))) == []
+def test_valid_default_value_is_accepted(data):
+    assert violations(replace(FITS, defaults=(default("summarise.words", data),))) == []
 
 
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (edge("search.ok.papers", "summarise.words"), "integer, and the edge brings array"),
+        (edge("search.ok.papers", "summarise.words"), "integer, but the edge passes array"),
         (
             edge("search.ok.papers", "summarise.words", EdgeKind.FOR_EACH),
-            "integer, and the edge brings string",
+            "integer, but the edge passes string",
         ),
         (
             edge("search.ok.count", "summarise.words", EdgeKind.COLLECT),
-            "integer, and the edge brings array",
+            "integer, but the edge passes array",
         ),
         (
             edge("search._err_eval.reason", "summarise.words", EdgeKind.STATIC),
-            "integer, and the edge brings string",
+            "integer, but the edge passes string",
         ),
     ],
 )
-def test_an_edge_that_never_brings_what_its_target_takes_is_found(made, message):
-    assert found(joined(made)) == [
+def test_edge_between_incompatible_types_is_reported(made, message):
+    assert violations(document_with_edges(made)) == [
         ("value_mismatches", f"summarise.words is {message}.", "/edges/0")
     ]
 
 
-def test_a_for_each_over_what_is_never_an_array_is_found():
-    document = joined(edge("search.ok.count", "summarise.words", EdgeKind.FOR_EACH))
-    message = "search.ok.count is integer, and for_each splits an array."
-    assert found(document) == [("not_a_list", message, "/edges/0")]
+def test_for_each_over_a_value_that_is_not_an_array_is_reported():
+    document = document_with_edges(edge("search.ok.count", "summarise.words", EdgeKind.FOR_EACH))
+    message = "search.ok.count is integer, but for_each needs an array."
+    assert violations(document) == [("not_a_list", message, "/edges/0")]
 
 
-def test_integers_are_numbers():
+def test_integer_may_feed_a_number():
     document = Document((SEARCH, vertex("weigh")), (edge("search.ok.count", "weigh.weight"),))
-    assert found(document) == []
+    assert violations(document) == []
 
 
-def test_what_may_match_is_not_reported():
+def test_possible_match_is_not_reported():
     document = Document(
         (vertex("weigh", entry_ports=("weight",)), vertex("summarise", entry_ports=("paper",))),
         (edge("weigh.ok.any", "summarise.words"),),
     )
-    assert [rule for rule, _, _ in found(document)] == ["may_be_missing"]
+    assert [rule for rule, _, _ in violations(document)] == ["may_be_missing"]
 
 
-def test_of_tools_that_are_not_registered_nothing_else_is_reported():
-    document = joined(edge("search.what.ever", "summarise.words"))
+def test_unregistered_tools_have_no_further_violations():
+    document = document_with_edges(edge("search.what.ever", "summarise.words"))
     tools = {fqn: tool for fqn, tool in TOOLS.items() if "search" not in fqn}
-    assert [rule for rule, _, _ in found(document, tools)] == ["unregistered"]
+    assert [rule for rule, _, _ in violations(document, tools)] == ["unregistered"]
 
 
 # --- The tools themselves
 
 
-def alone(**more):
+def single_vertex(**more):
     """A document with one summary."""
     return Document((vertex("summarise", entry_ports=("paper",), **more),), ())
 
 
-def told_of(document, **more):
+def violations_with(document, **more):
     tool = TOOLS["xyz.example.summarise@1"]
-    return found(document, {"xyz.example.summarise@1": replace(tool, **more)})
+    return violations(document, {"xyz.example.summarise@1": replace(tool, **more)})
 
 
-def test_a_tool_that_is_not_active_is_found():
-    message = "xyz.example.summarise@1 takes no invocations."
-    assert told_of(alone(), is_active=False) == [("inactive", message, "/vertices/0/kind/tool_fqn")]
+def test_inactive_tool_is_reported():
+    message = "xyz.example.summarise@1 does not accept invocations."
+    assert violations_with(single_vertex(), is_active=False) == [
+        ("inactive", message, "/vertices/0/kind/tool_fqn")
+    ]
 
 
-def test_a_name_that_proves_nothing_is_a_warning():
-    message = "The domain of xyz.example.summarise@1 does not say that it knows the tool's owner."
-    assert told_of(alone(), is_proven=False) == [("unproven", message, "/vertices/0/kind/tool_fqn")]
+def test_unproven_name_is_a_warning():
+    message = "The domain of xyz.example.summarise@1 does not confirm the owner of the tool."
+    assert violations_with(single_vertex(), is_proven=False) == [
+        ("unproven", message, "/vertices/0/kind/tool_fqn")
+    ]
 
 
-def test_a_vertex_on_chain_needs_a_tool_on_chain():
+def test_on_chain_vertex_requires_an_on_chain_tool():
     message = "xyz.example.summarise@1 is not on_chain: it is off_chain."
-    document = alone(kind=VertexKind.ON_CHAIN)
-    assert told_of(document) == [("kind", message, "/vertices/0/kind/variant")]
+    document = single_vertex(kind=VertexKind.ON_CHAIN)
+    assert violations_with(document) == [("kind", message, "/vertices/0/kind/variant")]
 
 
-def test_a_vertex_that_asks_for_a_registered_key_needs_a_tool_that_signs():
-    document = alone(verifier=Verifier.REGISTERED_KEY)
+def test_vertex_with_registered_key_requires_a_signing_tool():
+    document = single_vertex(verifier=Verifier.REGISTERED_KEY)
     message = "xyz.example.summarise@1 is registered without signed outcomes."
-    assert told_of(document) == [("unsigned", message, "/vertices/0/verifier")]
-    assert told_of(document, signs=True) == []
+    assert violations_with(document) == [("unsigned", message, "/vertices/0/verifier")]
+    assert violations_with(document, signs=True) == []
 
 
-def test_a_tool_that_costs_more_than_its_cap_is_found():
+def test_tool_above_its_price_cap_is_reported():
     fqn = "xyz.example.summarise@1"
     tools = {fqn: replace(TOOLS[fqn], price_mist=1_500_000_000)}
-    assert found(alone(), tools, caps_mist={fqn: 1_500_000_000}) == []
-    message = f"{fqn} costs 1.5 SUI a run, and the cap is 1 SUI."
-    assert found(alone(), tools, caps_mist={fqn: 1_000_000_000}) == [
+    assert violations(single_vertex(), tools, caps_mist={fqn: 1_500_000_000}) == []
+    message = f"{fqn} costs 1.5 SUI per run, but the maximum is 1 SUI."
+    assert violations(single_vertex(), tools, caps_mist={fqn: 1_000_000_000}) == [
         ("too_dear", message, "/vertices/0/kind/tool_fqn")
     ]
 
 
-def test_attempts_that_take_longer_than_an_execution_may_are_found():
+def test_attempts_longer_than_an_execution_are_reported():
     day_ms = 24 * 3_600_000
-    assert told_of(alone(attempts=90, retry_after_ms=day_ms)) == []
-    message = "All attempts of summarise take longer than an execution may, 90 days."
-    assert told_of(alone(attempts=91, retry_after_ms=day_ms)) == [
+    assert violations_with(single_vertex(attempts=90, retry_after_ms=day_ms)) == []
+    message = "All attempts of summarise can take longer than an execution, 90 days."
+    assert violations_with(single_vertex(attempts=91, retry_after_ms=day_ms)) == [
         ("too_slow", message, "/vertices/0")
     ]
 
@@ -294,7 +298,7 @@ def test_attempts_that_take_longer_than_an_execution_may_are_found():
 # --- Leaders
 
 
-def listing(*leaders):
+def tools_accepting(*leaders):
     """The tools, of which each lists some leaders, in the order of the vertices."""
     names = ("search", "summarise", "write")
     return TOOLS | {
@@ -306,13 +310,13 @@ def listing(*leaders):
     }
 
 
-def test_tools_that_list_one_of_the_named_leaders_are_as_they_should_be():
-    assert found(FITS, listing([LEE, ANN], [MAX], None), (LEE, MAX)) == []
+def test_tools_that_accept_one_of_the_named_leaders_are_valid():
+    assert violations(FITS, tools_accepting([LEE, ANN], [MAX], None), (LEE, MAX)) == []
 
 
-def test_a_tool_that_accepts_none_of_the_named_leaders_is_found():
+def test_tool_that_accepts_none_of_the_named_leaders_is_reported():
     message = f"xyz.example.summarise@1 accepts none of the leaders {LEE}, {ANN}."
-    assert found(FITS, listing([LEE], [MAX], None), (LEE, ANN)) == [
+    assert violations(FITS, tools_accepting([LEE], [MAX], None), (LEE, ANN)) == [
         ("no_leader", message, "/vertices/1")
     ]
 
@@ -321,11 +325,11 @@ def test_a_tool_that_accepts_none_of_the_named_leaders_is_found():
     "leaders",
     [([LEE], [MAX], None), ([LEE, MAX], [MAX, ANN], [ANN, LEE]), ([LEE], [LEE], [LEE])],
 )
-def test_two_leaders_may_be_enough_for_all_tools(leaders):
-    assert found(FITS, listing(*leaders)) == []
+def test_two_common_leaders_are_enough_for_all_tools(leaders):
+    assert violations(FITS, tools_accepting(*leaders)) == []
 
 
 @pytest.mark.parametrize("leaders", [([LEE], [MAX], [ANN]), ([], None, None)])
-def test_tools_that_no_two_leaders_serve_are_found(leaders):
-    message = "No two leaders are accepted by all its tools, and an execution names two."
-    assert found(FITS, listing(*leaders)) == [("no_leader", message, "")]
+def test_tools_without_two_common_leaders_are_reported(leaders):
+    message = "An execution names two leaders, but no two leaders cover all of its tools."
+    assert violations(FITS, tools_accepting(*leaders)) == [("no_leader", message, "")]

@@ -24,7 +24,7 @@ def tool_ports(input_schema, variants=None):
     return ToolPorts(ToolDefinition.parse(definition))
 
 
-def test_ports_have_shapes_and_may_be_required():
+def test_ports_have_json_types_and_may_be_required():
     inputs = tool_ports({"properties": PORTS, "required": ["text"]}).inputs
     assert {name: str(port.types) for name, port in inputs.named.items()} == {
         "text": "string",
@@ -34,7 +34,7 @@ def test_ports_have_shapes_and_may_be_required():
     assert inputs.required == ("text",)
 
 
-def test_a_port_that_is_not_named_is_none_unless_the_schema_says_so():
+def test_unnamed_port_exists_only_if_the_schema_allows_it():
     assert tool_ports({"properties": PORTS}).inputs.get("more") is None
     assert tool_ports({"additionalProperties": False}).inputs.get("more") is None
     port = tool_ports({"additionalProperties": True}).inputs.get("more")
@@ -42,7 +42,7 @@ def test_a_port_that_is_not_named_is_none_unless_the_schema_says_so():
     assert not port.is_required
 
 
-def test_variants_have_ports_and_a_failure_has_its_own():
+def test_variants_and_failures_have_ports():
     ok = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
     ports = tool_ports({}, {"ok": ok, "err": {"type": "object"}})
     assert list(ports.variants) == ["ok", "err"]
@@ -61,12 +61,12 @@ def test_variants_have_ports_and_a_failure_has_its_own():
         ("unknown", 3, ""),
     ],
 )
-def test_a_value_is_held_against_its_port_alone(port, value, problem):
+def test_value_is_compared_with_the_schema_of_its_port(port, value, problem):
     ports = tool_ports({"properties": PORTS, "required": ["text"], "minProperties": 2})
     assert ports.mismatch(port, value) == problem
 
 
-def test_ports_that_refer_to_what_is_said_of_all_together_are_not_checked():
+def test_ports_that_refer_to_the_whole_schema_are_not_checked():
     properties = {"text": {"$ref": "#/allOf/0"}}
     ports = tool_ports({"properties": properties, "allOf": [{"type": "object"}]})
     assert ports.mismatch("text", 1) == ""

@@ -19,11 +19,11 @@ def test_blocks_that_do_not_nest_are_errors_in_the_dialect():
     assert [rule for rule, *_ in errors(document)]
 
 
-def test_what_comes_into_a_loop_is_missing_in_its_second_round():
+def test_value_from_outside_a_loop_is_missing_in_the_second_round():
     document = flow(*LOOP, "a.ok.topic -> c.topic", *ENDS)
     message = (
-        "'Input port: c.topic' gets its value from outside the loop, so in the first round alone: "
-        "a static edge brings it for all rounds."
+        "'Input port: c.topic' gets its value from outside the loop only in the first round. "
+        "Use a static edge to keep it for all rounds."
     )
     assert warnings(document) == [("second_round", message, "/edges/2")]
 
@@ -36,5 +36,5 @@ def test_what_comes_into_a_loop_is_missing_in_its_second_round():
         "b.ok.topic -> c.topic",
     ],
 )
-def test_what_stays_or_comes_again_is_there_in_every_round(line):
+def test_static_or_repeated_value_is_present_in_every_round(line):
     assert warnings(flow(*LOOP, line, *ENDS)) == []

@@ -23,44 +23,44 @@ def unreachable(port, edge, group="_default_group"):
     return (18, message, f"/edges/{edge}/to")
 
 
-def test_a_cycle_breaks_rule_14_and_is_shown_by_a_vertex_of_it():
+def test_cycle_breaks_rule_14_and_is_shown_by_one_of_its_vertices():
     document = flow("> a.x", "a.ok.y -> b.x", "b.ok.y -> c.x", "c.ok.y -> b.z", "c.ok.z -> d.x")
     assert errors(document) == [
         (14, "The provided graph contains one or more cycles.", "/edges/1/to/vertex")
     ]
-    way = ("cycle", "It goes round: c → b → c.", "/edges/1/to/vertex")
+    way = ("cycle", "The cycle is c → b → c.", "/edges/1/to/vertex")
     assert way in warnings(document)
 
 
-def test_a_long_cycle_is_named_by_its_first_vertices():
+def test_long_cycle_is_shown_by_its_first_vertices():
     names = [f"v{number}" for number in range(13)]
     pairs = zip(names, [*names[1:], names[0]], strict=True)
     document = flow("> a.x", "a.ok.y -> v0.y", *(f"{one}.ok.y -> {two}.x" for one, two in pairs))
     [message] = [message for rule, message, _ in warnings(document) if rule == "cycle"]
     way = " → ".join([f"v{number}" for number in range(1, 11)])
-    assert message == f"It goes round: {way} → … (13 vertices) → v1."
+    assert message == f"The cycle is {way} → … (13 vertices) → v1."
 
 
-def test_two_ports_of_a_variant_that_feed_one_port_race():
+def test_two_ports_of_a_variant_race_for_one_port():
     # One vertex and one port more of its variant, less b.x: 1 + 1 - 1.
     assert errors(flow("> a.x", "a.ok.p -> b.x", "a.ok.q -> b.x")) == [race("b.x", 0)]
 
 
-def test_two_ports_of_a_variant_that_feed_two_are_joined():
+def test_two_ports_of_a_variant_may_feed_two_ports():
     assert errors(flow("> a.x", "a.ok.p -> b.x", "a.ok.q -> b.y")) == []
 
 
-def test_two_variants_that_feed_one_port_do_not_race():
+def test_two_variants_do_not_race_for_one_port():
     assert errors(flow("> a.x", "a.one.p -> b.x", "a.two.q -> b.x", "b.ok.p -> c.x")) == []
 
 
-def test_what_waits_for_two_variants_is_unreachable_from_there_on():
+def test_vertex_that_waits_for_two_variants_is_unreachable():
     # b.x and b.y are reached, each by a alone. To c.x lead a and b, less b.x, b.y and c.x: 2 - 3.
     document = flow("> a.x", "a.one.p -> b.x", "a.two.q -> b.y", "b.ok.p -> c.x")
     assert errors(document) == [unreachable("c.x", 2)]
 
 
-def test_of_several_variants_the_one_with_most_ports_counts():
+def test_variant_with_the_most_ports_is_counted():
     # To d.x lead a, which makes 3 walks at most, and b and c; less b.x, c.x and d.x: 5 - 3.
     document = flow(
         *("> a.x", "a.one.p -> b.x", "a.one.q -> c.x"),
@@ -70,7 +70,7 @@ def test_of_several_variants_the_one_with_most_ports_counts():
     assert errors(document) == [race("d.x", 2)]
 
 
-def test_what_two_variants_fork_alike_is_joined():
+def test_equal_forks_of_two_variants_are_joined():
     # To c.x lead a, which makes 2 walks in either variant, and b; less b.x, b.y and c.x: 3 - 3.
     document = flow(
         *("> a.x", "a.one.p -> b.x", "a.one.q -> b.y"),
@@ -80,25 +80,25 @@ def test_what_two_variants_fork_alike_is_joined():
 
 
 @pytest.mark.parametrize("groups", [("group g: b",), ("group g: b", "group g: b")])
-def test_a_group_has_to_reach_every_port(groups):
+def test_entry_group_must_reach_every_port(groups):
     document = flow("> a.x", "> b.x", "a.ok.p -> c.x", "b.ok.p -> c.y", *groups, "group h: a b")
     # To c.y leads b alone: 1 - 1.
     assert errors(document) == [unreachable("c.x", 0, "g")]
 
 
-def test_groups_of_one_name_are_one():
+def test_entry_groups_with_equal_names_are_merged():
     document = flow("> a.x", "> b.x", "a.ok.p -> c.x", "b.ok.p -> c.x", "group g: a", "group h: b")
     assert errors(document) == []
     document["entry_groups"][1]["name"] = "g"
     assert errors(document) == [race("c.x", 0, "g")]
 
 
-def test_values_of_several_groups_are_told_for_each():
+def test_violations_are_reported_for_each_entry_group():
     document = flow("> a.x", "> b.x", "a.ok.p -> c.x", "b.ok.p -> c.y", "group g: a", "group h: b")
     assert errors(document) == [unreachable("c.y", 1, "g"), unreachable("c.x", 0, "h")]
 
 
-def test_a_fork_and_join_1000_times_over_has_2_to_the_1000_paths_and_is_linted():
+def test_linter_handles_2_to_the_1000_paths():
     lines = ["> v0.x"]
     for at in range(0, 3_000, 3):
         fork, left, right, join = (f"v{at + further}" for further in range(4))
@@ -124,7 +124,7 @@ def graphs(draw):
 
 
 @given(graphs())
-def test_the_count_is_the_one_over_all_simple_paths(value):
+def test_count_equals_that_over_all_simple_paths(value):
     document = read_document(json.dumps(value))[0]
     violations = concurrency(document, Graph(document))
     assert [(each.rule, each.pointer) for each in violations] == list(by_paths(document))

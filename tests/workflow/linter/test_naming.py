@@ -9,7 +9,7 @@ CHAIN = ("> add.x", "add.ok.sum -> b.x")
 DIALECT = {"dialect": "nexus_tools/1"}
 
 
-def undeclared(document, name):
+def without_declaration(document, name):
     """The document without the declaration of a vertex."""
     vertices = [each for each in document["vertices"] if each["name"] != name]
     return document | {"vertices": vertices}
@@ -24,35 +24,35 @@ def undeclared(document, name):
         ("ad.ok.sum >", "/outputs/0/vertex"),
     ],
 )
-def test_a_vertex_that_is_not_there_is_named_with_one_that_is(line, pointer):
-    document = undeclared(flow(*CHAIN, line), "ad")
-    message = "There is no vertex 'ad'. Did you mean add?"
+def test_unknown_vertex_gets_a_suggestion(line, pointer):
+    document = without_declaration(flow(*CHAIN, line), "ad")
+    message = "The vertex 'ad' does not exist. Did you mean add?"
     assert ("names_nothing", message, pointer) in warnings(document)
 
 
-def test_in_the_dialect_a_vertex_that_is_not_there_is_an_error():
+def test_unknown_vertex_is_an_error_in_the_dialect():
     document = flow(*CHAIN, "bb.ok.sum >", **DIALECT)
-    document = undeclared(document, "bb")
-    message = "There is no vertex 'bb'. Did you mean b?"
+    document = without_declaration(document, "bb")
+    message = "The vertex 'bb' does not exist. Did you mean b?"
     assert errors(document) == [("names_nothing", message, "/outputs/0/vertex")]
 
 
-def test_a_group_without_vertices_names_nothing():
+def test_entry_group_without_vertices_is_reported():
     assert warnings(flow(*CHAIN, "group g: add", "group h:")) == [
         ("names_nothing", "The entry group 'h' has no vertices.", "/entry_groups/1")
     ]
 
 
-def test_only_the_first_unknown_names_are_compared_with_known_ones():
+def test_first_unknown_names_alone_get_suggestions():
     lines = [f"add{at}.y = 7" for at in range(21)]
     document = flow(*CHAIN, *lines)
     document["vertices"] = document["vertices"][:2]
     messages = [message for _, message, _ in warnings(document)]
-    assert messages[19] == "There is no vertex 'add19'. Did you mean add?"
-    assert messages[20] == "There is no vertex 'add20'."
+    assert messages[19] == "The vertex 'add19' does not exist. Did you mean add?"
+    assert messages[20] == "The vertex 'add20' does not exist."
 
 
-def test_what_is_said_twice_is_a_warning():
+def test_duplicate_declarations_are_warnings():
     document = flow(
         *CHAIN,
         *("b.y = 7", "b.y = 8", "b.ok.sum >", "b.ok.sum >"),
@@ -62,7 +62,7 @@ def test_what_is_said_twice_is_a_warning():
         ("duplicate", "b.y has two default values.", "/default_values/1"),
         ("duplicate", "Two entry groups have the name 'g'.", "/entry_groups/1/name"),
         ("duplicate", "The entry group 'g' has 'add' twice.", "/entry_groups/0/vertices/1"),
-        ("duplicate", "b.ok.sum is an output twice.", "/outputs/1"),
+        ("duplicate", "b.ok.sum is listed as an output twice.", "/outputs/1"),
     ]
 
 
@@ -73,17 +73,17 @@ def entry(name, *ports):
     }
 
 
-def test_an_input_goes_to_entry_ports_and_a_port_has_one():
+def test_input_must_feed_entry_ports_that_have_no_other_input():
     inputs = [entry("x", "add.x", "b.x"), entry("y"), entry("x", "add.x")]
     assert errors(flow(*CHAIN, inputs=inputs, **DIALECT)) == [
-        ("names_nothing", "The input 'y' goes to no port.", "/inputs/1/to"),
-        ("names_nothing", "There is no entry port b.x.", "/inputs/0/to/1"),
+        ("names_nothing", "The input 'y' has no ports.", "/inputs/1/to"),
+        ("names_nothing", "The entry port b.x does not exist.", "/inputs/0/to/1"),
         ("duplicate", "add.x has two inputs.", "/inputs/2/to/0"),
         ("duplicate", "Two inputs have the name 'x'.", "/inputs/2/name"),
     ]
 
 
-def test_several_outputs_may_have_one_name():
+def test_outputs_may_have_equal_names():
     # Of two branches, one of which is taken.
     document = flow("> a.x", "a.one.p -> b.x", "a.two.p -> c.x", "b.ok.p >", "c.ok.p >", **DIALECT)
     for output in document["outputs"]:
@@ -91,7 +91,7 @@ def test_several_outputs_may_have_one_name():
     assert errors(document) == warnings(document) == []
 
 
-def test_a_document_that_was_not_read_is_told_of_fields_that_its_readers_would_drop():
+def test_fields_outside_of_their_dialect_are_reported_in_built_documents():
     document = Document(
         vertices=(Vertex("a", "xyz.example.add@1", entry_ports=("x",), attempts=3),),
         edges=(),

@@ -6,24 +6,24 @@ REGION = ("> a.x", "a.ok.list for_each b.x", "b.ok.one collect c.x")
 LOOP = ("> a.x", "a.ok.sum -> b.x", "b.more.sum do_while a.x", "b.done.sum break c.x")
 
 
-def test_a_region_and_a_loop_one_after_the_other_break_no_rule():
+def test_region_followed_by_a_loop_is_valid():
     loop = [line.replace("a.", "c.").replace("b.", "d.") for line in LOOP[1:]]
     assert errors(flow(*REGION, *loop[:-1], "d.done.sum break e.x")) == []
 
 
-def test_a_region_that_nothing_collects_breaks_rule_20():
+def test_region_without_a_collect_breaks_rule_20():
     assert errors(flow("> a.x", "a.ok.list for_each b.x", "b.ok.one -> c.x")) == [
         (20, "'Vertex: c' has a for-each edge without a corresponding collect", "/edges/1")
     ]
 
 
-def test_a_collect_edge_without_a_region_breaks_rule_21():
+def test_collect_edge_without_a_region_breaks_rule_21():
     assert errors(flow("> a.x", "a.ok.list collect b.x")) == [
         (21, "'Output port: a.ok.list' has a collect edge without for-each", "/edges/0")
     ]
 
 
-def test_a_value_from_outside_a_region_breaks_rule_21_too():
+def test_value_from_outside_a_region_breaks_rule_21():
     # By the way over d, which is no for_each edge, b is outside.
     document = flow(*REGION, "a.ok.more -> d.x", "d.ok.sum -> b.y")
     assert errors(document) == [
@@ -32,7 +32,7 @@ def test_a_value_from_outside_a_region_breaks_rule_21_too():
     assert errors(document | {"dialect": "nexus_tools/1"}) == []
 
 
-def test_a_region_in_a_region_breaks_rule_22():
+def test_nested_region_breaks_rule_22():
     document = flow(
         *("> a.x", "a.ok.list for_each b.x", "b.ok.list for_each c.x"),
         *("c.ok.one collect d.x", "d.ok.one collect e.x"),
@@ -41,7 +41,7 @@ def test_a_region_in_a_region_breaks_rule_22():
     assert errors(document | {"dialect": "nexus_tools/1"}) == []
 
 
-def test_a_loop_in_a_region_breaks_rule_23():
+def test_loop_in_a_region_breaks_rule_23():
     document = flow(
         *("> a.x", "a.ok.list for_each b.x", "b.more.sum do_while b.x", "b.done.sum break c.x"),
         "c.ok.one collect d.x",
@@ -54,7 +54,7 @@ def test_a_loop_in_a_region_breaks_rule_23():
     assert errors(document | {"dialect": "nexus_tools/1"}) == []
 
 
-def test_a_static_edge_in_a_region_breaks_rule_24():
+def test_static_edge_in_a_region_breaks_rule_24():
     assert errors(flow(*REGION[:2], "b.ok.one static c.x", "c.ok.one collect d.x"))[0] == (
         24,
         "'Output port: b.ok.one' has a static edge inside a for-each",
@@ -62,7 +62,7 @@ def test_a_static_edge_in_a_region_breaks_rule_24():
     )
 
 
-def test_a_loop_in_a_loop_breaks_rule_25():
+def test_nested_loop_breaks_rule_25():
     document = flow(
         *("> a.x", "a.ok.sum -> b.x", "b.more.sum do_while b.x", "b.done.sum break c.x"),
         *("c.more.sum do_while a.x", "c.done.sum break d.x"),
@@ -73,7 +73,7 @@ def test_a_loop_in_a_loop_breaks_rule_25():
     assert errors(document | {"dialect": "nexus_tools/1"}) == []
 
 
-def test_a_head_that_repeats_itself_breaks_rule_25_in_a_loop():
+def test_self_loop_of_a_head_in_a_loop_breaks_rule_25():
     document = flow(
         *("> a.x", "a.more.sum do_while a.x", "a.done.sum break b.x"),
         *("b.more.sum do_while a.x", "b.done.sum break c.x"),
@@ -83,7 +83,7 @@ def test_a_head_that_repeats_itself_breaks_rule_25_in_a_loop():
     ]
 
 
-def test_the_ports_of_a_variant_are_gone_through_before_the_next_variant():
+def test_ports_of_a_variant_are_visited_before_the_next_variant():
     # The reference reports the first of the two alone.
     document = flow("> a.x", "a.m.p -> b.x", "a.n.p collect c.x", "a.m.q collect d.x")
     assert [pointer for _, _, pointer in errors(document)] == ["/edges/2", "/edges/1"]

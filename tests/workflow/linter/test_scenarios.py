@@ -26,14 +26,14 @@ def branches(count):
 
 
 @pytest.mark.parametrize(("count", "are_all"), [(1, True), (14, True), (15, False), (300, False)])
-def test_in_each_scenario_each_vertex_ends_in_one_variant(count, are_all):
+def test_vertices_end_in_one_variant_in_each_scenario(count, are_all):
     scenarios, sets = branches(count)
     assert scenarios.are_all is are_all
     for one, two in sets:
         assert (one & two, one | two) == (0, scenarios.everything)
 
 
-def test_up_to_2_to_the_14_choices_each_is_one_scenario():
+def test_scenarios_cover_all_choices_up_to_2_to_the_14():
     scenarios, sets = branches(14)
     assert scenarios.everything.bit_count() == 2**14
     for number in (0, 1, 2**14 - 1, 0b10_1100_0101_1010):
@@ -41,12 +41,12 @@ def test_up_to_2_to_the_14_choices_each_is_one_scenario():
         assert reduce(and_, chosen).bit_count() == 1
 
 
-def test_beyond_each_variant_is_there_while_all_others_are_the_first():
+def test_larger_sets_have_a_scenario_for_each_variant_alone():
     _, sets = branches(300)
     for at in (0, 150, 299):
         others = reduce(or_, (two for other, (_, two) in enumerate(sets) if other != at))
         assert sets[at][1] & ~others
 
 
-def test_the_scenarios_are_the_same_each_time():
+def test_scenarios_are_deterministic():
     assert branches(20)[0].takes == branches(20)[0].takes

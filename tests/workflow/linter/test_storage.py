@@ -12,59 +12,59 @@ POINTER = "/default_values/0/value/storage"
 
 
 @pytest.fixture
-def remote():
+def walrus_document():
     """A document whose one default value is on Walrus."""
     document = flow("> a.x", "a.ok.y -> b.x", 'b.y = "blob"')
     document["default_values"][0]["value"]["storage"] = "walrus"
     return document
 
 
-def test_a_value_on_walrus_is_fetched_by_some_leaders(remote):
-    why = "a run fails unless its leader fetches values from there"
-    assert errors(remote) == []
-    assert warnings(remote) == [
+def test_walrus_value_is_a_warning(walrus_document):
+    why = "a run fails unless its leader fetches remote values"
+    assert errors(walrus_document) == []
+    assert warnings(walrus_document) == [
         ("remote_value", f"The value of b.y is in walrus, and {why}.", POINTER)
     ]
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "reason"),
     [
-        (lambda vertex: vertex["kind"].update(variant="on_chain"), "an on-chain tool takes what"),
-        (lambda vertex: vertex.update(verifier="registered_key"), "a tool signs for what"),
+        (lambda vertex: vertex["kind"].update(variant="on_chain"), "an on-chain tool accepts"),
+        (
+            lambda vertex: vertex.update(verifier="registered_key"),
+            "a tool signs",
+        ),
     ],
 )
-def test_what_a_contract_has_to_see_is_on_chain(remote, change, why):
-    [vertex] = [each for each in remote["vertices"] if each["name"] == "b"]
+def test_walrus_value_for_an_on_chain_reader_is_an_error(walrus_document, change, reason):
+    [vertex] = [each for each in walrus_document["vertices"] if each["name"] == "b"]
     change(vertex)
-    message = (
-        f"The value of b.y is in walrus, and {why} is on chain: write the value itself, as"
-        " `inline`."
-    )
-    assert errors(remote) == [("remote_value", message, POINTER)]
+    message = f"The value of b.y is in walrus, and {reason} only inline values."
+    assert errors(walrus_document) == [("remote_value", message, POINTER)]
 
 
 @pytest.mark.parametrize("data", ["a-Z_0.~9", ["a", "b"], []])
-def test_a_key_is_a_text_or_a_list_of_texts(remote, data):
-    remote["default_values"][0]["value"]["data"] = data
-    assert errors(remote) == []
+def test_walrus_key_is_a_string_or_a_list_of_strings(walrus_document, data):
+    walrus_document["default_values"][0]["value"]["data"] = data
+    assert errors(walrus_document) == []
 
 
 @pytest.mark.parametrize(
     "data", ["", "..", "../../x", "%2e%2e", "a b", "http://a.example/", 7, None, {"k": 1}, ["a", 7]]
 )
-def test_what_no_leader_could_fetch_is_refused(remote, data):
-    remote["default_values"][0]["value"]["data"] = data
+def test_invalid_walrus_key_is_an_error(walrus_document, data):
+    walrus_document["default_values"][0]["value"]["data"] = data
     message = (
-        "The data of b.y are no key of walrus, nor a list of keys: a key is a text of letters,"
-        " digits and -._~, but neither . nor .."
+        "The data of b.y must be a key of walrus, or a list of keys. A key contains letters, digits"
+        " and -._~, and is neither . nor .."
     )
-    assert errors(remote) == [("remote_value", message, "/default_values/0/value/data")]
+    assert errors(walrus_document) == [("remote_value", message, "/default_values/0/value/data")]
 
 
-async def test_a_value_on_walrus_is_not_simulated_as_if_it_were_inline(remote):
-    document, _ = read_document(json.dumps(remote))
+async def test_walrus_value_is_rejected_in_a_simulation(walrus_document):
+    document, _ = read_document(json.dumps(walrus_document))
     with pytest.raises(ValidationError) as caught:
         await simulate(document, {"x": 1})
     assert caught.value.code == "remote_value_unavailable"
-    assert caught.value.message == "the value of b.y is in walrus, and a simulation fetches nothing"
+    assert caught.value.message == "the value of b.y is in walrus, and a simulation cannot fetch it"

@@ -17,7 +17,7 @@ DIALECT = {"dialect": "nexus_tools/1"}
 GROUP = "when invoking group '_default_group'"
 
 
-def test_a_race_that_the_count_of_walks_misses_is_found():
+def test_race_that_the_path_count_misses_is_found():
     # p brings one value to y.z or y.w, which starves: the count takes q and r for it.
     document = flow(
         *("> p.in", "> q.in", "> r.in"),
@@ -28,17 +28,17 @@ def test_a_race_that_the_count_of_walks_misses_is_found():
     race, never = warnings(document)
     assert race == (
         "races",
-        f"'Input port: x.in' gets two values {GROUP}, from 'q.ok.o' and 'r.ok.o'.",
+        f"'Input port: x.in' receives two values {GROUP}, from 'q.ok.o' and 'r.ok.o'.",
         "/edges/3/to",
     )
     assert never == (
         "never_runs",
-        "'Vertex: y' never runs: its ports never have a value all at once.",
+        "'Vertex: y' never runs: its ports never have values at the same time.",
         "/vertices/3",
     )
 
 
-def test_a_join_starves_where_a_branch_leads_past_it():
+def test_join_starves_when_a_branch_bypasses_it():
     document = flow(
         *("> a.x", "a.ok.p -> b.x", "a.ok.q -> c.x"),
         *("b.good.p -> c.y", "b.poor.p -> d.x"),
@@ -47,19 +47,20 @@ def test_a_join_starves_where_a_branch_leads_past_it():
     [(rule, message, pointer)] = warnings(document)
     assert (rule, pointer) == ("starves", "/edges/2/to")
     assert message == (
-        f"'Vertex: c' starves {GROUP}, if 'b' ends in 'poor': 'Input port: c.x' gets a value and "
-        "'Input port: c.y' gets none."
+        f"'Vertex: c' does not receive all its values {GROUP}, if 'b' ends in 'poor': "
+        "'Input port: c.x' receives a value and "
+        "'Input port: c.y' does not."
     )
 
 
-def test_who_waits_for_one_that_starves_is_not_told_again():
+def test_starvation_is_reported_once_along_a_path():
     lines = ["> a.x", "a.ok.p -> b.x", "a.ok.q -> c.x", "b.good.p -> c.y", "b.poor.p -> d.x"]
     after = ["a.ok.r -> e.x", "c.ok.p -> e.y", "e.ok.p -> f.x"]
     assert [message.split()[1] for _, message, _ in warnings(flow(*lines, *after))] == ["c'"]
 
 
 @pytest.mark.parametrize("variant", ["_err_eval", "err", "err_full"])
-def test_a_failure_that_is_handled_starves_nobody(variant):
+def test_handled_failure_causes_no_starvation(variant):
     document = flow(
         *("> a.x", "a.ok.p -> b.x", "a.ok.q -> c.x"),
         *("b.ok.p -> c.y", f"b.{variant}.reason -> d.x"),
@@ -67,7 +68,7 @@ def test_a_failure_that_is_handled_starves_nobody(variant):
     assert warnings(document) == []
 
 
-def test_an_end_in_a_variant_without_edges_starves_nobody():
+def test_variant_without_edges_causes_no_starvation():
     document = flow("> a.x", "a.ok.p -> b.x", "a.ok.q -> c.x", "b.good.p -> c.y")
     assert warnings(document) == []
     assert warnings(flow(*LINES_WITH_OUTPUT, **DIALECT)) == []
@@ -79,7 +80,7 @@ LINES_WITH_OUTPUT = (
 )
 
 
-def test_of_many_choices_those_are_named_that_matter():
+def test_message_names_only_the_relevant_choices():
     # Only e and f meet, at the far end, and f runs in one branch alone.
     document = flow(
         *("> a.x", "a.one.p -> b.x", "a.two.p -> b.x"),
@@ -90,12 +91,12 @@ def test_of_many_choices_those_are_named_that_matter():
     [(rule, message, pointer)] = errors(document)
     assert (rule, pointer) == ("races", "/edges/7/to")
     assert message == (
-        f"'Input port: g.x' gets two values {GROUP}, from 'e.one.p' and 'f.one.p', if 'd' ends in "
-        "'one'."
+        f"'Input port: g.x' receives two values {GROUP}, from 'e.one.p' and 'f.one.p', "
+        "if 'd' ends in 'one'."
     )
 
 
-def test_in_the_dialect_a_group_may_leave_vertices_out():
+def test_entry_group_may_omit_vertices_in_the_dialect():
     document = flow("> a.x", "> b.x", "a.ok.p -> c.x", "b.ok.p -> d.x", "group g: a", "group h: b")
     assert [rule for rule, *_ in errors(document)] == [18, 18]
     assert errors(document | DIALECT) == []
@@ -103,22 +104,22 @@ def test_in_the_dialect_a_group_may_leave_vertices_out():
     assert errors(document | DIALECT) == [
         (
             "never_runs",
-            "'Vertex: b' never runs: 'Input port: b.x' never gets a value.",
+            "'Vertex: b' never runs: 'Input port: b.x' never receives a value.",
             "/vertices/1",
         )
     ]
 
 
-def test_a_port_that_is_fed_by_the_next_round_alone_never_gets_its_first_value():
+def test_port_that_only_the_next_round_feeds_never_gets_a_first_value():
     document = flow("> a.x", "a.more.y do_while a.y", "a.done.y break b.x")
     assert warnings(document)[-1] == (
         "never_runs",
-        "'Vertex: a' never runs: 'Input port: a.y' never gets a value.",
+        "'Vertex: a' never runs: 'Input port: a.y' never receives a value.",
         "/vertices/0",
     )
 
 
-def test_a_second_head_of_a_loop_may_run_from_the_second_round_on():
+def test_second_head_of_a_loop_may_start_in_the_second_round():
     document = flow(
         *("> a.x", "a.ok.p -> b.x", "b.more.p do_while c.x", "b.more.q do_while a.x"),
         *("c.ok.p -> d.x", "b.done.p break e.x"),
@@ -127,7 +128,7 @@ def test_a_second_head_of_a_loop_may_run_from_the_second_round_on():
     assert errors(document) == []
 
 
-def test_a_compensation_that_the_count_takes_for_a_race_is_none():
+def test_compensation_is_not_a_race_in_the_dialect():
     # b.x and b.y come from a, or from h that stands in for it: to c.x lead a (1 more), h (1 more)
     # and b, less h.x, b.x, b.y and c.x: 5 - 4.
     document = flow(
@@ -138,7 +139,7 @@ def test_a_compensation_that_the_count_takes_for_a_race_is_none():
     assert lint(read_document(json.dumps(document | DIALECT))[0]) == []
 
 
-def test_the_end_of_a_loop_comes_whatever_the_first_round_ends_in():
+def test_loop_ends_for_any_variant_of_its_first_round():
     document = flow(
         *("> a.x", "a.ok.p -> b.x", "a.ok.q -> c.x"),
         *("b.more.p do_while b.x", "b.done.p break c.y"),
@@ -146,7 +147,7 @@ def test_the_end_of_a_loop_comes_whatever_the_first_round_ends_in():
     assert warnings(document) == []
 
 
-def test_a_list_is_collected_whatever_the_iterations_end_in():
+def test_list_is_collected_for_any_variant_of_its_iterations():
     document = flow(
         *("> a.x", "a.ok.list for_each b.x"),
         *("b.good.p collect c.good", "b.poor.p collect c.poor"),
@@ -155,16 +156,18 @@ def test_a_list_is_collected_whatever_the_iterations_end_in():
     assert lint(read_document(json.dumps(document))[0]) == []
 
 
-def test_what_is_collected_from_two_branches_is_one_list():
+def test_values_collected_from_two_branches_form_one_list():
     lines = ("> a.x", "a.ok.list for_each b.x", "b.good.p collect c.x", "b.poor.p collect c.x")
     assert errors(flow(*lines, **DIALECT)) == []
     # Both come in one iteration.
     [(rule, message, _)] = errors(flow(*lines, "b.poor.q collect c.x", **DIALECT))
     assert rule == "races"
-    assert message == f"'Input port: c.x' gets two values {GROUP}, from 'b.poor.p' and 'b.poor.q'."
+    assert (
+        message == f"'Input port: c.x' receives two values {GROUP}, from 'b.poor.p' and 'b.poor.q'."
+    )
 
 
-def test_a_list_races_with_a_value_even_if_it_is_empty():
+def test_empty_list_still_races_with_a_value():
     document = flow(
         *("> a.x", "a.ok.list for_each b.x", "a.ok.p -> d.x"),
         *("b.good.p collect c.x", "b.poor.p -> e.x", "d.ok.p -> c.x"),
@@ -175,7 +178,7 @@ def test_a_list_races_with_a_value_even_if_it_is_empty():
     assert message.endswith("from 'b.good.p' and 'd.ok.p'.")
 
 
-def test_two_values_for_the_next_round_race():
+def test_walks_finds_a_race_of_two_values_for_the_next_round():
     document = flow(
         *("> a.x", "a.more.p do_while a.x", "a.more.q do_while a.x", "a.done.p break b.x"),
         **DIALECT,
@@ -183,13 +186,13 @@ def test_two_values_for_the_next_round_race():
     assert errors(document) == [
         (
             "races",
-            f"'Input port: a.x' gets two values {GROUP}, from 'a.more.p' and 'a.more.q'.",
+            f"'Input port: a.x' receives two values {GROUP}, from 'a.more.p' and 'a.more.q'.",
             "/edges/0/to",
         )
     ]
 
 
-def test_a_break_edge_to_a_vertex_in_the_loop_brings_its_value_in_that_round():
+def test_break_edge_to_a_vertex_in_the_loop_feeds_the_same_round():
     document = flow(
         *("> a.x", "a.ok.p -> b.x", "b.more.p do_while a.x", "b.more.q -> c.x"),
         *("b.done.p break c.x", "b.done.q break d.x"),
@@ -198,7 +201,7 @@ def test_a_break_edge_to_a_vertex_in_the_loop_brings_its_value_in_that_round():
     assert errors(document) == []
 
 
-def test_in_a_region_that_never_opens_nothing_races():
+def test_region_that_never_opens_has_no_races():
     document = flow(
         *("> a.x", "a.ok.list for_each b.x", "a.ok.p -> c.x", "a.no.p -> c.y"),
         *("b.ok.p -> d.x", "b.ok.q -> d.x", "c.ok.p -> d.y", "d.ok.p collect e.x"),
@@ -207,13 +210,13 @@ def test_in_a_region_that_never_opens_nothing_races():
     assert errors(document) == [
         (
             "never_runs",
-            "'Vertex: c' never runs: its ports never have a value all at once.",
+            "'Vertex: c' never runs: its ports never have values at the same time.",
             "/vertices/2",
         )
     ]
 
 
-def test_what_stays_stands_back_for_what_comes():
+def test_repeated_value_replaces_a_static_value():
     document = flow(
         *("> a.x", "a.ok.p -> b.x", "a.ok.q static b.y", "b.more.p do_while b.x"),
         *("b.more.q do_while b.y", "b.done.p break c.x"),
@@ -222,7 +225,7 @@ def test_what_stays_stands_back_for_what_comes():
     assert errors(document) == []
 
 
-def test_a_region_that_waits_for_what_it_gives_never_opens():
+def test_region_that_waits_for_its_own_result_never_opens():
     document = flow(
         *("> a.x", "a.ok.list for_each b.x", "a.ok.more for_each c.x", "b.ok.p -> c.z"),
         *("b.ok.q collect d.x", "d.ok.p -> c.y", "c.ok.p collect e.x"),
@@ -236,32 +239,35 @@ def test_a_region_that_waits_for_what_it_gives_never_opens():
     [
         (
             ("d.ok.t -> c.y", "b.ok.u -> c.x"),
-            "what enters its region waits for what the region gives; 'b.ok.u' draws 'c' into it",
+            (
+                "the values that enter its region depend on the region itself; "
+                "the edge from 'b.ok.u' puts 'c' into it"
+            ),
         ),
         (
             ("a.no.t -> c.y", "b.ok.u -> c.x"),
             (
-                "the ports that enter its region never have a value all at once; "
-                "'b.ok.u' draws 'c' into it"
+                "the ports that enter its region never have values at the same time; "
+                "the edge from 'b.ok.u' puts 'c' into it"
             ),
         ),
         (
             ("> e.x", "e.ok.t -> c.y", "b.ok.u -> c.x", "group g: a", "group h: e"),
             (
-                "the ports that enter its region never have a value all at once; "
-                "'b.ok.u' draws 'c' into it"
+                "the ports that enter its region never have values at the same time; "
+                "the edge from 'b.ok.u' puts 'c' into it"
             ),
         ),
     ],
 )
-def test_of_a_vertex_that_was_drawn_into_a_region_it_is_said_by_which_edge(lines, why):
+def test_message_names_the_edge_that_draws_a_vertex_into_a_region(lines, why):
     mapped = ("> a.x", "a.ok.list for_each b.x", "b.ok.t collect d.x")
     found = errors(flow(*mapped, *lines, **DIALECT))
     assert ("never_runs", f"'Vertex: b' never runs: {why}.", "/vertices/1") in found
 
 
 @pytest.mark.parametrize("loops", [2, 20])
-def test_what_begins_after_many_rounds_alone_is_not_taken_for_what_never_runs(loops):
+def test_vertex_that_starts_after_many_rounds_is_not_reported(loops):
     # Of each loop a vertex waits for the second round, and the next loop for that vertex.
     lines, before = ["> s.x"], "s.ok"
     for at in range(loops):
@@ -278,7 +284,7 @@ def test_what_begins_after_many_rounds_alone_is_not_taken_for_what_never_runs(lo
 
 
 @pytest.mark.parametrize("forks", [14, 15, 200])
-def test_a_race_behind_many_branches_is_found(forks):
+def test_race_after_many_branches_is_found(forks):
     # Up to 14 branches all 2^14 scenarios are looked at, else some of them.
     lines = [
         line
@@ -303,10 +309,10 @@ def graphs(draw):
 
 
 @given(graphs(), st.randoms(use_true_random=False))
-def test_what_is_found_is_what_happens_in_some_execution(value, random):
+def test_violations_match_random_executions(value, random):
     document = read_document(json.dumps(value))[0]
     violations = list(token_flow(document, Graph(document), find_structure(document)))
-    races, starved, ran = executed(document, random)
+    races, starved, ran = execute_all(document, random)
     place = {f"/vertices/{at}": each.name for at, each in enumerate(document.vertices)}
     found = {"races": set(), "starves": set(), "never_runs": set()}
     for each in violations:
@@ -322,7 +328,7 @@ def test_what_is_found_is_what_happens_in_some_execution(value, random):
     assert bool(found["never_runs"]) == (set(place.values()) > ran)
 
 
-def executed(document, random):
+def execute_all(document, random):
     """Every choice of variants, values delivered one by one in random order."""
     variants = {each.name: set() for each in document.vertices}
     for edge in document.edges:

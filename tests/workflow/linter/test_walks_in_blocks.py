@@ -89,7 +89,7 @@ class Executed:
 
 
 @pytest.mark.parametrize("start", range(0, 120, 30))
-def test_vertices_that_never_run_do_not_and_ports_that_race_do(start):
+def test_never_runs_and_races_match_random_executions(start):
     for seed in range(start, start + 30):
         document = Grown(seed).document()
         structure = find_structure(document)

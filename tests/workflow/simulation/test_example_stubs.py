@@ -39,29 +39,29 @@ def answers(vertex, schemas=None):
     return [each.outcome for each in stub.outcomes]
 
 
-def test_each_variant_is_given_with_the_names_of_its_ports():
+def test_example_stub_has_every_variant_with_its_port_names():
     assert answers("judge") == [
         Answer("poor", {"text": "<judge.poor.text>"}),
         Answer("good", {"text": "<judge.good.text>"}),
     ]
 
 
-def test_what_is_split_is_a_list_and_failures_are_not_made_up():
+def test_example_stub_has_lists_for_split_ports_and_no_failures():
     assert answers("find") == [
         Answer("ok", {"items": ["<find.ok.items[0]>", "<find.ok.items[1]>"]})
     ]
 
 
-def test_an_output_is_a_port_like_any_other():
+def test_example_stub_includes_output_ports():
     assert answers("tell") == [Answer("ok", {"url": "<tell.ok.url>"})]
 
 
-def test_a_vertex_of_which_nothing_is_used_gives_something():
+def test_example_stub_answers_for_an_unused_vertex():
     assert answers("end") == [Answer("ok", {})]
     assert answers("end", SCHEMAS) == [Answer("tired", {})]
 
 
-def test_where_schemas_are_known_the_values_fit_them():
+def test_example_stub_follows_known_schemas():
     # The schemas have no `poor`: that is the document's mistake, and shown as it is.
     assert answers("judge", SCHEMAS) == [
         Answer("poor", {"text": "<judge.poor.text>"}),

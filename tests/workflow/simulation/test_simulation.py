@@ -55,7 +55,7 @@ def edge(source, target, kind=EdgeKind.NORMAL):
     return Edge(OutputPort(*source.split(".")), InputPort(*target.split(".")), kind)
 
 
-def gives(variant, duration_ms=1_000, **ports):
+def stub_answer(variant, duration_ms=1_000, **ports):
     return Stub((StubbedOutcome(Answer(variant, ports), duration_ms),))
 
 
@@ -72,7 +72,7 @@ async def values(*arguments, **more):
 
 
 @pytest.mark.anyio
-async def test_words_are_counted_line_by_line_and_added_up():
+async def test_count_example_adds_the_words_of_all_lines():
     document, stubs = example("count")
     found = await simulate(document, {"text": "…"}, stubs)
     [result] = found.results
@@ -91,7 +91,7 @@ async def test_words_are_counted_line_by_line_and_added_up():
 
 
 @pytest.mark.anyio
-async def test_a_text_is_written_until_it_is_good_and_published_at_the_third_attempt():
+async def test_write_example_loops_until_the_text_is_good_and_retries_publishing():
     document, stubs = example("write")
     found = await simulate(document, {"topic": "tides"}, stubs)
     [result] = found.results
@@ -113,7 +113,7 @@ async def test_a_text_is_written_until_it_is_good_and_published_at_the_third_att
 
 @pytest.mark.parametrize("name", ["count", "write"])
 @pytest.mark.anyio
-async def test_the_same_comes_of_the_same_stubs(name):
+async def test_simulation_with_stubs_is_deterministic(name):
     document, stubs = example(name)
     inputs = {"text": "…"} if name == "count" else {"topic": "tides"}
     assert await simulate(document, inputs, stubs) == await simulate(document, inputs, stubs)
@@ -121,7 +121,7 @@ async def test_the_same_comes_of_the_same_stubs(name):
 
 @pytest.mark.parametrize("name", ["count", "write"])
 @pytest.mark.anyio
-async def test_without_stubs_each_variant_is_made_up_in_turn(name):
+async def test_simulation_without_stubs_cycles_through_generated_variants(name):
     document, _ = example(name)
     inputs = {"text": "…"} if name == "count" else {"topic": "tides"}
     found = await simulate(document, inputs)
@@ -136,7 +136,7 @@ async def test_without_stubs_each_variant_is_made_up_in_turn(name):
 
 
 @pytest.mark.anyio
-async def test_inputs_defaults_and_answers_reach_the_tools():
+async def test_tools_receive_inputs_defaults_and_answers():
     document = Document(
         (vertex("a", "x"), vertex("b")),
         (edge("a.ok.x", "b.x"),),
@@ -147,7 +147,7 @@ async def test_inputs_defaults_and_answers_reach_the_tools():
 
 
 @pytest.mark.anyio
-async def test_what_is_waited_for_alone_is_not_given_to_the_tool():
+async def test_order_only_port_is_not_passed_to_the_tool():
     document = Document(
         (vertex("a", "x"), vertex("b", "z")),
         (edge("a.ok.x", "b._after"),),
@@ -161,7 +161,7 @@ async def test_what_is_waited_for_alone_is_not_given_to_the_tool():
 
 
 @pytest.mark.anyio
-async def test_a_failure_that_is_handled_is_a_value_like_any_other():
+async def test_handled_failure_is_a_value():
     document = Document(
         (vertex("a", "x"), vertex("b")),
         (edge("a._err_eval.reason", "b.why"), edge("a._err_eval.detail", "b.more")),
@@ -172,12 +172,12 @@ async def test_a_failure_that_is_handled_is_a_value_like_any_other():
 
 
 @pytest.mark.anyio
-async def test_a_stub_of_a_vertex_goes_before_the_one_of_its_tool():
+async def test_vertex_stub_has_precedence_over_the_tool_stub():
     document = Document(
         (Vertex("a", "xyz.example.x@1", entry_ports=("x",)), Vertex("b", "xyz.example.x@1")),
         (edge("a.ok.x", "b.x"),),
     )
-    stubs = {"xyz.example.x@1": gives("ok", x="tool"), "b": gives("ok", x="vertex")}
+    stubs = {"xyz.example.x@1": stub_answer("ok", x="tool"), "b": stub_answer("ok", x="vertex")}
     assert await values(document, {"x": 1}, stubs) == {"b.ok.x": "vertex"}
 
 
@@ -195,7 +195,7 @@ def fan(count, **more):
 
 
 @pytest.mark.anyio
-async def test_iterations_run_beside_each_other():
+async def test_iterations_run_concurrently():
     document, inputs = fan(32)
     found = await simulate(document, inputs, {"a": ECHO, "b": ECHO, "c": ECHO})
     assert found.time_ms == 3_000
@@ -203,7 +203,7 @@ async def test_iterations_run_beside_each_other():
 
 
 @pytest.mark.anyio
-async def test_no_more_than_parallel_runs_are_under_way():
+async def test_parallel_limits_concurrent_iterations():
     document, inputs = fan(5, parallel=2)
     found = await simulate(document, inputs, {"a": ECHO, "b": ECHO, "c": ECHO})
     assert [call.started_ms for call in found.calls if call.run.vertex == "b"] == [
@@ -224,7 +224,7 @@ def narrow():
 
 
 @pytest.mark.anyio
-async def test_a_vertex_within_a_region_keeps_to_parallel_too():
+async def test_parallel_limits_a_vertex_within_a_region():
     tools = {"a": ECHO, "b": ECHO, "c": ECHO}
     found = await simulate(narrow(), {"x": [0, 1, 2]}, tools)
     assert [call.started_ms for call in found.calls if call.run.vertex == "c"] == [
@@ -235,7 +235,7 @@ async def test_a_vertex_within_a_region_keeps_to_parallel_too():
 
 
 @pytest.mark.anyio
-async def test_what_waits_for_its_turn_is_not_called_after_the_end():
+async def test_queued_runs_are_not_called_after_the_end():
     called = []
 
     def fail(given):
@@ -249,7 +249,7 @@ async def test_what_waits_for_its_turn_is_not_called_after_the_end():
 
 
 @pytest.mark.anyio
-async def test_the_slow_keep_no_place_for_the_quick():
+async def test_slow_run_does_not_block_faster_runs():
     document, inputs = fan(4, parallel=2)
     b = Stub(
         (
@@ -265,12 +265,12 @@ async def test_the_slow_keep_no_place_for_the_quick():
 
 
 @pytest.mark.anyio
-async def test_a_failure_nobody_handles_ends_the_execution_with_a_reason():
+async def test_unhandled_failure_terminates_the_execution_with_a_reason():
     document = Document(
         (vertex("a", "x", attempts=2), vertex("b"), vertex("c", "z"), vertex("d")),
         (edge("a.ok.x", "b.x"), edge("c.ok.z", "d.z")),
     )
-    tools = {"a": FAILS, "c": gives("ok", 5_000, z=1)}
+    tools = {"a": FAILS, "c": stub_answer("ok", 5_000, z=1)}
     found = await simulate(document, {"x": 1, "z": 2}, tools)
     assert found.status is Status.TERMINATED
     reasons = ["a failed after 2 attempts, unreachable: no route to host"]
@@ -280,7 +280,7 @@ async def test_a_failure_nobody_handles_ends_the_execution_with_a_reason():
 
 
 @pytest.mark.anyio
-async def test_a_failure_may_end_its_walk_alone():
+async def test_continue_action_ends_only_the_failed_path():
     document = Document(
         (vertex("a", "x"), vertex("b", "y"), vertex("c")),
         (edge("a.ok.x", "c.x"), edge("b.ok.y", "c.y")),
@@ -290,7 +290,7 @@ async def test_a_failure_may_end_its_walk_alone():
     assert found.status is Status.COMPLETED_WITH_FAILURES
     assert list(found.reasons()) == [
         "a failed, unreachable: no route to host",
-        "c did not start: nothing came for c.x",
+        "c did not start: c.x received no value",
     ]
 
 
@@ -306,24 +306,24 @@ def endless():
 
 
 @pytest.mark.anyio
-async def test_a_loop_without_end_is_stopped():
-    tools = {"a": ECHO, "b": gives("again", x=1)}
+async def test_endless_loop_is_stopped():
+    tools = {"a": ECHO, "b": stub_answer("again", x=1)}
     found = await simulate(endless(), {"x": 1}, tools)
     assert len(found.calls) == 1_000
     assert found.status is Status.CANCELLED
-    assert list(found.reasons()) == ["it took 1000 steps, and no more are allowed"]
+    assert list(found.reasons()) == ["the limit of 1000 steps was reached"]
 
 
 @pytest.mark.anyio
-async def test_the_last_step_that_is_allowed_may_be_the_last_one():
-    tools = {"a": ECHO, "b": gives("enough", x=1), "c": ECHO}
+async def test_simulation_may_end_with_its_last_allowed_step():
+    tools = {"a": ECHO, "b": stub_answer("enough", x=1), "c": ECHO}
     assert (await simulate(endless(), {"x": 1}, tools, max_steps=3)).status is Status.COMPLETED
     assert (await simulate(endless(), {"x": 1}, tools, max_steps=2)).status is Status.CANCELLED
 
 
 @pytest.mark.anyio
-async def test_who_cancels_a_simulation_is_heard_though_stubs_wait_for_nothing():
-    tools = {"a": gives("ok", x=1), "b": gives("again", x=1)}
+async def test_simulation_can_be_cancelled_even_with_instant_stubs():
+    tools = {"a": stub_answer("ok", x=1), "b": stub_answer("again", x=1)}
     running = asyncio.create_task(simulate(endless(), {"x": 1}, tools, max_steps=10**9))
     await asyncio.sleep(0)
     running.cancel()
@@ -332,25 +332,27 @@ async def test_who_cancels_a_simulation_is_heard_though_stubs_wait_for_nothing()
 
 
 @pytest.mark.anyio
-async def test_a_long_list_costs_no_more_than_the_steps_that_are_allowed():
+async def test_long_list_costs_at_most_the_allowed_steps():
     document, inputs = fan(15_000)
-    found = await simulate(document, inputs, {"a": gives("ok", **inputs), "b": ECHO}, max_steps=10)
+    found = await simulate(
+        document, inputs, {"a": stub_answer("ok", **inputs), "b": ECHO}, max_steps=10
+    )
     assert len(found.calls) == 10
 
 
 @pytest.mark.anyio
-async def test_a_deadline_ends_it():
-    tools = {"a": ECHO, "b": gives("again", x=1)}
+async def test_deadline_ends_the_simulation():
+    tools = {"a": ECHO, "b": stub_answer("again", x=1)}
     found = await simulate(endless(), {"x": 1}, tools, deadline_ms=3_500)
     assert found.status is Status.TIMED_OUT
-    assert list(found.reasons()) == ["the deadline came after 3 s 500 ms"]
+    assert list(found.reasons()) == ["the deadline passed after 3 s 500 ms"]
     assert found.time_ms == 4_000  # what was under way then
 
 
 @pytest.mark.anyio
-async def test_a_deadline_after_the_end_changes_nothing():
+async def test_deadline_after_the_end_changes_nothing():
     document = Document((vertex("a", "x"), vertex("b", "y"), vertex("c")), (edge("a.ok.x", "c.x"),))
-    tools = {"a": FAILS, "b": gives("ok", 5_000)}
+    tools = {"a": FAILS, "b": stub_answer("ok", 5_000)}
     found = await simulate(document, {"x": 1, "y": 2}, tools, deadline_ms=3_000)
     assert found.status is Status.TERMINATED
     assert (found.stop_reason, found.time_ms) == ("", 5_000)
@@ -359,18 +361,18 @@ async def test_a_deadline_after_the_end_changes_nothing():
 @pytest.mark.parametrize(
     ("tools", "reason"),
     [
-        ({"a": gives("ok", x=1)}, "a failed, not_a_list: 'a.ok.x' is not a list"),
-        ({"a": gives("ok", y=1)}, "a failed, port_missing: There is no 'a.ok.x'"),
+        ({"a": stub_answer("ok", x=1)}, "a failed, not_a_list: 'a.ok.x' is not a list"),
+        ({"a": stub_answer("ok", y=1)}, "a failed, port_missing: 'a.ok.x' is missing"),
     ],
 )
 @pytest.mark.anyio
-async def test_an_answer_that_does_not_fit_the_workflow_is_told_of(tools, reason):
+async def test_answer_incompatible_with_the_workflow_is_a_failure(tools, reason):
     document, inputs = fan(1)
     assert list((await simulate(document, inputs, tools)).reasons()) == [reason]
 
 
 @pytest.mark.anyio
-async def test_a_stub_that_has_nothing_for_the_inputs_is_said_with_its_run():
+async def test_exhausted_stub_error_names_the_run():
     document, inputs = fan(2)
     b = Stub((StubbedOutcome(Answer("ok", {"x": 0}), when={"x": 0}),))
     with pytest.raises(ValidationError, match=r'b\[1\].*"x":1') as refused:
@@ -379,7 +381,7 @@ async def test_a_stub_that_has_nothing_for_the_inputs_is_said_with_its_run():
 
 
 @pytest.mark.anyio
-async def test_inputs_are_asked_for():
+async def test_missing_input_is_rejected():
     document, _ = fan(2)
     with pytest.raises(UsageError) as refused:
         await simulate(document, {})
@@ -387,7 +389,7 @@ async def test_inputs_are_asked_for():
 
 
 @pytest.mark.anyio
-async def test_a_document_that_has_no_meaning_is_refused():
+async def test_invalid_document_is_rejected():
     document = Document((vertex("a", "x"),), (edge("a.ok.x", "b.x"),))
     with pytest.raises(ValidationError) as refused:
         await simulate(document, {"x": 1})
@@ -417,21 +419,21 @@ B = Schemas(
 @pytest.mark.parametrize(
     ("came", "answer", "reason"),
     [
-        ("text", gives("ok", x=1), FailureReason.INPUT_INVALID),
-        (1, gives("ok", x="text"), FailureReason.OUTPUT_INVALID),
-        (1, gives("other", x=1), FailureReason.OUTPUT_INVALID),
+        ("text", stub_answer("ok", x=1), FailureReason.INPUT_INVALID),
+        (1, stub_answer("ok", x="text"), FailureReason.OUTPUT_INVALID),
+        (1, stub_answer("other", x=1), FailureReason.OUTPUT_INVALID),
     ],
 )
 @pytest.mark.anyio
-async def test_what_does_not_match_a_definition_fails(came, answer, reason):
+async def test_value_that_violates_a_definition_is_a_failure(came, answer, reason):
     document = Document((vertex("a", "x"), vertex("b")), (edge("a.ok.x", "b.x"),))
-    tools = {"a": gives("ok", x=came), "b": answer}
+    tools = {"a": stub_answer("ok", x=came), "b": answer}
     found = await simulate(document, {"x": 1}, tools, definitions={"xyz.example.b@1": B})
     assert [each.reason for each in found.failures] == [reason]
 
 
 @pytest.mark.anyio
-async def test_an_input_that_does_not_fit_is_refused_though_no_run_may_take_it():
+async def test_invalid_input_is_rejected_even_if_no_run_uses_it():
     document = Document(
         (
             vertex("a", "x"),
@@ -449,7 +451,7 @@ async def test_an_input_that_does_not_fit_is_refused_though_no_run_may_take_it()
 
 
 @pytest.mark.anyio
-async def test_an_example_is_made_by_the_definition_where_it_is_known():
+async def test_generated_answer_follows_a_known_definition():
     document = Document((vertex("b", "x"),), (), outputs=(Output(OutputPort("b", "ok", "x")),))
     found = await values(document, {"x": 1}, definitions={"xyz.example.b@1": B})
     assert found == {"b.ok.x": 1}
@@ -459,7 +461,7 @@ async def test_an_example_is_made_by_the_definition_where_it_is_known():
 
 
 @pytest.mark.anyio
-async def test_real_tools_do_the_work():
+async def test_simulation_calls_real_tools():
     async def double(ports):
         await asyncio.sleep(0)
         return Answer("ok", {"x": ports["x"] * 2})
@@ -470,7 +472,7 @@ async def test_real_tools_do_the_work():
 
 
 @pytest.mark.anyio
-async def test_a_tool_that_hangs_does_not_hang_the_simulation():
+async def test_blocked_tool_times_out():
     hangs = threading.Event()
     document = Document((vertex("a", "x"),), ())
     found = await simulate(document, {"x": 1}, {"a": lambda _: hangs.wait()}, tool_timeout_ms=20)
@@ -479,10 +481,10 @@ async def test_a_tool_that_hangs_does_not_hang_the_simulation():
 
 
 @pytest.mark.anyio
-async def test_an_answer_that_no_leader_takes_fails():
+async def test_oversized_answer_is_a_failure():
     assert tool_calls.MAX_OUTCOME_BYTES == MAX_OUTCOME_BYTES
     document = Document((vertex("a", "x"),), ())
-    found = await simulate(document, {"x": 1}, {"a": gives("ok", text="x" * 102_400)})
+    found = await simulate(document, {"x": 1}, {"a": stub_answer("ok", text="x" * 102_400)})
     assert [each.reason for each in found.failures] == ["output_too_large"]
 
 
@@ -490,9 +492,9 @@ async def test_an_answer_that_no_leader_takes_fails():
 
 
 @pytest.mark.anyio
-async def test_the_cost_is_that_of_all_calls():
+async def test_cost_is_the_sum_over_all_calls():
     document = Document((vertex("a", "x", attempts=2),), ())
-    stub = Stub((StubbedOutcome(FAILS.outcomes[0].outcome, times=1), *gives("ok").outcomes))
+    stub = Stub((StubbedOutcome(FAILS.outcomes[0].outcome, times=1), *stub_answer("ok").outcomes))
     costs = StepCosts({"xyz.example.a@1": 1_000}, 10, 100, 0, 0)
     found = await simulate(document, {"x": 1}, {"a": stub}, costs=costs)
     assert [call.cost_mist for call in found.calls] == [10, 1_100]
@@ -500,7 +502,7 @@ async def test_the_cost_is_that_of_all_calls():
 
 
 @pytest.mark.anyio
-async def test_all_of_it_is_json():
+async def test_simulation_result_is_json():
     document, stubs = example("count")
     found = (await simulate(document, {"text": "…"}, stubs)).as_json()
     assert json.loads(json.dumps(found)) == found
@@ -524,7 +526,7 @@ async def test_all_of_it_is_json():
 
 
 @pytest.mark.anyio
-async def test_events_are_those_that_the_semantics_were_told():
+async def test_simulation_records_the_events_of_the_execution():
     document = Document((vertex("a", "x"),), ())
     found = await simulate(document, {"x": 1}, {"a": ECHO})
     names = [(at_ms, type(event).__name__) for at_ms, event in found.events]
@@ -533,7 +535,7 @@ async def test_events_are_those_that_the_semantics_were_told():
 
 @pytest.mark.parametrize("name", ["count", "write"])
 @pytest.mark.anyio
-async def test_stubs_that_are_made_of_a_simulation_give_the_same(name):
+async def test_recorded_stubs_reproduce_the_simulation(name):
     document, stubs = example(name)
     inputs = {"text": "…"} if name == "count" else {"topic": "tides"}
     found = await simulate(document, inputs, stubs)
@@ -578,7 +580,7 @@ def random_stubs(document, seed, duration_ms):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.anyio
-async def test_what_runs_and_what_it_takes_does_not_depend_on_how_long_it_takes(seed):
+async def test_runs_and_inputs_do_not_depend_on_durations(seed):
     document = Grown(seed).document()
     inputs = {f"{each.name}.e": 1 for each in document.vertices if each.entry_ports}
     found = []
@@ -590,18 +592,18 @@ async def test_what_runs_and_what_it_takes_does_not_depend_on_how_long_it_takes(
         stubs = random_stubs(document, seed, duration_ms)
         done = await simulate(document, inputs, stubs, max_steps=3_000)
         raced = any(failure.reason == "input_conflict" for failure in done.failures)
-        found.append((raced or done.stop_reason, sorted(map(called, done.calls))))
+        found.append((raced or done.stop_reason, sorted(map(call_key, done.calls))))
     if not any(unclear for unclear, _ in found):
         assert found[0] == found[1] == found[2]
 
 
-def called(call):
+def call_key(call):
     return str(call.run), call.attempt, json.dumps(call.inputs, sort_keys=True)
 
 
 @pytest.mark.parametrize("seed", SEEDS[:50])
 @pytest.mark.anyio
-async def test_any_workflow_can_be_tried_without_stubs(seed):
+async def test_random_workflows_run_without_stubs(seed):
     document = Grown(seed).document()
     inputs = {f"{each.name}.e": 1 for each in document.vertices if each.entry_ports}
     done = await simulate(document, inputs)

@@ -7,24 +7,24 @@ FQN = "xyz.example.math.add@1"
 PORTS = {"a": 2}
 
 
-def test_an_answer_costs_the_price_the_fee_and_its_bytes():
+def test_answer_costs_price_fee_and_bytes():
     costs = StepCosts({FQN: 1_000_000_000})
     # Of the answer, 2 bytes are `ok`, and 6 its ports.
     expected = 1_000_000_000 + 3_520_000 + 7 * 100 + 8 * 7_600
     assert costs.of(FQN, PORTS, Answer("ok", {"b": 3})) == expected
 
 
-def test_a_failure_costs_no_price():
+def test_failure_costs_no_price():
     costs = StepCosts({FQN: 1_000_000_000})
     assert costs.of(FQN, PORTS, Failure(FailureReason.UNREACHABLE, "")) == 1_520_000 + 700
 
 
-def test_a_tool_without_a_price_costs_the_fee():
+def test_free_tool_costs_only_the_fee():
     costs = StepCosts(settled_mist=7, input_byte_mist=0, outcome_byte_mist=0)
     assert costs.of(FQN, PORTS, Answer("ok", {})) == 7
 
 
-def test_the_fees_are_those_of_the_page_on_money():
+def test_fees_equal_those_in_the_money_guide():
     # docs/concepts/money.md: 11 bytes of inputs and 13 of the answer, at a gas price of 1 000.
     costs = StepCosts()
     assert costs.failed_mist + 11 * costs.input_byte_mist == 1_521_100

@@ -16,7 +16,7 @@ def stub(duration_ms):
     return Stub((StubbedOutcome(OK, duration_ms),))
 
 
-async def ended(calls):
+async def call_ends(calls):
     """What ends until nothing is under way: keys and times."""
     found = []
     while (each := await calls.next()) is not None:
@@ -25,11 +25,11 @@ async def ended(calls):
 
 
 @pytest.mark.anyio
-async def test_stubs_end_in_the_order_of_their_times_and_nobody_waits_for_them():
+async def test_stub_calls_end_by_simulated_time_without_waiting():
     calls = ToolCalls(1_000)
     for key, duration_ms in (("slow", 86_400_000), ("quick", 5), ("as quick", 5), ("at once", 0)):
         calls.call(key, stub(duration_ms), {})
-    assert await ended(calls) == [
+    assert await call_ends(calls) == [
         ("at once", 0),
         ("quick", 5),
         ("as quick", 5),
@@ -38,17 +38,17 @@ async def test_stubs_end_in_the_order_of_their_times_and_nobody_waits_for_them()
 
 
 @pytest.mark.anyio
-async def test_what_is_called_later_ends_later():
+async def test_later_call_starts_at_the_current_time():
     calls = ToolCalls(1_000)
     calls.call("first", stub(70), {})
     assert await calls.next() == ("first", OK)
     calls.call("second", stub(10), {})
     calls.wait("again", 5)
-    assert await ended(calls) == [("again", 75), ("second", 80)]
+    assert await call_ends(calls) == [("again", 75), ("second", 80)]
 
 
 @pytest.mark.anyio
-async def test_a_stub_that_has_nothing_for_the_inputs_is_said_so():
+async def test_exhausted_stub_is_an_error():
     nothing = Stub((StubbedOutcome(OK, when={"a": 1}),))
     with pytest.raises(ValidationError, match='"a":2') as refused:
         ToolCalls(1_000).call("a", nothing, {"a": 2})
@@ -56,7 +56,7 @@ async def test_a_stub_that_has_nothing_for_the_inputs_is_said_so():
 
 
 @pytest.mark.anyio
-async def test_a_stub_in_python_follows_from_the_inputs():
+async def test_stub_function_computes_the_answer_from_the_inputs():
     calls = ToolCalls(1_000)
     calls.call("a", StubFunction(lambda ports: Answer("ok", dict(ports)), 3), {"b": 2})
     assert await calls.next() == ("a", Answer("ok", {"b": 2}))
@@ -64,7 +64,7 @@ async def test_a_stub_in_python_follows_from_the_inputs():
 
 
 @pytest.mark.anyio
-async def test_real_tools_run_beside_each_other():
+async def test_real_tools_run_concurrently():
     meeting = asyncio.Barrier(3)
 
     async def meet(_):
@@ -74,11 +74,11 @@ async def test_real_tools_run_beside_each_other():
     calls = ToolCalls(60_000)
     for key in "abc":
         calls.call(key, meet, {})
-    assert sorted(key for key, _ in await ended(calls)) == ["a", "b", "c"]
+    assert sorted(key for key, _ in await call_ends(calls)) == ["a", "b", "c"]
 
 
 @pytest.mark.anyio
-async def test_a_tool_that_is_not_async_blocks_nobody():
+async def test_sync_tool_does_not_block_others():
     meeting = threading.Barrier(2)
 
     def meet(_):
@@ -88,11 +88,11 @@ async def test_a_tool_that_is_not_async_blocks_nobody():
     calls = ToolCalls(60_000)
     calls.call("a", meet, {})
     calls.call("b", meet, {})
-    assert len(await ended(calls)) == 2
+    assert len(await call_ends(calls)) == 2
 
 
 @pytest.mark.anyio
-async def test_a_tool_may_give_something_to_wait_for():
+async def test_tool_may_return_an_awaitable():
     async def later(ports):
         return Answer("ok", dict(ports))
 
@@ -105,7 +105,7 @@ async def test_a_tool_may_give_something_to_wait_for():
 
 
 @pytest.mark.anyio
-async def test_a_tool_that_never_responds_is_given_up():
+async def test_unresponsive_tool_times_out():
     hangs = threading.Event()
 
     async def deaf(_):
@@ -127,30 +127,30 @@ async def test_a_tool_that_never_responds_is_given_up():
     hangs.set()
 
 
-def broken(error):
+def raising_tool(error):
     def tool(_):
         raise error
 
     return tool
 
 
-async def cancels(_):
+async def cancelling_tool(_):
     raise asyncio.CancelledError
 
 
-async def leaves(_):
+async def exiting_tool(_):
     sys.exit(3)
 
 
 @pytest.mark.parametrize(
     ("tool", "reason", "words"),
     [
-        (broken(ZeroDivisionError("no")), FailureReason.HTTP_ERROR, "ZeroDivisionError: no"),
-        (broken(SystemExit(3)), FailureReason.HTTP_ERROR, "SystemExit"),
-        (broken(ValidationError("input_invalid", "a")), FailureReason.INPUT_INVALID, "a"),
-        (broken(ValueError("x" * 9_999)), FailureReason.HTTP_ERROR, "…"),
-        (cancels, FailureReason.HTTP_ERROR, "cancelled"),
-        (leaves, FailureReason.HTTP_ERROR, "SystemExit"),
+        (raising_tool(ZeroDivisionError("no")), FailureReason.HTTP_ERROR, "ZeroDivisionError: no"),
+        (raising_tool(SystemExit(3)), FailureReason.HTTP_ERROR, "SystemExit"),
+        (raising_tool(ValidationError("input_invalid", "a")), FailureReason.INPUT_INVALID, "a"),
+        (raising_tool(ValueError("x" * 9_999)), FailureReason.HTTP_ERROR, "…"),
+        (cancelling_tool, FailureReason.HTTP_ERROR, "cancelled"),
+        (exiting_tool, FailureReason.HTTP_ERROR, "SystemExit"),
         (lambda _: None, FailureReason.OUTPUT_INVALID, "NoneType"),
         (lambda _: Answer("ok", {"n": object()}), FailureReason.OUTPUT_INVALID, "object"),
         (lambda _: Answer("ok", {"n": float("nan")}), FailureReason.OUTPUT_INVALID, "NaN"),
@@ -164,7 +164,7 @@ async def leaves(_):
     ],
 )
 @pytest.mark.anyio
-async def test_whatever_a_tool_does_is_an_outcome(tool, reason, words):
+async def test_exceptions_and_invalid_results_of_a_tool_are_failures(tool, reason, words):
     calls = ToolCalls(60_000)
     calls.call("a", tool, {})
     _, outcome = await calls.next()
@@ -175,7 +175,7 @@ async def test_whatever_a_tool_does_is_an_outcome(tool, reason, words):
 
 
 @pytest.mark.anyio
-async def test_a_tool_cannot_change_what_others_get():
+async def test_tool_cannot_change_shared_inputs():
     shared = {"items": [1]}
     calls = ToolCalls(60_000)
     calls.call("a", lambda ports: ports["items"].append(2) or OK, shared)
@@ -184,7 +184,7 @@ async def test_a_tool_cannot_change_what_others_get():
 
 
 @pytest.mark.anyio
-async def test_while_a_real_tool_runs_stubs_take_their_time():
+async def test_stubs_end_while_a_real_tool_runs():
     begun = asyncio.Event()
 
     async def tool(_):
@@ -201,7 +201,7 @@ async def test_while_a_real_tool_runs_stubs_take_their_time():
 
 
 @pytest.mark.anyio
-async def test_a_limit_that_was_kept_ends_nothing_and_costs_no_time():
+async def test_unused_timeout_takes_no_simulated_time():
     calls = ToolCalls(60_000)
     calls.call("real", lambda _: OK, {})
     assert await calls.next() == ("real", OK)
@@ -212,7 +212,7 @@ async def test_a_limit_that_was_kept_ends_nothing_and_costs_no_time():
 
 
 @pytest.mark.anyio
-async def test_a_real_tool_begins_when_the_clock_says_so():
+async def test_real_tool_starts_at_the_simulated_time():
     calls = ToolCalls(60_000)
     calls.call("stub", stub(10**9), {})
     await calls.next()
@@ -226,7 +226,7 @@ async def test_a_real_tool_begins_when_the_clock_says_so():
 
 
 @pytest.mark.anyio
-async def test_a_tool_that_is_given_up_is_cancelled():
+async def test_timed_out_tool_is_cancelled():
     cancelled = asyncio.Event()
 
     async def tool(_):
@@ -243,9 +243,9 @@ async def test_a_tool_that_is_given_up_is_cancelled():
 
 
 @pytest.mark.anyio
-async def test_what_is_left_alone_does_not_end():
+async def test_abandoned_calls_do_not_end():
     calls = ToolCalls(60_000)
     calls.call("a", stub(1), {})
-    calls.call("b", cancels, {})
+    calls.call("b", cancelling_tool, {})
     calls.give_up()
     assert await calls.next() is None

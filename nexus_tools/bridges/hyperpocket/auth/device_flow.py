@@ -20,7 +20,7 @@ GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
 # Section 3.2: the default interval. Section 3.5: slow_down increases the interval by this number.
 _INTERVAL_S = 5.0
 _SLOW_DOWN_S = 5.0
-# Upper limits, whatever the server requests.
+# Upper limits for the times that the server requests.
 _MAX_INTERVAL_S = 60.0
 _MAX_LIFETIME_S = 3_600.0
 

@@ -83,7 +83,7 @@ def parse_integer(text: str, least: int, most: int) -> int:
 def parse(content: bytes, root: str) -> ET.Element:
     """Parse a document with the root `root`; DOCTYPE declarations (entities) are rejected."""
     try:
-        # Without a DOCTYPE there are no entities, whose expansion could be unlimited.
+        # Entities, whose expansion could be unlimited, need a DOCTYPE.
         top = ET.XML(content, ET.XMLParser(target=_NoDocumentType()))  # noqa: S314
     except ET.ParseError as error:
         raise S3Error("MalformedXML", f"the body is not an XML document: {error}") from error

@@ -24,5 +24,5 @@ def command() -> None:
     """Propose and execute upgrades of locked packages.
 
     An upgrade can be executed from 14 days after its proposal, for 7 days. Name a package by the ID
-    of any of its versions. Default: our package.
+    of any of its versions. Default: the tool package of nexus-tools.
     """

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         UpgradeResult,
     )
 
-_MIGRATED = "migrated the registries: they now refuse commands of older versions"
+_MIGRATED = "migrated the registries: they now reject commands of older versions"
 
 
 @click.command()
@@ -41,13 +41,14 @@ async def command(
 ) -> None:
     """Execute the proposed upgrade of PACKAGE. Anyone may do so from the 14th to the 21st day.
 
-    Without PACKAGE, our package is upgraded to the version that comes with nexus-tools. Upgrade
-    `workflows` after it, because that package is linked to the latest version of ours. If our
-    package is free, it is upgraded immediately with the UpgradeCap.
+    Without PACKAGE, the command upgrades the tool package to the version that comes with
+    nexus-tools. Upgrade `workflows` after it, because the workflow package is linked to the latest
+    version of the tool package. If the tool package is not locked, the command uses the UpgradeCap
+    and upgrades it immediately.
 
-    The admin then migrates the registries. From then on they refuse commands of older versions, so
-    restart all running Leaders. On other machines, `nexus-tools package use ID` with the ID of the
-    first version finds the latest one.
+    The admin then migrates the registries. From then on they reject commands of older versions, so
+    restart all running Leaders. On other machines, run `nexus-tools package use ID` with the ID of
+    the first version to find the latest one.
     """
     compiled = await compiled_upgrade(session, package, folder, compilation)
     part = part_of(package)
@@ -108,7 +109,7 @@ async def _migrate(
     except NexusError as error:
         if error.code != "not_admin" or upgraded.sent is None:
             raise
-        session.output.note("the admin has to run the same command to migrate the registries")
+        session.output.note("the admin must run the same command to migrate the registries")
         return None
 
 

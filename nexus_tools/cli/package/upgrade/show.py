@@ -31,12 +31,12 @@ async def command(
 ) -> None:
     """Show the upgrade policy of PACKAGE, its owner, and the proposed upgrade.
 
-    Default: our package.
+    Default: the tool package of nexus-tools.
 
-    With --folder, the sources are compiled and compared with the proposal. Only the digest is
-    binding, not the URL of the sources. If they match, the command lists the modules that change,
-    and warns of risks. For example, `init` of an added module runs with the rights of whoever
-    executes the upgrade.
+    With --folder, the command compiles the sources and compares them with the proposal. Only the
+    digest is binding, not the URL of the sources. If they match, the command lists the modules that
+    change, and warns of risks. For example, `init` of an added module runs with the rights of the
+    account that executes the upgrade.
     """
     output = session.output
     compiled: CompiledPackage | None = None
@@ -81,11 +81,11 @@ def _warn(output: Output, changes: "UpgradeChanges") -> None:
     """Warn of risks in a proposal that was not made with nexus-tools."""
     for name in changes.inits:
         output.warn(
-            f"the added module {name} has `init`, which runs with the rights of whoever executes"
-            " the upgrade, and may transfer the objects that it creates to anyone"
+            f"the added module {name} has `init`, which runs with the rights of the account"
+            " that executes the upgrade, and may transfer the objects that it creates to anyone"
         )
     if changes.incompatible:
-        output.warn(f"the chain will refuse the upgrade: {changes.incompatible}")
+        output.warn(f"the chain will reject the upgrade: {changes.incompatible}")
 
 
 def _not_proposed(

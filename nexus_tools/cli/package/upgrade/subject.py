@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from nexus_tools.contracts import CompiledPackage
 
 SOURCES = click.option(
-    "--folder", type=FOLDER, help="Folder of the upgraded Move package. Not needed for ours."
+    "--folder",
+    type=FOLDER,
+    help="Folder of the upgraded Move package. Not needed for the packages of nexus-tools.",
 )
 """The option of commands that need the modules of an upgrade."""
 

@@ -40,8 +40,9 @@ async def propose(
 ) -> None:
     """Propose an upgrade of the locked PACKAGE to the package in --folder.
 
-    Without PACKAGE, proposes to upgrade our package to the version that comes with nexus-tools. The
-    upgrade can be executed in 14 days, for 7 days. It requires the key that owns the lock.
+    Without PACKAGE, the command proposes to upgrade the tool package to the version that comes with
+    nexus-tools. Anyone can execute the upgrade from 14 days after the proposal, for 7 days. The
+    proposal requires the key that owns the lock.
     """
     compiled = await compiled_upgrade(session, package, folder, compilation)
 
@@ -55,10 +56,10 @@ async def propose(
 @PACKAGE
 @transaction_command
 async def cancel(session: Session, package: str | None) -> None:
-    """Cancel the proposed upgrade of PACKAGE. Default: our package.
+    """Cancel the proposed upgrade of PACKAGE. Default: the tool package.
 
-    From the 14th day on, someone may execute the upgrade before you cancel it. It requires the key
-    that owns the lock.
+    From the 14th day on, someone may execute the upgrade before you cancel it. The cancellation
+    requires the key that owns the lock.
     """
 
     async def verb(locks: "UpgradeLocks", package_id: "Address") -> "Sent":
@@ -72,7 +73,9 @@ async def cancel(session: Session, package: str | None) -> None:
 @PACKAGE
 @transaction_command
 async def offer(session: Session, to: str, package: str | None) -> None:
-    """Offer the lock of PACKAGE to the account TO, which has to accept it. Default: our package.
+    """Offer the lock of PACKAGE to the account TO, which must accept it.
+
+    Default: the tool package.
 
     A proposal stays open. To withdraw an offer, offer the lock to yourself.
     """
@@ -88,7 +91,7 @@ async def offer(session: Session, to: str, package: str | None) -> None:
 @PACKAGE
 @transaction_command
 async def accept(session: Session, package: str | None) -> None:
-    """Accept the lock of PACKAGE that was offered to your key. Default: our package."""
+    """Accept the lock of PACKAGE that was offered to your key. Default: the tool package."""
 
     async def verb(locks: "UpgradeLocks", package_id: "Address") -> "Sent":
         return await locks.accept(package_id)

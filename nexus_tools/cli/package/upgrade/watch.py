@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 async def command(session: Session, package: tuple[str, ...]) -> None:
     """Follow the events of the locks of PACKAGE... until Ctrl-C. Default: all packages.
 
-    A proposal is shown with the time from which it can be executed. You have 14 days to review it,
-    and to leave. While the node is unreachable the command waits, and misses no event. After a
-    rollback of the chain, it prints a message and continues.
+    For a proposal, the command shows the time from which anyone can execute it. You have 14 days to
+    review it, or to withdraw your funds. While the node is unreachable the command waits, and does
+    not miss events. After a rollback of the chain, it prints a message and continues.
 
     With --json each line is a document: `event`, `at_ms`, `transaction` and the fields of the Move
     event.

@@ -331,11 +331,11 @@ def cancel(builder: TransactionBuilder, package: Package, upgrade_lock: ObjectIn
 
 
 def authorize(builder: TransactionBuilder, package: Package, upgrade_lock: ObjectInput) -> Result:
-    """Execute a proposal, as any sender: return the ticket for the command `Upgrade`, whose
-    receipt goes to `commit`.
+    """Execute a proposal, as any sender, and return the ticket for the upgrade.
 
-    Neither the ticket nor the receipt can be stored, so the transaction fails unless it contains
-    the upgrade. Aborts with `ENoProposal`, `ETooEarly` or `EProposalExpired`.
+    The command `Upgrade` uses the ticket, and its receipt goes to `commit`. Neither can be stored,
+    so the transaction fails unless it contains the upgrade. Aborts with `ENoProposal`, `ETooEarly`
+    or `EProposalExpired`.
 
     Returns `UpgradeTicket`.
     """
@@ -374,10 +374,10 @@ def make_immutable(
 def offer(
     builder: TransactionBuilder, package: Package, upgrade_lock: ObjectInput, to: Address | Argument
 ) -> None:
-    """Offer the lock to an address, which replaces an earlier offer, or withdraw the offer with
-    the owner's own address.
+    """Offer the lock to an address, which replaces an earlier offer.
 
-    A proposal is not affected. Aborts with `ENotOwner`.
+    An offer to the owner's own address withdraws it. A proposal is not affected. Aborts with
+    `ENotOwner`.
     """
     builder.move_call(
         package.id,

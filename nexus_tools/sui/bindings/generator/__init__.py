@@ -1,6 +1,6 @@
 """The generator: it turns the modules of a Move package into the files of its bindings.
 
-Start with `package.py`; `contents.py` reads a package, and `module.py` writes a Python module.
+Start with `package.py`. `contents.py` reads a package, and `module.py` writes a Python module.
 """
 
 from nexus_tools.sui.bindings.generator.framework import FRAMEWORK_NAMES, Framework

@@ -43,7 +43,7 @@ _EMIT = (SUI_FRAMEWORK, "event", "emit")
 
 
 class TypeParameter(Struct, frozen=True):
-    """A type parameter; a phantom one appears in no field."""
+    """A type parameter. A phantom parameter does not occur in fields."""
 
     name: str
     constraints: Ability
@@ -59,7 +59,7 @@ class FieldContents(Struct, frozen=True):
 
 
 class StructContents(Struct, frozen=True):
-    """A struct; `is_event` means that its module emits it."""
+    """A struct. `is_event` means that its module emits it."""
 
     name: str
     doc: str
@@ -259,7 +259,7 @@ class _Reader:
     def _fields(
         self, fields: Sequence[FieldDefinition], written: Sequence[SourceField]
     ) -> tuple[FieldContents, ...]:
-        """Return the fields; drop the field that the compiler adds to a struct without fields.
+        """Return the fields. Drop the field that the compiler adds to a struct without fields.
 
         The compiler gives `struct Witness has drop {}` the field `dummy_field: bool`.
         """

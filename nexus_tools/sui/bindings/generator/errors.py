@@ -38,17 +38,17 @@ def read_errors(module: CompiledModule, source: SourceModule | None) -> Iterator
 
 
 def _is_error(constant: SourceConstant, aborted: set[str]) -> bool:
-    """Return whether a constant is an error: by its name, or because code aborts with it."""
+    """Return whether a constant is an error by its name, or because code aborts with it."""
     if constant.type != "u64" or _number(constant.value) is None:
         return False
     return bool(_ERROR_NAME.fullmatch(constant.name)) or constant.name in aborted
 
 
 def _named_in_bytecode(module: CompiledModule) -> Iterator[tuple[str, MoveError]]:
-    """Yield the errors whose codes name constants: the code is a number that is loaded to abort.
+    """Yield the errors whose codes name constants. Code loads their numbers in order to abort.
 
-    The bytecode contains such a name as bytes, which need not be a valid name. Such errors are
-    skipped.
+    The bytecode contains the name of a constant as bytes. An error is skipped if they are not a
+    valid identifier.
     """
     for function in module.function_definitions:
         instructions = function.code.instructions if function.code else ()

@@ -89,7 +89,7 @@ class Expressions:
     # --- Codecs
 
     def codec(self, move_type: MoveType, type_names: Sequence[str]) -> Expression:
-        """Return the codec of a type; `type_names` are the names of the type parameters' codecs."""
+        """Return the codec of a type. `type_names` are the names of the type parameters' codecs."""
         bcs = self.scope.codecs()
         if isinstance(move_type, Vector):
             if move_type.element == "u8":

@@ -1,4 +1,4 @@
-"""The framework types that other types contain; the whole framework would be much larger."""
+"""The framework types that other types contain. The whole framework would be much larger."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -30,8 +30,8 @@ FRAMEWORK_NAMES = {
     BRIDGE_PACKAGE: "bridge",
 }
 
-# The types in a collection's dynamic fields, which none of its own fields names: the type, and
-# the indices of its type parameters that are not phantom.
+# The types in a collection's dynamic fields, which its own fields do not name. Each entry has
+# the type and the indices of its non-phantom type parameters.
 _ENTRIES = {(SUI_FRAMEWORK, "linked_table", "LinkedTable"): ("Node", (0, 1))}
 
 Framework = Callable[[Address], Sequence[bytes]]
@@ -43,12 +43,12 @@ def framework_types(
 ) -> dict[Address, tuple[ModuleContents, ...]]:
     """Return the framework modules, by package, reduced to the types that are used.
 
-    Types that need no class, and those of the packages `ours`, are left out. Raises
+    Types that do not need a class, and types of the packages `ours`, are omitted. Raises
     `framework_missing`.
     """
     reader = _FrameworkReader(framework)
     used_names: dict[tuple[Address, str], set[str]] = defaultdict(set)
-    # A definition may contain further types: continue until there are no new ones.
+    # A definition may contain further types, so continue until no new type appears.
     waiting = list(held)
     addresses = set(FRAMEWORK_NAMES) - set(ours)
     while waiting:

@@ -75,7 +75,7 @@ def _group_lines(group: Group, indent: int, before: str, after: str) -> list[str
     last = f"{' ' * indent}{end}{group.tail}{after}"
     inner = indent + _INDENT
     on_one = " " * inner + ", ".join(map(_flat, group.items))
-    # Like ruff: a call has its arguments on a separate line if they fit, and a display has
+    # As in ruff, a call has its arguments on a separate line if they fit, and a display has
     # each item on its own.
     is_display = not group.head or group.brackets != "()"
     if len(on_one) <= WIDTH and not is_display:
@@ -176,7 +176,7 @@ def _blocks(doc: str) -> list[list[str]]:
 
 
 def _dedented(block: list[str]) -> list[str]:
-    """Remove indentation of fewer than four spaces; four or more spaces mean code."""
+    """Remove indentation of fewer than four spaces. Four or more spaces mean code."""
     margin = min(len(line) - len(line.lstrip()) for line in block if line)
     return [line[margin:] for line in block] if margin < _CODE_MARGIN else block
 

@@ -96,7 +96,7 @@ class _Writer:
             yield f"{name} = {self._scope.use('TypeVar')}({literal(name)})"
 
     def _names(self, parameters: Sequence[TypeParameter]) -> list[str]:
-        """Return the type variables of type parameters; phantom ones need none."""
+        """Return the type variables of type parameters. Phantom parameters do not need one."""
         return [self._variables.get(parameter.name, "") for parameter in parameters]
 
     # --- Errors and events
@@ -267,7 +267,7 @@ class _Writer:
 
 
 def _free_names(names: Iterable[str], taken: set[str]) -> list[str]:
-    """Return the names, with underscores after those that are taken; add them to `taken`.
+    """Return the names, with underscores after those that are taken. Add them to `taken`.
 
     In Move, a struct, a constant, and a function of one module may share a name.
     """

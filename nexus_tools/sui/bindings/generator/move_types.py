@@ -36,7 +36,7 @@ class Parameter(Struct, frozen=True):
 
 
 class NamedType(Struct, frozen=True):
-    """A struct or an enum with type arguments; `takes` are the indices of non-phantom ones."""
+    """A struct or an enum with type arguments. `takes` are the indices of non-phantom ones."""
 
     address: Address
     module: str

@@ -51,9 +51,9 @@ def generate(
 
     `along` are packages whose bindings are put in sub-folders of these names. `framework` returns
     the modules of a framework package and is called when one of its types is used. `bases` are the
-    caller's own classes, as `package.module:Class`, from which the classes of structs inherit.
-    Their keys are `module::Name`, or `folder::module::Name` for packages in `along`. Base classes
-    have `__slots__ = ()`.
+    caller's own classes, as `package.module:Class`. The classes of structs inherit from them. Their
+    keys are `module::Name`, or `folder::module::Name` for packages in `along`. Base classes have
+    `__slots__ = ()`.
 
     Raises:
         NexusError: `types_not_generated` if a type of another package is used; `base_unknown` if a

@@ -27,7 +27,7 @@ from nexus_tools.sui.types.address import Address
 class PackageSource(Struct, frozen=True):
     """A package to generate: its module files, and its sources, if any, as path -> text.
 
-    `origin` says where it comes from, for the header of the generated files. `dependencies` are the
+    `origin` names its source, for the header of the generated files. `dependencies` are the
     packages that it was compiled with, by name.
     """
 
@@ -38,7 +38,7 @@ class PackageSource(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """A package with the folder of its bindings; the requested package's folder is empty."""
+    """A package with the folder of its bindings. The requested package's folder is empty."""
 
     folder: str
     origin: str
@@ -84,9 +84,9 @@ class Plan(Struct, frozen=True):
 def make_plan(
     package: PackageSource, along: Mapping[str, PackageSource], framework: Framework
 ) -> Plan:
-    """Decide what is generated.
+    """Decide which modules and types are generated.
 
-    Only the framework types that the other types contain are included; `framework` returns its
+    Only the framework types that the other types contain are included. `framework` returns its
     modules. Raises `types_not_generated` if a type of another package is used.
     """
     places = [_place("", package), *(_place(name, source) for name, source in along.items())]
@@ -166,7 +166,7 @@ def _is_missing(named: NamedType, places: Sequence[Place]) -> bool:
 def _not_generated(
     missing: Collection[NamedType], dependencies: Mapping[str, PackageSource]
 ) -> ValidationError:
-    """Return the error for missing packages; it names unpublished ones."""
+    """Return the error for missing packages. It names unpublished ones."""
     names = {
         _address(dependency): name
         for name, dependency in dependencies.items()

@@ -49,7 +49,7 @@ class Scope:
         return self._imported(parent, name, local)
 
     def _imported(self, origin: str, name: str, local: str) -> str:
-        """Record an import; it has the same local name wherever it is used."""
+        """Record an import. Its local name is the same in the whole module."""
         key = origin, name
         if key not in self._locals:
             self._locals[key] = unused(local, {*self._defined, *self._locals.values()})

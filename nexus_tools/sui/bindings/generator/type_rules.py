@@ -1,7 +1,7 @@
 """Rules of the bytecode verifier that the generator relies on.
 
-Networks publish only verified modules. A file, or a dishonest node, may provide other modules, for
-which the generator must not write code.
+Networks publish only verified modules. A file, or a dishonest node, may provide other modules. The
+generator must not write code for them.
 """
 
 from collections.abc import Iterator, Sequence

@@ -23,7 +23,7 @@ class Known(Struct, frozen=True):
     """The Python representation of a framework type.
 
     `python` is the annotation, with `{0}` for the first type argument's annotation and `{imported}`
-    for the class `imported`. `codec` is a name in `codecs`; it is built from the codecs of the type
+    for the class `imported`. `codec` is a name in `codecs`. It is built from the codecs of the type
     arguments at the indices `takes`.
     """
 

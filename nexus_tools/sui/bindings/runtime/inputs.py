@@ -69,7 +69,7 @@ def changed(builder: TransactionBuilder, value: ObjectInput) -> Argument:
 
 
 def read(builder: TransactionBuilder, value: ObjectInput) -> Argument:
-    """Return an object that the call only reads; shared ones can be read concurrently."""
+    """Return an object that the call only reads. Shared ones can be read concurrently."""
     return builder.object(value, mutable=False) if isinstance(value, Address) else value
 
 
@@ -132,7 +132,7 @@ def objects(
 def elements(
     builder: TransactionBuilder, values: Sequence[Argument] | Argument, element: TypeTag | None
 ) -> Argument:
-    """Return a vector of earlier results; only an empty one needs the type of its elements."""
+    """Return a vector of earlier results. Only an empty one needs the type of its elements."""
     if isinstance(values, _ARGUMENTS):
         return values
     if not values and element is None:

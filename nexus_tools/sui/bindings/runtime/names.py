@@ -8,7 +8,7 @@ from collections.abc import Collection
 from keyword import iskeyword
 
 ERRORS = "ERRORS"
-"""The name of a module's errors; it gets trailing underscores if the module uses the name."""
+"""The name of a module's errors. It gets trailing underscores if the module uses the name."""
 
 TYPES = "TYPES"
 """The name of the types that a package has classes for."""
@@ -51,7 +51,7 @@ def is_importable(folder: str) -> bool:
 
 
 def field_name(name: str) -> str:
-    """Return the name of a field; it must not hide a name in the annotations of later fields.
+    """Return the name of a field. It must not hide a name in the annotations of later fields.
 
     Annotations consist of classes, which start with a capital, of modules, which start with an
     underscore, and of a few other names.
@@ -65,7 +65,7 @@ def function_name(name: str) -> str:
 
 
 def parameter_name(name: str) -> str:
-    """Return the name of a parameter; a capital would hide a class from the function."""
+    """Return the name of a parameter. A capital would hide a class from the function."""
     plain = name.lstrip("_")
     if not plain[:1].isalpha():
         plain = f"value{plain}"

@@ -75,7 +75,7 @@ class Types:
         return getattr(self._module(module), class_name(datatype))
 
     def error_of(self, module: str, abort_code: int) -> MoveError | None:
-        """Return the reason for which a module aborts with a code, or None if it is unknown."""
+        """Return the reason why a module aborts with a code, or None if it is unknown."""
         if module not in self.modules:
             return None
         errors = _errors(vars(self._module(module)))

@@ -30,7 +30,7 @@ class MoveStruct(Struct, frozen=True):
 
 
 class MoveEnum:
-    """A Move enum with the classes of its variants inside; `Variant` is their union.
+    """A Move enum with the classes of its variants inside. `Variant` is their union.
 
     Its codec is `bcs`, as for a struct.
     """
@@ -49,10 +49,10 @@ class MoveVariant(Struct, frozen=True):
 
 
 class MoveError(Struct, frozen=True):
-    """A reason for which a module aborts.
+    """A reason why a module aborts.
 
     `code` is the abort code. An error marked `#[error]` aborts with the index of its name among the
-    constants of the bytecode: that is `constant`.
+    constants of the bytecode, which is `constant`.
     """
 
     name: str
@@ -73,7 +73,7 @@ class MoveError(Struct, frozen=True):
 
 
 class Coin(Struct, frozen=True):
-    """A `sui::coin::Coin`; the balance is in the smallest unit: MIST for SUI."""
+    """A `sui::coin::Coin`. The balance is in the smallest unit: MIST for SUI."""
 
     id: Address
     balance: int

@@ -232,8 +232,8 @@ _WITH_INDEX = frozenset(map(int, OPERAND_KINDS.keys() - LITERAL_BYTES.keys()))
 class LazyCode:
     """A placeholder for code that is parsed at the first access to a field.
 
-    Parsing may raise `MalformedModule`. Only a few functions of a package are ever called, and
-    their bodies are its longest part.
+    Parsing may raise `MalformedModule`. Programs call only a few functions of a package, and their
+    bodies are its longest part.
     """
 
     __slots__ = ("__dict__", "_read")
@@ -260,7 +260,7 @@ class LazyCode:
 
 
 def lazy_code(cursor: Cursor, draft: Draft, handle: int) -> Code:
-    """Return the code of the function with this handle, of which only the end is found now."""
+    """Return the code of the function with this handle, but find only its end now."""
     start = cursor.position
     _skip(cursor, draft.version)
     end = cursor.position

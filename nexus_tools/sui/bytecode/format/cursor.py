@@ -10,7 +10,7 @@ _ULEB_BITS_MAX = 64
 
 
 class MalformedModule(Exception):  # noqa: N818 - the name states the cause
-    """The bytes are not a valid Move module; `offset` is the location of the error in the file."""
+    """The bytes are not a valid Move module. `offset` is the location of the error in the file."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(f"{message} at byte {offset}")
@@ -19,7 +19,7 @@ class MalformedModule(Exception):  # noqa: N818 - the name states the cause
 
 
 class Cursor:
-    """A position in `data[position:end]`; every read moves it or raises `MalformedModule`."""
+    """A position in `data[position:end]`. Every read moves it or raises `MalformedModule`."""
 
     __slots__ = ("data", "end", "position")
 

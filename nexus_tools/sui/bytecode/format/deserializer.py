@@ -1,7 +1,7 @@
 """The conversion of the bytes of a module file to a `CompiledModule`.
 
 Source: `move-binary-format`, `deserializer.rs` and `check_bounds.rs`. The tables are read in the
-order of their dependencies, so each index is checked against its table when it is read, and the
+order of their dependencies, so each index can be checked against its table when it is read. The
 time is linear in the size of the file.
 """
 
@@ -176,7 +176,7 @@ class _Reading:
         )
 
     def _rows(self, kind: TableKind, read: Callable[[Cursor, Draft], _Row]) -> tuple[_Row, ...]:
-        """Return all rows of a table; the cursor rejects a row that crosses the table's end."""
+        """Return all rows of a table. The cursor rejects a row that crosses the table's end."""
         cursor = self._header.cursor(self._data, kind)
         rows_read = []
         while cursor.position < cursor.end:

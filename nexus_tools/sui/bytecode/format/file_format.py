@@ -85,7 +85,7 @@ class SerializedType(IntEnum):
 
 
 NATIVE_STRUCT, DECLARED = 0x1, 0x2
-"""The byte before the fields of a struct; an enum is always declared."""
+"""The byte before the fields of a struct. An enum is always declared."""
 NATIVE_FUNCTION, ENTRY_FUNCTION = 0x2, 0x4
 """The flags of a function."""
 FULL_JUMP_TABLE = 0x1

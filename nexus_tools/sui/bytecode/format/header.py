@@ -29,7 +29,7 @@ _ENUM_KINDS = frozenset(kind for kind in TableKind if kind >= TableKind.ENUM_DEF
 
 
 class Header(Struct, frozen=True):
-    """The header of a module file; `end` is the offset after the last byte of the file."""
+    """The header of a module file. `end` is the offset after the last byte of the file."""
 
     version: int
     flavor: int
@@ -38,7 +38,7 @@ class Header(Struct, frozen=True):
     end: int
 
     def cursor(self, data: bytes, kind: TableKind) -> Cursor:
-        """Return a cursor for the table of this kind; a missing table is empty."""
+        """Return a cursor for the table of this kind. A missing table is empty."""
         start, end = self.tables.get(kind, (0, 0))
         return Cursor(data, start, end)
 

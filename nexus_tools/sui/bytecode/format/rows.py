@@ -48,7 +48,7 @@ _ABILITIES = tuple(Ability(bits) for bits in range(_ABILITIES_MAX + 1))
 
 
 def is_identifier(name: str) -> bool:
-    """Return whether Move accepts a name; names of constants in bytecode may be any text."""
+    """Return whether Move accepts a name. Names of constants in bytecode may be any text."""
     return name.isascii() and bool(_IDENTIFIER.fullmatch(name.encode()))
 
 
@@ -66,7 +66,7 @@ def read_address(cursor: Cursor, _: Draft) -> bytes:
 
 
 def read_module_handle(cursor: Cursor, draft: Draft) -> ModuleHandle:
-    """Read a module handle; friends have the same form."""
+    """Read a module handle. Friends have the same form."""
     address = cursor.index(len(draft.addresses), "addresses")
     return ModuleHandle(address, cursor.index(len(draft.identifiers), "identifiers"))
 
@@ -174,7 +174,7 @@ def read_struct_definition(cursor: Cursor, draft: Draft) -> StructDefinition:
 
 
 def read_enum_definition(cursor: Cursor, draft: Draft) -> EnumDefinition:
-    """Read an enum with its variants, of which it has at least one."""
+    """Read an enum with at least one variant."""
     handle = cursor.index(len(draft.datatype_handles), "datatype handles")
     flag = cursor.byte()
     if flag != DECLARED:
@@ -208,7 +208,7 @@ def _read_fields(cursor: Cursor, draft: Draft, handle: int) -> tuple[FieldDefini
 def read_function_definition(
     cursor: Cursor, draft: Draft, read: Callable[[Cursor, Draft, int], Code] = read_code
 ) -> FunctionDefinition:
-    """Read a function; `read` returns its code unless it is native."""
+    """Read a function. `read` returns its code unless it is native."""
     handle = cursor.index(len(draft.function_handles), "function handles")
     visibility = cursor.byte()
     if visibility not in _VISIBILITIES:

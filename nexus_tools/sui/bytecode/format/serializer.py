@@ -66,7 +66,7 @@ _REFERENCE, _MUTABLE_REFERENCE, _VECTOR, _TYPE_PARAMETER, _DATATYPE, _DATATYPE_I
 
 
 def serialize(module: CompiledModule) -> bytes:
-    """Return the file of a module; `deserialize` returns the same module again."""
+    """Return the file of a module. `deserialize` returns the same module again."""
     tables = [(kind, table) for kind, table in _tables(module) if table]
     header = MAGIC + module.version.to_bytes(3, "little") + bytes([module.flavor])
     header += _uleb(len(tables))
@@ -78,7 +78,7 @@ def serialize(module: CompiledModule) -> bytes:
 
 
 def _tables(module: CompiledModule) -> Iterable[tuple[TableKind, bytes]]:
-    """Yield the tables in their order; tables without rows are omitted from the file."""
+    """Yield the tables in their order. Tables without rows are omitted from the file."""
     yield TableKind.MODULE_HANDLES, _rows(module.module_handles, _module_handle)
     yield TableKind.DATATYPE_HANDLES, _rows(module.datatype_handles, _datatype_handle)
     yield TableKind.FUNCTION_HANDLES, _rows(module.function_handles, _function_handle)

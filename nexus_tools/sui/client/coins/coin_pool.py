@@ -17,15 +17,15 @@ MAX_PAYMENT_COINS = 255
 for the address balance."""
 
 EVERYTHING = 2**64
-"""More MIST than exist: a request for this amount reserves everything that is free."""
+"""More MIST than exist. A request for this amount reserves everything that is free."""
 
 
 class GasSource(Enum):
     """The source of the payment for a transaction.
 
     `ANY` uses coins, and the address balance for the remainder. `ADDRESS_BALANCE` uses only the
-    address balance. No coin has to be waited for then, so any number of transactions may be in
-    flight.
+    address balance. The client then does not wait for coins, so any number of transactions may be
+    in flight.
     """
 
     ANY = "any"
@@ -75,7 +75,7 @@ class CoinPool:
         self._used: set[Address] = set()
         self._knows_coins = False
         # The free and the reserved part of the address balance. Nothing is free before the first
-        # reading; the free part is negative if more is reserved than the last reading showed.
+        # reading. The free part is negative if more is reserved than the last reading showed.
         self._free_balance = 0
         self._held = 0
         self._was_read = False
@@ -90,7 +90,7 @@ class CoinPool:
         withdrawals: int = 0,
         source: GasSource = GasSource.ANY,
     ) -> Payment:
-        """Reserve at least `required` MIST, and `wanted` if available; large coins come first.
+        """Reserve at least `required` MIST, and `wanted` if available. Large coins come first.
 
         Waits for payments that are in use. Raises `InsufficientFundsError`.
         """
@@ -131,7 +131,7 @@ class CoinPool:
         return replace(taken, reserved=reserved)
 
     async def release(self, taken: Payment, left: Payment) -> None:
-        """End the use of a payment; `left` is the known remainder."""
+        """End the use of a payment. `left` is the known remainder."""
         async with self._changed:
             self._used.difference_update(coin.reference.object_id for coin in taken.coins)
             self._free.update((coin.reference.object_id, coin) for coin in left.coins)
@@ -141,7 +141,7 @@ class CoinPool:
             self._changed.notify_all()
 
     async def read_balance_again(self) -> bool:
-        """Read the address balance again; return whether more of it is free than was known."""
+        """Read the address balance again. Return whether more of it is free than was known."""
         async with self._changed:
             before = self._free_balance
             await self._refresh_balance()
@@ -215,7 +215,7 @@ class CoinPool:
 
 
 def _newer(known: Coin | None, read: Coin) -> Coin:
-    """Return the newer version of a coin: a node may lag behind our own transactions."""
+    """Return the newer version of a coin, because a node may lag behind our own transactions."""
     if known is not None and known.reference.version > read.reference.version:
         return known
     return read

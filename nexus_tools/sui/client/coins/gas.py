@@ -56,7 +56,7 @@ def budget_for(cost: GasCostSummary, price: int) -> int:
 
 
 def with_margin(budget: int) -> int:
-    """Return a budget, in MIST, with a margin: a command may send a second transaction."""
+    """Return a budget, in MIST, with a margin. A command may send a second transaction."""
     return budget + max(budget // 5, _MARGIN_MIST)
 
 
@@ -118,7 +118,7 @@ def withdrawals(transaction: ProgrammableTransaction) -> int:
 def remaining_payment(
     effects: TransactionEffects, paid: Payment, taken: int | None, owner: Address
 ) -> Payment:
-    """Return the known remainder of a transaction's payment; the actual one may be larger.
+    """Return the known remainder of a transaction's payment. The actual one may be larger.
 
     `taken` is the most that the commands took from the gas coin (MIST), as `withdrawn` returns it.
     Deposits in the address balance are not counted, because they are usable only after a checkpoint

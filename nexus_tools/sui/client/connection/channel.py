@@ -23,9 +23,9 @@ _OPTIONS: dict[str, int] = {
     "grpc.max_send_message_length": _UNLIMITED,
     "grpc.max_metadata_size": 256 * 1024,
     "grpc.absolute_max_metadata_size": 512 * 1024,
-    # Pings detect a peer that disappeared, even if a subscription is silent. There are no pings
-    # while no call is pending. Nodes (hyper) answer any number of pings. A gateway that receives
-    # too many closes the connection, and gRPC halves the rate for the next one.
+    # Pings detect a peer that disappeared, even if a subscription is silent. The client does not
+    # ping while no call is pending. Nodes (hyper) answer any number of pings. A gateway that
+    # receives too many closes the connection, and gRPC halves the rate for the next one.
     "grpc.http2.max_pings_without_data": 0,
 }
 
@@ -42,7 +42,7 @@ def open_channel(
     """Open a channel of `grpc` or `grpc.aio`; the pauses are the back-off between connections.
 
     After `keepalive_s` without data the channel sends a ping, and it closes the connection after
-    the same time without a reply. One attempt to connect takes at most `connect_s`; gRPC's default
+    the same time without a reply. One attempt to connect takes at most `connect_s`. gRPC's default
     waits 20 s for a lost packet.
     """
     keepalive_ms = round(keepalive_s * 1000)
@@ -80,7 +80,7 @@ def _root_certificates() -> bytes:
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
     paths = ssl.get_default_verify_paths()
-    # The system's default folder has the same certificates as its file; read only other folders.
+    # The system's default folder has the same certificates as its file. Read only other folders.
     if paths.capath and (paths.cafile is None or paths.capath != paths.openssl_capath):
         for path in Path(paths.capath).glob("*.[0-9]"):  # OpenSSL names the files after hashes
             with suppress(OSError):  # skip invalid certificates, as OpenSSL does

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from nexus_tools.sui.client.connection.channel import open_channel
-from nexus_tools.sui.client.connection.grpc_errors import explain, is_transient
+from nexus_tools.sui.client.connection.grpc_errors import explain_rpc_error, is_transient
 from nexus_tools.sui.client.connection.stall_timeout import StallTimeout
 from nexus_tools.sui.errors import NexusError, UnreachableError, UsageError
 from nexus_tools.sui.network import Network
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 CHAIN_HEADER = "x-sui-chain-id"
 """The response header that names the node's chain: `sui-rpc-api/src/types.rs`."""
 _DIGEST_CHARACTERS = 32
-"""The minimum length of a digest in base58; some gateways truncate it, which is ambiguous."""
+"""The minimum length of a digest in base58. Some gateways truncate it, which is ambiguous."""
 
 _ECHO_S = 0.1
 """How long `close` keeps the loop running after a call was cancelled.
 
 gRPC reports the end of a cancelled call to the loop once more. If the loop were closed by then,
-another loop of this process would receive the message and log an error. There is no event to wait
-for: gRPC does not expose the future of the message, and calls end in any order.
+another loop of this process would receive the message and log an error. The loop cannot wait for
+the message, because gRPC does not expose its future and calls end in any order.
 """
 
 
@@ -119,7 +119,7 @@ class Connection:
         self._cancelled_at = 0.0
 
     def open(self) -> None:
-        """Create the channel; the first call establishes the connection."""
+        """Create the channel. The first call establishes the connection."""
         from grpc import aio  # noqa: PLC0415 - not needed to start the command line
 
         self._line = Channel(self._open_channel(aio))
@@ -138,13 +138,13 @@ class Connection:
         await asyncio.sleep(cancelled_at + _ECHO_S - now)
 
     def renew(self) -> None:
-        """Replace the channel; pending calls fail as if the node had closed the connection."""
+        """Replace the channel. Pending calls fail as if the node had closed the connection."""
         if self._line is not None:
             self._end(self._line)
             self.open()
 
     async def call(self, name: str, **fields: Any) -> "Message":
-        """Call a procedure and retry if the node does not respond: all our calls are repeatable.
+        """Call a procedure and retry if the node does not respond. All our calls are repeatable.
 
         Raises:
             NexusError: The error that `grpc_errors` makes of the last failure, or `wrong_chain`.
@@ -166,7 +166,7 @@ class Connection:
                 if is_last or not is_transient(error):
                     explained = self._explain(error)
                     if attempt > 1 and not is_transient(error):
-                        explained.details["attempts"] = attempt  # an earlier one may have succeeded
+                        explained.details["attempts"] = attempt  # an earlier try may have succeeded
                     raise explained from error
             else:
                 self.stall_timeout.record_response()
@@ -175,7 +175,7 @@ class Connection:
         raise AssertionError("pauses have no end")
 
     async def stream(self, name: str, **fields: Any) -> "AsyncGenerator[Message, None]":
-        """Yield the frames of a stream until it ends, breaks or stalls; there is no retry."""
+        """Yield the frames of a stream until it ends, breaks or stalls, without a retry."""
         from grpc import RpcError  # noqa: PLC0415 - already loaded by the connection
 
         self._check_hope()
@@ -215,7 +215,7 @@ class Connection:
             yield frame
 
     async def _read(self, call: Any, *, is_asked: bool) -> Any:
-        """Read the next frame; `is_asked` means that the node owes one now.
+        """Read the next frame. `is_asked` means that the node owes one now.
 
         Raises:
             RpcError: The call failed.
@@ -265,7 +265,7 @@ class Connection:
             raise self._explain(TimeoutError())
 
     def _fail(self, asked_at: float, error: "RpcError | TimeoutError") -> None:
-        """Record a failure; end all retired channels if the node has been silent too long."""
+        """Record a failure. End all retired channels if the node has been silent too long."""
         if isinstance(error, TimeoutError):
             self.stall_timeout.record_failure(asked_at)
         else:
@@ -288,7 +288,7 @@ class Connection:
         limit_s = min(retry_policy.stream_timeout_s, retry_policy.unreachable_after_s)
         if not isinstance(error, TimeoutError):
             limit_s = retry_policy.call_timeout_s
-        explained = explain(error, self.network.url, limit_s)
+        explained = explain_rpc_error(error, self.network.url, limit_s)
         if self.stall_timeout.is_exceeded:
             explained.details["timeout_s"] = retry_policy.unreachable_after_s
         return explained
@@ -371,7 +371,7 @@ def check_chain(url: str, found: str, expected: str) -> None:
 
 def _find_procedure(name: str) -> "Procedure":
     """Return the procedure with a name such as `LedgerService/GetObject`, or with a full path."""
-    from nexus_tools.sui.rpc import SUI_PACKAGE, load_messages  # noqa: PLC0415 - takes 10 ms
+    from nexus_tools.sui.rpc import SUI_PACKAGE, load_messages  # noqa: PLC0415 - not needed to start
 
     path = name if name.startswith("/") else f"/{SUI_PACKAGE}.{name}"
     return load_messages().procedures[path]
@@ -391,7 +391,7 @@ def _closed() -> NexusError:
 
 
 def _renewed() -> "RpcError":
-    """Return the error of a call whose channel was replaced; a retry uses the new channel."""
+    """Return the error of a call whose channel was replaced. A retry uses the new channel."""
     from grpc import StatusCode, aio  # noqa: PLC0415 - already loaded by the connection
 
     metadata = aio.Metadata()

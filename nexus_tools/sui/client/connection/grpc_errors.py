@@ -31,7 +31,7 @@ def is_transient(error: "RpcError") -> bool:
     return error.code().name in _TRANSIENT
 
 
-def explain(error: "RpcError | TimeoutError", url: str, timeout_s: float) -> NexusError:
+def explain_rpc_error(error: "RpcError | TimeoutError", url: str, timeout_s: float) -> NexusError:
     """Return a readable error for a call to the node at `url` with a limit of `timeout_s`."""
     if isinstance(error, TimeoutError) or error.code().name == "DEADLINE_EXCEEDED":
         return _unreachable(url, f"no answer within {timeout_s:g} s", timeout_s=timeout_s)

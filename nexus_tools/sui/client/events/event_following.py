@@ -42,11 +42,11 @@ async def follow_events(
 ) -> AsyncGenerator[Item, None]:
     """Yield the events after `cursor`, without end; without a cursor, events from now on.
 
-    Store `item.cursor` after you process an item, and start with it again: no event is lost or
+    Store `item.cursor` after you process an item, and start with it again. No event is lost or
     repeated. `Progress` means that nothing matched up to its position. With `timestamps`, each
     event has the time of its checkpoint while the node has the checkpoint. The node may be
-    unreachable as long as the client's `Patience` allows. `interrupted` receives the error of each
-    failed attempt; the next item means that the node is back. Close the iterator
+    unreachable as long as the client's `RetryPolicy` allows. `interrupted` receives the error of
+    each failed attempt. The next item means that the node is back. Close the iterator
     (`contextlib.aclosing`) if you leave it early.
 
     Raises:

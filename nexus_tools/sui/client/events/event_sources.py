@@ -44,12 +44,12 @@ _EVENT_FIELDS = (
 )
 
 LIST_LIMIT = 1_000
-"""The number of events per list request; nodes may return fewer."""
+"""The number of events per list request. Nodes may return fewer."""
 
 
 _ITEM_LIMIT, _SCAN_LIMIT = 1, 2
 _THERE_IS_MORE = (_ITEM_LIMIT, _SCAN_LIMIT)
-"""Reasons for which a list ends early: `QueryEndReason`."""
+"""Reasons why a list ends early: `QueryEndReason`."""
 
 
 class IndexEventSource:
@@ -133,7 +133,7 @@ class CheckpointEventSource:
                     yield item
 
     async def live(self) -> AsyncGenerator[Item, None]:
-        """Yield live events; the first checkpoint only marks where the stream starts."""
+        """Yield live events. The first checkpoint only marks where the stream starts."""
         is_started = False
         frames = self._connection.stream(
             "SubscriptionService/SubscribeCheckpoints", read_mask=mask(*_CHECKPOINT_FIELDS)

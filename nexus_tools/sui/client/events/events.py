@@ -166,7 +166,7 @@ class EventRecord(Struct, frozen=True):
 
 
 class Progress(Struct, frozen=True):
-    """No matching event occurred up to this position: store the cursor."""
+    """No matching event occurred up to this position. Store the cursor."""
 
     cursor: Cursor
 

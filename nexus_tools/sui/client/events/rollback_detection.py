@@ -54,7 +54,7 @@ class RollbackDetector:
     # --- Following
 
     def advance(self, item: Item) -> Mark | None:
-        """Record an item that is handed on: nothing before it may change from now on.
+        """Record an item that the caller receives. Nothing before it may change from now on.
 
         Returns the last mark before it.
         """

@@ -22,7 +22,7 @@ _log = get_logger(__name__)
 
 
 def coins_to_merge(coins: Sequence[Coin], price: int) -> list[Coin]:
-    """Choose the coins that a transaction merges into the gas coin; the largest pay for it.
+    """Choose the coins that a transaction merges into the gas coin. The largest pay for it.
 
     For example, merging 300 coins of 0.01 SUI costs up to 0.31 SUI at a gas price of 1 000. So 31
     coins pay, and the other 269 are merged into them.
@@ -58,7 +58,7 @@ def too_many_coins_error(required: int | None, available: int) -> InsufficientFu
     error = InsufficientFundsError(required, available)
     error.message = (
         f"a transaction takes {MAX_PAYMENT_COINS} coins, and the wallet's largest contain"
-        f" {sui(available)}; the wallet has enough SUI, but in more coins"
+        f" {sui(available)}. The wallet has enough SUI, but in more coins"
     )
     error.hint = "Merge them with `nexus-tools wallet merge` or `SuiClient.merge_coins`."
     return error

@@ -13,7 +13,7 @@ from nexus_tools.sui.types.transaction import ProgrammableTransaction
 
 
 class Draft(Struct, frozen=True):
-    """A transaction that lacks only its gas.
+    """A transaction without its gas.
 
     `withdrawn` is the most that its commands take from the gas coin (MIST), or None if that is
     unknown.

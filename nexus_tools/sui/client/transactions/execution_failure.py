@@ -52,12 +52,12 @@ def raise_for_status(
 ) -> None:
     """Raise `RefusedOnChainError` if the effects are those of a failed transaction.
 
-    An abort has the code `move_abort` and the details `package`, `module`, `function`, `abort` (the
-    number of the error constant, if it has one) and `abort_code` (the number in the effects; both
-    are equal for a plain number). For an `#[error]`, the details also contain `constant`, `value`
-    (its message) and `line`, as far as the node reports them. Any other failure has the code of its
-    `ErrorKind` in lower case. An executed transaction also has its `digest`, and its cost in
-    `gas_mist`.
+    An abort has the code `move_abort` and the details `package`, `module`, `function`, `abort` and
+    `abort_code`. `abort_code` is the number in the effects. `abort` is the number of the error
+    constant if the code names one, and otherwise equal to `abort_code`. For an `#[error]`, the
+    details also contain `constant`, `value` (its message) and `line`, as far as the node reports
+    them. Any other failure has the code of its `ErrorKind` in lower case. An executed transaction
+    also has its `digest`, and its cost in `gas_mist`.
     """
     if not isinstance(effects.status, ExecutionFailure):
         return
@@ -118,13 +118,13 @@ def name_uncertain_transaction(digest: Digest) -> Iterator[None]:
 
 
 def add_uncertain_transactions(error: NexusError, digests: Sequence[Digest]) -> None:
-    """Name transactions in an error, one of which the network may have executed."""
+    """Name transactions in an error if the network may have executed one of them."""
     error.details["digest"] = str(digests[-1])
     error.hint = is_uncertain(digests)
 
 
 def is_uncertain(digests: Sequence[Digest]) -> str:
-    """Return a hint for transactions, one of which the network may have executed."""
+    """Return a hint for transactions if the network may have executed one of them."""
     names = " or ".join(map(str, digests))
     commands = " and ".join(f"`nexus-tools network transaction {digest}`" for digest in digests)
     return (
@@ -136,7 +136,7 @@ def is_uncertain(digests: Sequence[Digest]) -> str:
 def failure_gas_mist(error: NexusError) -> int | None:
     """Return the gas cost of a transaction that ended with this error; 0 if it was not executed.
 
-    Returns None if its execution is uncertain: see `name_uncertain_transaction`.
+    Returns None if its execution is uncertain (see `name_uncertain_transaction`).
     """
     return error.details.get("gas_mist") if "digest" in error.details else 0
 
@@ -193,5 +193,5 @@ _HINTS = {
         "Find the reason on a localnet: `nexus-tools localnet trace DIGEST`, or for a transaction"
         " that was not sent `nexus-tools localnet trace --simulate FILE`."
     ),
-    ErrorKind.INSUFFICIENT_COIN_BALANCE: "Take at most the coin's balance from it.",
+    ErrorKind.INSUFFICIENT_COIN_BALANCE: "Use at most the coin's balance.",
 }

@@ -30,7 +30,7 @@ from nexus_tools.sui.types.transaction import (
 )
 
 MAX_CACHED_OBJECTS = 10_000
-"""The maximum number of cached objects; the oldest are dropped and read again when needed."""
+"""The maximum number of cached objects. The oldest are dropped and read again when needed."""
 
 
 class ObjectCache:
@@ -151,7 +151,7 @@ def _argument(
             f"{wanted.object_id} is a field of {owner.parent}",
             hint="Pass the object that contains the field.",
         )
-    # It was sent to an object that is also an input: the transaction receives it from there.
+    # It was sent to an object that is also an input, so the transaction receives it from there.
     if isinstance(owner, AddressOwner) and owner.address in known:
         return ReceivingObject(reference)
     if isinstance(owner, AddressOwner):
@@ -169,7 +169,7 @@ def _check_owner(owner: Address, object_id: Address, sender: Address | None) -> 
 
 
 def owned_ids(arguments: Mapping[Address, ObjectArgument]) -> frozenset[Address]:
-    """Return the inputs that no two transactions may use at once: all that are not shared."""
+    """Return the inputs that no two transactions may use at once. Shared inputs are excluded."""
     return frozenset(
         object_id
         for object_id, argument in arguments.items()

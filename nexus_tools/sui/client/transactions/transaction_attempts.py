@@ -72,7 +72,7 @@ from nexus_tools.sui.types.type_tag import SUI
 OnSend = Callable[[SignedTransaction], None]
 
 MAX_COINS_READ = 1_000
-"""The maximum number of coins read at once; a node lists the largest first."""
+"""The maximum number of coins read at once. A node lists the largest first."""
 
 
 class Attempts:
@@ -147,7 +147,7 @@ class Attempts:
         """Send the transaction. Raises `OutdatedError` if it has to be built again.
 
         `sent` contains the transactions that earlier attempts of the same call have sent. Another
-        one is signed only if it excludes all of them; it is then appended.
+        one is signed only if it excludes all of them. It is then appended.
         """
         arguments = await self.resolve(builder)
         async with self.reserved(owned_ids(arguments)):
@@ -207,8 +207,8 @@ class Attempts:
         target = max_withdrawal + (budget or self._roomy)
         if transfers_gas_coin(draft.kind):
             target = EVERYTHING
-        # A coin that is an input of this or another pending transaction cannot pay for this one:
-        # its current version ends there.
+        # A coin that is an input of this or another pending transaction cannot pay for this one,
+        # because its current version ends there.
         references = (reference.object_id for reference in draft.references)
         return await self.purse.reserve(
             max_withdrawal + (budget or MIN_BUDGET_UNITS * draft.epoch.gas_price),
@@ -282,7 +282,7 @@ class Attempts:
         return result
 
     def _is_consumed(self, reference: ObjectReference, payment: Payment) -> bool:
-        """Return whether a version ends with the transaction: immutable objects do not change."""
+        """Return whether a version ends with the transaction. Immutable objects do not change."""
         if any(coin.reference == reference for coin in payment.coins):
             return True
         is_cached = reference.object_id in self._known
@@ -333,7 +333,7 @@ class Attempts:
             await self.purse.read_balance_again()
             is_old = is_old or epoch != draft.epoch or self.purse.is_overdrawn
         if await self._any_stale(references) or is_old:
-            # Other coins may be outdated as well: merging ten coins deletes nine of them.
+            # Other coins may be outdated as well, because merging ten coins deletes nine of them.
             await self.purse.forget_all()
             return OutdatedError(refusal)
         return refusal

@@ -38,8 +38,8 @@ _EXECUTED_FIELDS = (
     "checkpoint",
     "timestamp",
 )
-"""The fields that are read of an executed transaction. `effects.bcs` lacks only the types of
-objects and the meaning of an abort with an `#[error]`, which is in the status."""
+"""The fields that are read of an executed transaction. `effects.bcs` does not contain the types
+of objects and the meaning of an abort with an `#[error]`, which is in the status."""
 
 _SIMULATED_FIELDS = (
     "transaction.effects.bcs",
@@ -109,7 +109,7 @@ class Executed(Struct, frozen=True):
 
 
 class SignedTransaction(Struct, frozen=True):
-    """The bytes of a transaction and its signature; sent again, they are executed at most once."""
+    """The bytes of a transaction and its signature. Sent again, they are executed at most once."""
 
     transaction: bytes
     signature: bytes
@@ -152,7 +152,7 @@ async def execute_transaction(
         ],
         read_mask=mask(*_EXECUTED_FIELDS),
     )
-    return _parse_executed(response.transaction)
+    return parse_executed(response.transaction)
 
 
 async def simulate_transaction(
@@ -166,7 +166,7 @@ async def simulate_transaction(
         checks="ENABLED" if checks else "DISABLED",
         do_gas_selection=False,
     )
-    return _parse_simulated(response)
+    return parse_simulated(response)
 
 
 async def read_transaction(connection: Connection, digest: Digest) -> Executed | None:
@@ -179,7 +179,7 @@ async def read_transaction(connection: Connection, digest: Digest) -> Executed |
         )
     except NotFoundError:
         return None
-    return _parse_executed(response.transaction)
+    return parse_executed(response.transaction)
 
 
 async def read_chain_id(connection: Connection) -> str:
@@ -192,7 +192,7 @@ def _transaction(encoded: bytes) -> dict[str, Any]:
     return {"bcs": {"name": "TransactionData", "value": encoded}}
 
 
-def _parse_executed(message: Any) -> Executed:
+def parse_executed(message: Any) -> Executed:
     """Parse an `ExecutedTransaction` with the fields `_EXECUTED_FIELDS`."""
     effects = TRANSACTION_EFFECTS.decode(message.effects.bcs.value)
     return Executed(
@@ -210,7 +210,7 @@ def _parse_executed(message: Any) -> Executed:
     )
 
 
-def _parse_simulated(response: Any) -> SimulatedTransaction:
+def parse_simulated(response: Any) -> SimulatedTransaction:
     """Parse a `SimulateTransactionResponse` with effects, events and return values as BCS."""
     return SimulatedTransaction(
         TRANSACTION_EFFECTS.decode(response.transaction.effects.bcs.value),

@@ -26,7 +26,7 @@ def distinct_names(names: Mapping[Key, str], taken: Collection[str]) -> dict[Key
 
 
 def rename_addresses(source: str, names: Mapping[str, str], location: str) -> str:
-    """Return a Move source with renamed named addresses; `names` maps old names to new ones.
+    """Return a Move source with renamed named addresses. `names` maps old names to new ones.
 
     Other files are returned unchanged. Error messages call the source `location`.
 

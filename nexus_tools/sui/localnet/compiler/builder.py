@@ -72,7 +72,7 @@ class _ResolvedPackage(Struct, frozen=True):
 
 
 class MoveBuilder:
-    """A compiler for the framework `release`; `dist` is the result of `install_builder`.
+    """A compiler for the framework `release`. `dist` is the result of `install_builder`.
 
     Each package may compile for at most `timeout_s` seconds. The first build with a new `cache`
     folder takes about 10 s, because the compiler itself is compiled to native code. Raises
@@ -113,11 +113,11 @@ class MoveBuilder:
 
         `framework` is a folder with the framework's sources, `move-stdlib` and `sui-framework`.
         Without it, the package is compiled against stubs of the release's bytecode. The macros of
-        the stubs are written differently: they do the same, but expand to other bytes.
+        the stubs are written differently. They do the same, but expand to other bytes.
 
         Code with the attribute `mode` of one of `modes` is compiled too. Then the modules have a
         magic number that every network rejects. `dependencies` are the packages that the compiler
-        may request besides the framework.
+        may request in addition to the framework.
 
         Raises:
             ValidationError: The compiler reports an error. The message has its output, and the hint

@@ -21,7 +21,7 @@ FRAMEWORK_FOLDERS = {
 }
 """The packages of the framework, by the folders that they have in its repository."""
 
-# The settings of a package that the compiler receives, besides its name.
+# The settings of a package that the compiler receives in addition to its name.
 _SETTINGS = ("edition", "implicit-dependencies", "published-at")
 _OPEN = "_"
 _REPOSITORY = "https://github.com/MystenLabs/sui.git"
@@ -34,7 +34,7 @@ _KEY = re.compile(r"\s*[\"']?([\w-]+)[\"']?\s*=")
 
 
 class Dependency(Struct, frozen=True):
-    """An entry of `[dependencies]`; `source` has all of its values.
+    """An entry of `[dependencies]`. `source` has all of its values.
 
     `assigned` and `aliases` come from its `addr_subst`. `assigned` has values for named addresses
     of the dependency. `aliases` maps names of the importing package to names of the dependency.
@@ -47,7 +47,7 @@ class Dependency(Struct, frozen=True):
 
     @property
     def is_framework(self) -> bool:
-        """Whether it is a package of the Sui framework, for which no folder is needed."""
+        """Whether it is a package of the Sui framework, which does not need a folder."""
         return "system" in self.source or framework_folder(self.source) is not None
 
     @property
@@ -78,10 +78,10 @@ class Manifest(Struct, frozen=True):
 
 
 def parse_manifest(text: str, place: str, *, for_tests: bool) -> Manifest:
-    """Parse a manifest, with or without its test entries; error messages call it `place`.
+    """Parse a manifest, with or without its test entries. Error messages call it `place`.
 
     Raises:
-        ValidationError: The manifest is invalid (`manifest_invalid`); the message has the line.
+        ValidationError: The manifest is invalid (`manifest_invalid`). The message has the line.
     """
     try:
         document = tomllib.loads(text)
@@ -122,7 +122,7 @@ def parse_address(text: Any) -> bytes:
 
 
 class _MismatchError(Exception):
-    """A value of the wrong type; `path` has the keys that lead to it."""
+    """A value of the wrong type. `path` has the keys that lead to it."""
 
     def __init__(self, path: tuple[str, ...], problem: str) -> None:
         super().__init__(f"{'.'.join(path)}: {problem}")
@@ -174,7 +174,7 @@ def _line(text: str, path: tuple[str, ...]) -> str:
 
 
 def _addresses(document: Mapping[str, Any], *, for_tests: bool) -> Mapping[str, bytes | None]:
-    """Return the named addresses; open ones have their values for tests, if any."""
+    """Return the named addresses. Open ones have their values for tests, if any."""
     addresses: dict[str, bytes | None] = {}
     for table in _tables("addresses", for_tests=for_tests):
         for name, text in _table(document, (table,)).items():

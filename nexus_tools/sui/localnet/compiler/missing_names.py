@@ -18,7 +18,7 @@ _UNKNOWN_ADDRESS = re.compile(
     rf"(?:address|Could not resolve the name) '({'|'.join(FRAMEWORK_NAMES.values())})'"
 )
 _SHOWN = 3
-# The framework's naming scheme for test-only modules and functions; `_FOR_TESTS` has exceptions.
+# The framework's naming scheme for test-only modules and functions. `_FOR_TESTS` has exceptions.
 _TEST_NAME = re.compile(r"::(?:test_\w+|unit_test|\w+_test_utils|\w+_tests)\b|_for_test(?:ing)?$")
 _FOR_TESTS = frozenset(
     f"sui_system::sui_system::{name}"

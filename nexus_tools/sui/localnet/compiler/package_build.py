@@ -63,7 +63,7 @@ def build_to_publish(
     bundle: Bundle | None = None,
     published: Mapping[str, bytes] = NO_PUBLISHED_ADDRESSES,
 ) -> BuiltPackage:
-    """Compile the package in a folder for publication; its dependencies must be published.
+    """Compile the package in a folder for publication. Its dependencies must be published.
 
     The modules of the dependencies that `bundle` selects become modules of the package. `published`
     is the same as for `read_package`. Raises the same errors as `read_package` and
@@ -110,7 +110,7 @@ def _module_names(sources: Mapping[str, str]) -> set[str]:
 
 
 def _equally_named(shared: Mapping[str, Sequence[str]]) -> ValidationError:
-    """Return the error for modules in several packages; `shared` has their locations by name."""
+    """Return the error for modules in several packages. `shared` has their locations by name."""
     descriptions = [
         f"{name} (in {' and '.join(locations)})" for name, locations in sorted(shared.items())
     ]

@@ -1,8 +1,8 @@
 """A Move package in a folder, with its dependencies in other folders.
 
-The compiler receives generated manifests for all packages, which are in sibling folders for it.
-Each package has an address. An unpublished one gets a temporary address for the compilation, so
-modules of two packages may have the same name.
+The compiler receives generated manifests for all packages, which it sees in sibling folders. Each
+package has an address. An unpublished one gets a temporary address for the compilation, so modules
+of two packages may have the same name.
 """
 
 import os
@@ -125,7 +125,7 @@ def read_package(
 
 
 class _Node(Struct, eq=False):
-    """A package while it is read; `name` is its address name in its modules.
+    """A package while it is read. `name` is its address name in its modules.
 
     `given` are the addresses that importing packages assign, and `addresses` are the resolved ones.
     `published_at` is the address, if it is not in the manifest. `names` maps address names that
@@ -154,7 +154,7 @@ class _Node(Struct, eq=False):
 
 
 class _Reader:
-    """A reader of packages; `order` has each package after its dependencies."""
+    """A reader of packages. `order` has each package after its dependencies."""
 
     def __init__(
         self,
@@ -257,8 +257,8 @@ def _name(manifest: Manifest, sources: Mapping[str, str]) -> str:
 def _assign_addresses(order: list[_Node], *, bundle: Bundle | None, for_tests: bool) -> None:
     """Assign addresses to all names, importing packages first, because they may assign others.
 
-    The package itself is at 0x0, as every package to publish. In tests it has its own address: the
-    tests of Wormhole make an upgrade cap for `@wormhole`, which cannot be 0x0.
+    The package itself is at 0x0, as every package to publish. In tests it has its own address,
+    because the tests of Wormhole make an upgrade cap for `@wormhole`, which cannot be 0x0.
     """
     declared = {address for node in order for address in node.manifest.addresses.values()}
     free_addresses = repeat(_UNPUBLISHED) if bundle else _free_addresses(declared)
@@ -293,7 +293,7 @@ def _published_address(node: _Node) -> bytes | None:
     """Return the address in the modules of a dependency, or None if it is not published.
 
     The manifest of the first version contains it. The manifest of an upgraded package has the
-    newest address in `published-at`; one with 0x0 and `published-at` is that of the first version.
+    newest address in `published-at`. One with 0x0 and `published-at` is that of the first version.
     """
     names = node.manifest.addresses
     address = names.get(node.name) or (node.given.get(node.name) if node.name in names else None)
@@ -325,7 +325,7 @@ def _root_manifest(root: _Node) -> Mapping[str, Any]:
 
 
 def _with_own_address(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a manifest with which the compiler keeps the package's own address."""
+    """Return a manifest that makes the compiler keep the package's own address."""
     package = {**manifest["package"], "name": _NAME_AS_ROOT}
     package.pop("published-at", None)  # the compiler would use it as the address
     return {**manifest, "package": package}
@@ -352,7 +352,8 @@ def _manifest(node: _Node) -> Mapping[str, Any]:
 def _manifest_addresses(node: _Node) -> dict[str, bytes]:
     """Return the addresses of a manifest, in which a package's name is that package in its graph.
 
-    Names are local to a package: packages of the same name in other parts of the graph keep theirs.
+    Names are local to a package, so packages of the same name in other parts of the graph keep
+    theirs.
     """
     graph_addresses = {p.name: p.addresses[p.name] for p in _graph(node) if p.name in p.addresses}
     addresses = {
@@ -377,7 +378,7 @@ def _separate_names(order: list[_Node]) -> None:
 
 
 def _graph(node: _Node) -> Iterator[_Node]:
-    """Yield a package's dependencies, and then the package; the nearest come last."""
+    """Yield a package's dependencies, and then the package. The nearest come last."""
     level, levels = [node], []
     while level:
         levels.append(level)

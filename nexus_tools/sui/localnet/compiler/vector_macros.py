@@ -224,4 +224,4 @@ public macro fun is_sorted_by<$T>($values: &vector<$T>, $in_order: |&$T, &$T| ->
 """
 
 VECTOR = _WHOLE + _SEARCHES + _PAIRS + _ORDER
-"""Macros that behave as documented; any stable sorting algorithm is equivalent."""
+"""Macros that behave as documented. Any stable sorting algorithm is equivalent."""

@@ -1,7 +1,7 @@
 """Calls of the compiler's WASM from Python: memory, strings and the functions that it imports.
 
 The WASM was built for JavaScript with wasm-bindgen. A string argument is a pointer and a length in
-memory that the callee frees. A string result is such a pair that the caller frees.
+memory that the callee frees. A string result is also such a pair, and the caller frees it.
 """
 
 import os

@@ -11,12 +11,13 @@ from typing import Any
 
 from msgspec import Struct
 
-# A value starts with a byte of two parts: three bits for the kind, and a five-bit code. A code up
-# to 23 is the number itself. A higher code determines how many bytes with the number follow:
+# A value starts with a byte of two parts, which are three bits for the kind and a five-bit code. A
+# code up to 23 is the number itself. A higher code determines how many bytes with the number
+# follow. Examples:
 #
 #     83 01 41ff 6161    [1, b"\xff", "a"], a list of three
 #     1903e8             1000, in two bytes
-#     9f 01 02 ff        [1, 2], a list of indefinite length with its end
+#     9f 01 02 ff        [1, 2], an indefinite-length list
 #
 _MAX_DEPTH = 256
 _INDEFINITE = 31

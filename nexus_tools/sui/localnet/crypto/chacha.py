@@ -23,7 +23,7 @@ _WORD = 0xFFFFFFFF
 
 
 def chacha_stream(key: bytes, *, rounds: int) -> Iterator[bytes]:
-    """Yield the key stream of a 32-byte key in words of four bytes; `rounds` must be even."""
+    """Yield the key stream of a 32-byte key in words of four bytes. `rounds` must be even."""
     key_words = struct.unpack("<8I", key)
     for number in count():
         counter = (number & _WORD, number >> 32 & _WORD)

@@ -28,7 +28,7 @@ _ENCODED: Codec[tuple[bytes, ...]] = record((byte_vector, byte_vector, byte_vect
 
 
 class QuadraticForm(Struct, frozen=True):
-    """The form ax² + bxy + cy²; an element of the group has many forms, of which one is reduced."""
+    """The form ax² + bxy + cy². An element of the group has many forms. One of them is reduced."""
 
     a: int
     b: int

@@ -64,7 +64,7 @@ class Ecdsa(Struct, frozen=True):
         return self.curve.recover(digest, r + s, last[0])
 
     def verifies(self, public_key: bytes, signature: bytes, digest: bytes) -> bool:
-        """Return whether a 64-byte signature is by the key; a malformed input is not valid."""
+        """Return whether a 64-byte signature is by the key. A malformed input is not valid."""
         return is_valid_ecdsa_digest_signature(self.scheme, public_key, signature, digest)
 
     def public_key(self, secret: bytes) -> bytes:

@@ -23,7 +23,7 @@ class PreparedKey(NamedTuple):
 
 
 def _pieces(data: bytes, *sizes: int) -> list[bytes]:
-    """Split data into pieces of these sizes and the rest; at its end, pieces are shorter."""
+    """Split data into pieces of these sizes and the rest. At its end, pieces are shorter."""
     pieces = []
     for size in sizes:
         pieces.append(data[:size])
@@ -44,7 +44,7 @@ def _split_key(data: bytes, g1_bytes: int, g2_bytes: int) -> tuple[list[bytes], 
 
 
 def chunks(data: bytes, size: int) -> list[bytes]:
-    """Split data into chunks of this size, of which the last one may be shorter."""
+    """Split data into chunks of this size. The last chunk may be shorter."""
     return [data[start : start + size] for start in range(0, len(data), size)]
 
 

@@ -5,7 +5,7 @@ Source: the Keccak reference, version 3.0, and FIPS 202 for the permutation.
 
 # The 1 600 bits of the state minus twice the 256 bits of the hash, in bytes.
 _RATE = 136
-KECCAK_PADDING, SHA3_PADDING = 0x01, 0x06
+KECCAK_PADDING = 0x01
 _PADDING_END = 0x80
 _ROUNDS = 24
 _LANE = (1 << 64) - 1
@@ -50,7 +50,7 @@ def keccak256(message: bytes) -> bytes:
 def sponge(message: bytes, padding: int) -> bytes:
     """Absorb a message with a rate of 136 bytes, and squeeze 32 bytes out.
 
-    `padding` is the byte that follows the message; the last bit of the last block is always set.
+    `padding` is the byte that follows the message. The last bit of the last block is always set.
     """
     tail = bytearray(_RATE - len(message) % _RATE)
     tail[0] = padding

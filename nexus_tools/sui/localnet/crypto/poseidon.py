@@ -1,8 +1,8 @@
 """Poseidon over the scalar field of BN254, as used by circomlib, zkLogin and Sui.
 
 Source: Grassi and others, "Poseidon: A New Hash Function for Zero-Knowledge Proof Systems"
-(https://eprint.iacr.org/2019/458), with x⁵, eight full rounds and appendix E's pseudo-random
-parameters, which are computed at the first hash of a number of inputs.
+(https://eprint.iacr.org/2019/458). The hash uses x⁵, eight full rounds and appendix E's
+pseudo-random parameters. They are computed at the first hash of each number of inputs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ _FULL_ROUNDS = 8
 # The numbers of partial rounds for states of 2 to 17 elements.
 _PARTIAL_ROUNDS = (56, 57, 56, 60, 60, 63, 64, 63, 60, 66, 60, 65, 70, 60, 64, 68)
 
-# The generator's state has 80 bits, of which the oldest is the lowest here. No tap is above 62, so
+# The generator's state has 80 bits. The lowest bit is the oldest. No tap is above 62, so
 # 16 bits can be generated at once.
 _STATE_BITS, _STEP = 80, 16
 _TAPS = (0, 13, 23, 38, 51, 62)
@@ -61,7 +61,7 @@ def poseidon(inputs: Sequence[int]) -> int:
 
 
 def poseidon_tree(inputs: Sequence[int]) -> int:
-    """Return the hash of any number of elements; too many are hashed in parts first."""
+    """Return the hash of any number of elements. Long inputs are hashed in parts first."""
     if len(inputs) <= MAX_INPUTS:
         return poseidon(inputs)
     starts = range(0, len(inputs), MAX_INPUTS)

@@ -1,8 +1,8 @@
 """The execution of transactions: inputs, commands, gas and effects.
 
-A transaction passes through these packages in order: `inputs` checks and loads its objects, `gas`
-sets its budget, `commands` executes it (with `packages` for `Publish` and `Upgrade`), and `outcome`
-turns the changes into effects. Start reading with `programmable.py`, which calls them.
+A transaction passes through these packages in order. `inputs` checks and loads its objects, and
+`gas` sets its budget. `commands` executes it, with `packages` for `Publish` and `Upgrade`.
+`outcome` turns the changes into effects. Start reading with `programmable.py`, which calls them.
 """
 
 from nexus_tools.sui.localnet.execution import limits

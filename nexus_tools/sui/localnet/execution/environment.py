@@ -35,11 +35,13 @@ class Environment(Struct, frozen=True):
 class Mode(Enum):
     """The strictness of the checks, and the amount of reported data.
 
-    COMMIT        all checks; no results of commands
-    SIMULATE      all checks; without payment, with a coin that exists only for this transaction
-    INSPECT       any owner and version, any function, any value of a type, references as results;
-                  as SIMULATE without payment
-    SYSTEM        the network's own transaction: any function, any object, no gas
+    The modes differ in these points:
+
+        COMMIT    all checks; no results of commands
+        SIMULATE  all checks; without payment, with a coin that exists only for this transaction
+        INSPECT   any owner and version, any function, any value of a type, references as
+                  results; without payment as SIMULATE
+        SYSTEM    the network's own transaction: any function, any object, no gas
     """
 
     COMMIT = "commit"

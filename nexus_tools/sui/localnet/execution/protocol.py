@@ -1,8 +1,8 @@
 """The rules of a protocol version that are numbers or switches, as on mainnet.
 
 A version keeps the numbers of the version before it, except those that it changes. Other changes of
-later versions are not implemented; docs/reference/localnet.md lists them. Source of the values and
-names: `get_for_version_impl` in `sui-protocol-config/src/lib.rs`.
+later versions are not implemented. `docs/reference/localnet.md` lists them. Source of the values
+and names: `get_for_version_impl` in `sui-protocol-config/src/lib.rs`.
 """
 
 from collections.abc import Mapping

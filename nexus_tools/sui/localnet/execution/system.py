@@ -42,7 +42,7 @@ from nexus_tools.sui.types.transaction import (
 )
 from nexus_tools.sui.types.type_tag import SUI
 
-_FIRST_VERSION = 1  # of genesis objects
+_FIRST_VERSION = 1  # the version of genesis objects
 
 # The flag of Ed25519, which is 0, a signature of 64 bytes and a key of 32.
 SYSTEM_SIGNATURE = bytes(97)
@@ -134,8 +134,8 @@ def _end_of_epoch(transaction: EndOfEpoch, _store: ObjectStore) -> ProgrammableT
 def _change_epoch(change: ChangeEpoch, _store: ObjectStore) -> ProgrammableTransaction:
     """Mint the epoch's gas payments, advance the epoch, and burn the rebates.
 
-    `sui_system::advance_epoch` distributes the rewards. The framework stays as it is, because there
-    are no other packages to upgrade to. Source: `construct_advance_epoch_pt`.
+    `sui_system::advance_epoch` distributes the rewards. The framework stays as it is, because the
+    localnet has no newer packages to upgrade to. Source: `construct_advance_epoch_pt`.
     """
     if change.system_packages:
         raise TransactionRefused(

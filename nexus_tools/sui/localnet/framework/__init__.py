@@ -1,6 +1,6 @@
 """The bytecode of Sui's framework.
 
-`loader.py` reads it from the `sui_sandbox` wheel; `release.py` also reads and writes other
+`loader.py` reads it from the `sui_sandbox` wheel. `release.py` also reads and writes other
 releases.
 """
 

@@ -1,6 +1,6 @@
 """The loader of Sui's framework bytecode from the `sui_sandbox` wheel.
 
-The wheel is not imported: its shared library is read as data. The result is compared with the
+The wheel is not imported. Its shared library is read as data. The result is compared with the
 digests below, so a localnet runs exactly the framework that it was written for.
 """
 
@@ -52,7 +52,7 @@ _DIGESTS: Mapping[bytes, str] = {
 class FrameworkPackage(Struct, frozen=True):
     """The module files of a framework package, in the order in which it was built.
 
-    `address` and `dependencies` are addresses of 32 bytes; the dependencies are transitive.
+    `address` and `dependencies` are addresses of 32 bytes. The dependencies are transitive.
     """
 
     address: bytes

@@ -23,7 +23,7 @@ from nexus_tools.sui.localnet.framework.loader import (
 
 
 class Release(Struct, frozen=True, eq=False):
-    """The packages 0x1, 0x2 and 0x3 by their addresses; `name` is for display."""
+    """The packages 0x1, 0x2 and 0x3 by their addresses. `name` is for display."""
 
     name: str
     packages: Mapping[bytes, FrameworkPackage]

@@ -14,7 +14,7 @@ from nexus_tools.sui.support.uleb128 import write_uleb128
 
 # Sui allows 100 KiB for a whole package, so a longer match is not a module.
 _MODULE_BYTES_MAX = 100 * 1024
-_LENGTH_BYTES_MAX = 3  # of ULEB128
+_LENGTH_BYTES_MAX = 3  # as ULEB128
 
 
 def find_packages(data: bytes | mmap) -> Iterator[tuple[bytes, ...]]:

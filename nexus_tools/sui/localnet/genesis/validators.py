@@ -1,7 +1,7 @@
 """The validators of a new network: one, as in the local networks of Sui's own tools.
 
 It is the same on every localnet, because a validator proves possession of the private protocol key
-with a signature over its address. Its account is public: the seed of the Ed25519 key is here, so
+with a signature over its address. Its account is public. The seed of the Ed25519 key is here, so
 that tests can act as the validator.
 """
 
@@ -13,7 +13,7 @@ STAKE_MIST = 20_000_000 * 1_000_000_000
 """The stake of each validator with itself: 20 million SUI."""
 
 GAS_PRICE = 1_000
-"""The price of a gas unit in MIST that each validator asks, the network's reference gas price."""
+"""The price of a gas unit in MIST that each validator sets, the network's reference gas price."""
 
 COMMISSION_RATE = 200
 """The validators' share of their stakers' rewards, of 10 000."""

@@ -1,6 +1,6 @@
 """An HTTP server for an application: HTTP/1.1 and HTTP/2 on one port.
 
-Only the two connection classes know frames. This package knows neither the node nor the RPC. Begin
+Only the two connection classes know frames. This package knows neither the node nor the RPC. Start
 reading with `exchange.py`, then `connection.py`.
 """
 

@@ -13,7 +13,7 @@ WINDOW = 256 * 1024
 _BACKLOG_BYTES = 1024 * 1024
 
 Headers = tuple[tuple[str, str], ...]
-"""Names in lower case and values. Those of a response must fit into a frame of 16 KiB."""
+"""Names in lower case and values. The headers of a response must fit into a frame of 16 KiB."""
 
 
 class ClientGoneError(Exception):
@@ -186,7 +186,7 @@ class Exchange(_Waiting, ABC):
     # --- The response, for applications
 
     def respond(self, status: int, headers: Headers, data: bytes, trailers: Headers = ()) -> bool:
-        """Send a whole response if there is room for it. Return whether it was sent."""
+        """Send a whole response if the buffer has space. Return whether it was sent."""
         if self.room() < len(data):
             return False
         if self.head.method == "HEAD":
@@ -266,7 +266,7 @@ class Application(Protocol):
         """Return whether `begin` must wait until the body is complete."""
 
     def begin(self, exchange: Exchange) -> Coroutine[Any, Any, None] | None:
-        """Answer immediately, or return a coroutine that answers in a task.
+        """Respond immediately, or return a coroutine that responds in a task.
 
         The body contains the data received so far. The task is cancelled if the client disconnects.
         A response that is incomplete when the task ends is cut off.

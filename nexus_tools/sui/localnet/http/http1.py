@@ -149,7 +149,7 @@ class Http1Connection(Connection):
             self._close()
 
     def _refuse(self, status: int) -> None:
-        """Answer a malformed request with an error, and stop reading."""
+        """Respond to a malformed request with an error, and stop reading."""
         self._cancel_all()
         if self._http.our_state in (h11.IDLE, h11.SEND_RESPONSE) and not self.is_closing:
             exchange = self._exchange or Http1Exchange(self, _NO_REQUEST)

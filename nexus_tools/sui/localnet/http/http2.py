@@ -328,7 +328,7 @@ class _Streams(H2Connection):
 
 
 class _Frames(FrameBuffer):
-    """The received frames; `whole` counts complete ones, with headers in several frames as one."""
+    """The received frames. `whole` counts complete ones, with headers in several frames as one."""
 
     whole = 0
 

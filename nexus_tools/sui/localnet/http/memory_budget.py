@@ -21,7 +21,7 @@ class Budget:
         """Add bytes, or remove them if `count` is negative.
 
         Raises:
-            OverloadedError: the limit is exceeded; then nothing has changed.
+            OverloadedError: the limit is exceeded. Then nothing has changed.
         """
         if self._kept + count > self._limit:
             raise OverloadedError(

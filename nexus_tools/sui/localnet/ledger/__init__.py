@@ -1,20 +1,19 @@
 """The ledger: all versions of objects, transactions, checkpoints, events, and their indexes.
 
-Start reading with `ledger.py`; `database.py` has the tables of the database.
+Start reading with `ledger.py`. `database.py` has the tables of the database.
 """
 
 from nexus_tools.sui.localnet.ledger.checkpoint import Checkpoint, epoch_gas_used
 from nexus_tools.sui.localnet.ledger.database import STATE_FILE_NAME, State
-from nexus_tools.sui.localnet.ledger.events import (
+from nexus_tools.sui.localnet.ledger.event_filter import (
     EmittedBy,
     EventFilter,
     EventLiteral,
-    EventPosition,
     HasType,
-    LedgerEvent,
     SentBy,
     matches,
 )
+from nexus_tools.sui.localnet.ledger.events import EventPosition, LedgerEvent
 from nexus_tools.sui.localnet.ledger.ledger import Ledger, Snapshot
 from nexus_tools.sui.localnet.ledger.live_objects import CoinBalance
 from nexus_tools.sui.localnet.ledger.object_index import listing_sort_key, type_sort_key

@@ -1,140 +1,20 @@
-"""The events of the whole chain in order, and filters for them.
-
-A filter is a disjunction of conjunctions of predicates, each possibly negated: `EventFilter` of
-`sui.rpc.v2`. It is applied to an event in memory (`matches`) or used as a condition in the database
-(`select_events`).
-"""
+"""The events of the whole chain in order: writing, deleting, and reading pages of them."""
 
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from nexus_tools.sui.bcs import Codec, vector
 from nexus_tools.sui.localnet.ledger.database import INDEX_BITS, State
+from nexus_tools.sui.localnet.ledger.event_filter import TYPE_PARAMS, EventFilter
+from nexus_tools.sui.localnet.ledger.event_query import page_query
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import Digest
 from nexus_tools.sui.types.event import Event
-from nexus_tools.sui.types.type_tag import TYPE_TAG, StructTag, TypeTag
-
-TYPE_PARAMS: Codec[tuple[TypeTag, ...]] = vector(TYPE_TAG)
-
-# --- Filters
-
-Condition = tuple[str, list[Any]]
-"""A condition on a row of `events`, and its parameters."""
-
-
-class SentBy(Struct, frozen=True):
-    """Events of transactions from this sender."""
-
-    sender: Address
-
-    def matches(self, event: Event) -> bool:
-        """Return whether the event matches."""
-        return event.sender == self.sender
-
-    def condition(self) -> Condition:
-        """Return the predicate as a condition in the database."""
-        return "sender = ?", [self.sender]
-
-
-class EmittedBy(Struct, frozen=True):
-    """Events that were emitted in this module, or anywhere in the package."""
-
-    package: Address
-    module: str | None = None
-
-    def matches(self, event: Event) -> bool:
-        """Return whether the event matches."""
-        return event.package == self.package and self.module in (None, event.module)
-
-    def condition(self) -> Condition:
-        """Return the predicate as a condition in the database."""
-        return _all_equal({"package": self.package, "module": self.module})
-
-
-class HasType(Struct, frozen=True):
-    """Events of a type; parts that are None, from the right, match anything.
-
-    `type_params` names exactly one instantiation, also if it is `()`.
-    """
-
-    address: Address
-    module: str | None = None
-    name: str | None = None
-    type_params: tuple[TypeTag, ...] | None = None
-
-    def matches(self, event: Event) -> bool:
-        """Return whether the event matches."""
-        tag = event.type
-        return (
-            tag.address == self.address
-            and self.module in (None, tag.module)
-            and self.name in (None, tag.name)
-            and self.type_params in (None, tag.type_params)
-        )
-
-    def condition(self) -> Condition:
-        """Return the predicate as a condition in the database."""
-        params = None if self.type_params is None else TYPE_PARAMS.encode(self.type_params)
-        return _all_equal(
-            {
-                "type_address": self.address,
-                "type_module": self.module,
-                "type_name": self.name,
-                "type_params": params,
-            }
-        )
-
-
-class EventLiteral(Struct, frozen=True):
-    """A predicate, or its negation."""
-
-    predicate: SentBy | EmittedBy | HasType
-    negated: bool = False
-
-    def matches(self, event: Event) -> bool:
-        """Return whether the event matches."""
-        return self.predicate.matches(event) != self.negated
-
-    def condition(self) -> Condition:
-        """Return the literal as a condition in the database."""
-        text, parameters = self.predicate.condition()
-        return f"{'NOT ' if self.negated else ''}({text})", parameters
-
-
-EventFilter = tuple[tuple[EventLiteral, ...], ...]
-"""Terms: an event passes if all literals of one term match it."""
-
-
-def matches(event_filter: EventFilter | None, event: Event) -> bool:
-    """Return whether an event passes the filter; without a filter every event does."""
-    if event_filter is None:
-        return True
-    return any(all(literal.matches(event) for literal in term) for term in event_filter)
-
-
-def condition(event_filter: EventFilter | None) -> Condition:
-    """Return the filter as a condition on a row of `events`."""
-    if event_filter is None:
-        return "1", []
-    terms, parameters = [], []
-    for term in event_filter:
-        parts = [literal.condition() for literal in term]
-        terms.append(" AND ".join(text for text, _ in parts) or "1")
-        parameters += [value for _, values in parts for value in values]
-    return " OR ".join(f"({term})" for term in terms) or "0", parameters
-
-
-def _all_equal(columns: dict[str, Any]) -> Condition:
-    conditions = {name: value for name, value in columns.items() if value is not None}
-    return " AND ".join(f"{name} = ?" for name in conditions), list(conditions.values())
-
-
-# --- The database
+from nexus_tools.sui.types.type_tag import StructTag
 
 _EVENT = """package, module, e.sender, type_address, type_module, type_name, type_params,
     e.contents"""
+_NUMBER = 8  # the column after those of an event
 _AFTER_ALL = 2**63 - 1  # the largest number that SQLite knows
 
 
@@ -200,16 +80,19 @@ def select_events(
     descending: bool,
 ) -> list[LedgerEvent]:
     """Return at most `limit` events from `start` up to, but excluding, `end`."""
-    where, parameters = condition(event_filter)
-    numbers = [_number(state, start), _number(state, end) if end else _AFTER_ALL]
+    first, last = _number(state, start), _number(state, end) if end else _AFTER_ALL
+    page = page_query(state, event_filter, first, last, limit=limit, descending=descending)
+    if page is None:
+        return []
+    query, parameters = page
     rows = state.rows(
         f"""SELECT {_EVENT}, e.number, c.number, c.first_transaction, t.digest, c.timestamp_ms
-            FROM events e JOIN transactions t ON t.number = e.number >> {INDEX_BITS}
-            JOIN checkpoints c ON c.number = t.checkpoint
-            WHERE e.number >= ? AND e.number < ? AND ({where})
-            ORDER BY e.number {"DESC" if descending else "ASC"} LIMIT ?""",  # noqa: S608
-        [*numbers, *parameters, limit],
+            FROM ({query}) AS page CROSS JOIN events e ON e.number = page.number
+            JOIN transactions t ON t.number = e.number >> {INDEX_BITS}
+            JOIN checkpoints c ON c.number = t.checkpoint""",  # noqa: S608
+        parameters,
     )
+    rows.sort(key=lambda row: row[_NUMBER], reverse=descending)
     return [_ledger_event(row) for row in rows]
 
 
@@ -228,13 +111,13 @@ def _number(state: State, position: EventPosition) -> int:
 
 
 def _ledger_event(row: tuple[Any, ...]) -> LedgerEvent:
-    number, checkpoint, first_transaction, digest, timestamp_ms = row[8:]
+    number, checkpoint, first_transaction, digest, timestamp_ms = row[_NUMBER:]
     transaction, place = number >> INDEX_BITS, number & (1 << INDEX_BITS) - 1
     position = EventPosition(checkpoint, transaction - first_transaction, place)
     return LedgerEvent(position, Digest(digest), timestamp_ms, _event(row))
 
 
 def _event(row: tuple[Any, ...]) -> Event:
-    package, module, sender, address, type_module, name, params, contents = row[:8]
+    package, module, sender, address, type_module, name, params, contents = row[:_NUMBER]
     tag = StructTag(Address(address), type_module, name, TYPE_PARAMS.decode(params))
     return Event(Address(package), module, Address(sender), tag, contents)

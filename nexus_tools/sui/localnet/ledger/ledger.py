@@ -13,12 +13,8 @@ from nexus_tools.sui.errors import ValidationError, WrongStateError
 from nexus_tools.sui.localnet.ledger import chain
 from nexus_tools.sui.localnet.ledger.checkpoint import Checkpoint
 from nexus_tools.sui.localnet.ledger.database import STATE_FILE_NAME, State, damaged_error
-from nexus_tools.sui.localnet.ledger.events import (
-    EventFilter,
-    EventPosition,
-    LedgerEvent,
-    select_events,
-)
+from nexus_tools.sui.localnet.ledger.event_filter import EventFilter
+from nexus_tools.sui.localnet.ledger.events import EventPosition, LedgerEvent, select_events
 from nexus_tools.sui.localnet.ledger.live_objects import CoinBalance, LiveObjects
 from nexus_tools.sui.localnet.ledger.object_versions import (
     PastObjects,
@@ -161,7 +157,7 @@ class Ledger:
     ) -> list[Object]:
         """Return the objects of an address by type, coins from the largest on, and by ID.
 
-        A filter with type arguments matches that type; one without matches all its instantiations.
+        A filter with type arguments matches that type. One without them matches all instantiations.
         The list starts after the object whose `listing_sort_key` is `after`.
         """
         return self._live.owned_by(owner, type_filter, after, limit)
@@ -344,8 +340,8 @@ class Ledger:
                 " the ledger was reverted to an earlier point",
                 hint="Take a new snapshot after a revert to an earlier one.",
             )
-        # The database changes before the memory: a process that dies in between restarts at the
-        # snapshot. The record changes before the rows, because it must not name a deleted
+        # The database changes before the memory, so that a process that dies in between restarts at
+        # the snapshot. The record changes before the rows, because it must not name a deleted
         # checkpoint.
         affected = chain.changed_after(self._state, snapshot.checkpoint)
         outdated = [value for value in map(self._live.get, affected) if value is not None]

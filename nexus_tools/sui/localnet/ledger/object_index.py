@@ -76,7 +76,7 @@ def _text(text: str) -> bytes:
 class ObjectIndex:
     """The objects that addresses own.
 
-    A page that starts after a place stays correct, whatever happens to the objects before it.
+    A page that starts after a position stays correct if objects before it appear or disappear.
     """
 
     __slots__ = ("_places",)
@@ -103,7 +103,7 @@ class ObjectIndex:
     ) -> Iterator[bytes]:
         """Return the IDs of at most `limit` objects after a place of the listing.
 
-        A filter with type arguments matches that type; one without matches all its instantiations.
+        A filter with type arguments matches that type. One without them matches all instantiations.
         """
         types = self._places.get(owner, {})
         matching_types = sorted(

@@ -1,6 +1,6 @@
 """All versions of all objects in the database.
 
-The versions of an ID only ever grow, even if the object does not exist in between. A dynamic field
+The versions of an ID only increase, even if the object does not exist in between. A dynamic field
 that reappears has the version of its parent, which every change of its fields raises.
 """
 

@@ -4,7 +4,7 @@ SQLite recovers a damaged write-ahead log up to its last intact commit, and it t
 as a new database. Both look like a valid but older state. The record shows that checkpoints are
 missing.
 
-The record never names a checkpoint that the ledger lacks: it moves forward after a commit, and back
+The record never names a checkpoint that the ledger lacks. It moves forward after a commit, and back
 before a revert. So the process may be killed between any two steps:
 
     commit checkpoint 8    ledger at 8, record at 7
@@ -81,7 +81,7 @@ class ProgressRecord:
             f"the state in {self.path.parent} lost data: {finding}, but it had reached"
             f" checkpoint {self.progress.number} of chain {self.progress.chain_id}",
             hint="Restore a copy of the folder, or start with another folder."
-            f" To continue with the rest of the data, delete {self.path}.",
+            f" To continue with the rest of the data, delete `{self.path}`.",
         )
 
     def move_forward(self, progress: Progress) -> None:

@@ -43,7 +43,7 @@ class TestCaller:
         return self._machine.types.function(Address(address), module_name, name)
 
     def call(self, function: Function, arguments: Sequence[Value], gas_limit: int) -> TestCall:
-        """Call a test with at most `gas_limit` units; the arguments are copied."""
+        """Call a test with at most `gas_limit` units. The arguments are copied."""
         meter = Meter(gas_limit)
         scenario = Scenario(self._machine, NativeGas(_NATIVE_BUDGET))
         context = Context(self._machine.types, meter, scenario.runtime)
@@ -58,7 +58,7 @@ class TestCaller:
 
 @contextmanager
 def _deadline(meter: Meter, timeout_s: float) -> Iterator[Event]:
-    """Empty the meter after some time; the event is set when that happens."""
+    """Empty the meter after some time. The event is set when that happens."""
     ended, expired = Event(), Event()
 
     def watch() -> None:

@@ -51,7 +51,7 @@ class Explainer:
         }
 
     def explain(self, failure: Failure, statements: Sequence[Statement | None] = ()) -> Explanation:
-        """Return a failure with the names of the sources; `statements` belong to its frames."""
+        """Return a failure with the names of the sources. `statements` belong to its frames."""
         module = self._names.module_name(*failure.place) if failure.place else None
         clever = self._clever(failure)
         constant = self._constant(failure, module, clever)

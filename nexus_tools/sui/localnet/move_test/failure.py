@@ -53,7 +53,7 @@ class Failure(Struct, frozen=True):
 
 def failure_of(error: Exception) -> Failure:
     """Return the failure for an error of the machine."""
-    # Python's traceback goes from the caller to the callee; a Move call stack is reversed.
+    # Python's traceback goes from the caller to the callee. A Move call stack is reversed.
     frames = tuple(reversed(list(_frames(error.__traceback__))))
     if isinstance(error, MoveAbort):
         frames, message = _frames_from(error.location, frames), _without_extension(str(error))
@@ -92,7 +92,7 @@ def _frames_from(location: Location, frames: tuple[Frame, ...]) -> tuple[Frame, 
 
 
 def _frames(traceback: TracebackType | None) -> Iterator[Frame]:
-    """Yield the Move frames of a traceback; each translated function is one Python function."""
+    """Yield the Move frames of a traceback. Each translated function is one Python function."""
     while traceback is not None:
         names: Mapping[str, object] = traceback.tb_frame.f_globals
         function, calls = names.get("function"), names.get("calls")
@@ -127,7 +127,7 @@ class ExpectedFailure(Struct, frozen=True):
     place: tuple[bytes, str] | None = None
 
     def is_met_by(self, failure: Failure, constant: ConstantName | None) -> bool:
-        """Return whether a failure is the expected one; `constant` is named by its abort code."""
+        """Return whether a failure is the expected one. `constant` is named by its abort code."""
         if self.constant is not None and self.code is None and constant != self.constant:
             return False
         pairs = (

@@ -29,7 +29,7 @@ TEST_NATIVES: NativeTable = {**NATIVES, **TEST_ONLY_NATIVES}
 
 
 def machine_for_tests(build: MoveTestBuild, natives: NativeTable | None = None) -> Machine:
-    """Return a machine with the packages of a test run; the tested one has the address 0x0.
+    """Return a machine with the packages of a test run. The tested one has the address 0x0.
 
     Modules at other addresses form packages of their own. `natives` are additional natives.
     """

@@ -49,10 +49,10 @@ class SourceLines:
     def _of_function(self, module: CompiledModule, name: str) -> Mapping[int, Statement]:
         """Return the statement of each instruction, ignoring markers of other functions' macros.
 
-        An instruction belongs to the last marker before it in its block. If there is no such
-        marker, it belongs to the statement at the end of the block's immediate dominator. In `f(if
-        (a) { x } else { y })` both branches may have markers. The call of `f` is in a block after
-        them, whose dominator is the block of the condition, so it belongs to the whole statement.
+        An instruction belongs to the last marker before it in its block. Without a marker before
+        it, it belongs to the statement at the end of the block's immediate dominator. In `f(if (a)
+        { x } else { y })` both branches may have markers. The call of `f` is in a block after them,
+        whose dominator is the block of the condition, so it belongs to the whole statement.
         """
         definition = _definition(module, name)
         if definition is None or definition.code is None:
@@ -99,7 +99,7 @@ def _definition(module: CompiledModule, name: str) -> FunctionDefinition | None:
 
 
 class MarkedRun:
-    """Runs tests of a package with markers; `build` is called at the first use."""
+    """Runs tests of a package with markers. `build` is called at the first use."""
 
     def __init__(
         self, build: Callable[[], MarkedBuild], *, timeout_s: float, gas_limit: int

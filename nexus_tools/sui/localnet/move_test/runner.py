@@ -29,7 +29,7 @@ GAS_LIMIT = 1_000_000_000_000
 
 
 class Verdict(StrEnum):
-    """The result of a test; `ERROR` means that it could not be run."""
+    """The result of a test. `ERROR` means that it could not be run."""
 
     PASS = "pass"  # noqa: S105 - not a password
     FAIL = "fail"
@@ -53,7 +53,7 @@ class MoveTestResult(Struct, frozen=True):
 
 
 class MoveTestRunner:
-    """Runs tests of a build; `seed` determines the arguments of random tests.
+    """Runs tests of a build. `seed` determines the arguments of random tests.
 
     A test may run for `timeout_s` seconds and use `gas_limit` internal gas units. `marked` returns
     the same build with markers, for the lines of failures and, if `covers` is set, of all tests.
@@ -79,7 +79,7 @@ class MoveTestRunner:
         self._covers = covers
 
     def coverage(self) -> Coverage:
-        """Return the lines that the tests have executed so far; requires `marked` and `covers`."""
+        """Return the lines that the tests have executed so far. Requires `marked` and `covers`."""
         assert self._marked is not None
         assert self._covers
         return self._marked.coverage()

@@ -1,7 +1,7 @@
 """The objects of a test: those that its transactions created, and those that it has taken.
 
 A test is one call of a function, which `test_scenario` divides into transactions. At the end of a
-transaction, its objects are put into inventories, from which later transactions take them.
+transaction, the test puts its objects into inventories. Later transactions take them from there.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,7 +45,7 @@ _NO_DIGEST = Digest(bytes(32))
 
 
 class Effects(Struct):
-    """The effects of a scenario's transaction, by ids; dynamic fields are listed only if deleted.
+    """The effects of a scenario's transaction, by ids. Dynamic fields are listed only if deleted.
 
     Objects that are wrapped in others count as `deleted`.
     """
@@ -185,7 +185,7 @@ class Scenario:
 
 
 class ScenarioRuntime(ObjectRuntime):
-    """One transaction of a test; it may share the objects that it took again."""
+    """One transaction of a test. It may share the objects that it took again."""
 
     def __init__(
         self, scenario: Scenario, transaction: TransactionContext, machine: Machine, gas: NativeGas
@@ -226,7 +226,7 @@ def ids_in(types: Types, type_: TypeTag, value: Value) -> Iterator[Address]:
 
 
 def _same_owner(first: Owner, second: Owner) -> bool:
-    """Return whether the owners are the same; the initial version of a shared object is ignored."""
+    """Return whether the owners are the same. The initial version of a shared object is ignored."""
     return isinstance(second, Shared) if isinstance(first, Shared) else first == second
 
 

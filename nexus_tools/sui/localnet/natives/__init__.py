@@ -1,6 +1,6 @@
 """Native functions of the framework, with one file per Move module that has some.
 
-`NATIVES` has all of them; `object_runtime.py` has the state of a transaction that they share.
+`NATIVES` has all of them. `object_runtime.py` has the state of a transaction that they share.
 """
 
 from nexus_tools.sui.localnet.natives.accumulators import Accumulators, StreamEvent

@@ -18,7 +18,7 @@ _MAX_TOTAL = 2**64 - 1
 
 
 class StreamEvent(Struct, frozen=True):
-    """An event for a stream; `number` is its index among all events of the transaction, from 0."""
+    """An event for a stream. `number` is its index among all events of the transaction, from 0."""
 
     stream: Address
     head: TypeTag

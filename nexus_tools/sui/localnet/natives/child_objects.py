@@ -23,7 +23,7 @@ class MismatchedType(Exception):  # noqa: N818 - the name states the cause
 
 
 class ChildObject(Struct):
-    """A used child; `cell` holds its value, or is empty after a removal.
+    """A used child. `cell` holds its value, or is empty after a removal.
 
     `stored` is the object before the transaction. `writable` means that its value may differ now.
     """
@@ -47,11 +47,11 @@ class ChildObjects:
         self._used: dict[Address, ChildObject] = {}
 
     def used(self) -> Iterator[tuple[Address, ChildObject]]:
-        """Return every child that was borrowed, added or removed."""
+        """Return every child that the transaction borrowed, added or removed."""
         return iter(self._used.items())
 
     def value_is_known(self, child: Address) -> bool:
-        """Return whether the child was borrowed, added or removed before."""
+        """Return whether the transaction already borrowed, added or removed the child."""
         return child in self._used
 
     def loading_cost(self, child: Address) -> int:

@@ -1,4 +1,4 @@
-"""The errors with which natives end a transaction, other than aborts."""
+"""The errors by which natives end a transaction, except aborts."""
 
 from nexus_tools.sui.localnet.vm import NativeLimit
 

@@ -60,7 +60,7 @@ _FRAMEWORK_OBJECTS = frozenset(
 class TransactionContext(Struct):
     """The properties of the transaction, and the number of ids it has created.
 
-    Prices are in MIST per gas unit, the budget in MIST; `sponsor` is None if the sender pays.
+    Prices are in MIST per gas unit, the budget in MIST. `sponsor` is None if the sender pays.
     """
 
     sender: Address
@@ -80,7 +80,7 @@ class TransactionContext(Struct):
         return object_id
 
     def as_move_value(self) -> list[object]:
-        """Return a `sui::tx_context::TxContext`; its functions use natives and not this value."""
+        """Return a `sui::tx_context::TxContext`. Its functions use natives and not this value."""
         return [bytes(self.sender), bytearray(self.digest), self.epoch, self.epoch_timestamp_ms, 0]
 
 
@@ -103,7 +103,7 @@ class ObjectRuntime:
     """The ids, transfers, events, dynamic fields and address balances of a transaction.
 
     `inputs` are the owners of the objects that the transaction names, and `find` returns live
-    objects. Transactions that pay no gas have other `limits`.
+    objects. Transactions that do not pay gas have other `limits`.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The form of the table of natives, and helpers with which modules fill it."""
+"""The form of the table of natives, and helpers for the modules that fill it."""
 
 from nexus_tools.sui.localnet.natives.object_runtime import ObjectRuntime
 from nexus_tools.sui.localnet.vm import AnyNative, Context

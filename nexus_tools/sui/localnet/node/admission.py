@@ -96,7 +96,7 @@ def required_signers(data: TransactionData) -> tuple[Address, ...]:
 
 
 def check_signatures(data: TransactionData, data_bytes: bytes, signatures: Sequence[bytes]) -> None:
-    """Refuse a transaction unless each required signer, and nobody else, signed it exactly once.
+    """Refuse a transaction unless exactly the required signers signed it, once each.
 
     The signatures may be in any order.
 

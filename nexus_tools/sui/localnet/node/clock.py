@@ -24,7 +24,7 @@ class NetworkClock:
     """A clock that never runs backward, even if the machine's clock does.
 
     An advance takes effect with a checkpoint, so a revert to an earlier checkpoint also reverts the
-    time. `advances` have the form of `ADVANCES`; `floor_ms` is the time of the latest checkpoint.
+    time. `advances` have the form of `ADVANCES`. `floor_ms` is the time of the latest checkpoint.
     """
 
     def __init__(

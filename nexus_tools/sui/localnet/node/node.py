@@ -115,7 +115,7 @@ class Node:
     def execute(self, data_bytes: bytes, signatures: Sequence[bytes]) -> ExecutedTransaction:
         """Execute and commit a signed transaction. Return the earlier result of a repeated one.
 
-        `data_bytes` is the BCS of `TransactionData`; the signatures are serialized. If an error is
+        `data_bytes` is the BCS of `TransactionData`. The signatures are serialized. If an error is
         raised, nothing has changed.
 
         Raises:

@@ -1,9 +1,9 @@
 """The settlement of address balances and event streams that a checkpoint's transactions changed.
 
-As on a real network, system transactions at the end of the checkpoint sum up the changes and write
-the balances and the heads of streams, which are dynamic fields of the accumulator root. The last
-one, the barrier, gives the root its next version. If Ann sends 5 MIST of her balance to Bob's, and
-Bob sends 3 of his to Cid's, checkpoint 9 of epoch 0 ends with
+As on a real network, system transactions at the end of the checkpoint sum up the changes. They
+write the balances and the heads of streams, which are dynamic fields of the accumulator root. The
+last transaction, the barrier, gives the root its next version. If Ann sends 5 MIST of her balance
+to Bob's, and Bob sends 3 of his to Cid's, checkpoint 9 of epoch 0 ends with
 
     settlement_prologue(root, epoch 0, checkpoint 9, number 0, paid in 8, paid out 8)
     settle_u128<Balance<SUI>>(root, ann, + 0, - 5)
@@ -116,7 +116,7 @@ class Settlement:
         self._transactions += 1
 
     def transactions(self) -> Iterator[TransactionKind]:
-        """Yield the transactions that settle the changes, or nothing if there are no changes."""
+        """Yield the transactions that settle the changes, or nothing without changes."""
         updates = [self._updates[accumulator] for accumulator in sorted(self._updates)]
         starts = range(0, len(updates), MAX_UPDATES)
         for number, start in enumerate(starts):

@@ -1,6 +1,6 @@
 """Traces of transactions, call by call: a transaction is executed again and observed.
 
-Start reading with `replay.py`; `transaction_trace.py` has the data types.
+Start reading with `replay.py`. `transaction_trace.py` has the data types.
 """
 
 from nexus_tools.sui.localnet.trace.changed_object import ChangedObject, ChangeKind

@@ -22,7 +22,7 @@ MAX_DEPTH = 100
 
 
 class Running(Struct):
-    """A call or a command that has not ended; `left_out` counts unrecorded calls in it.
+    """A call or a command that has not ended. `left_out` counts unrecorded calls in it.
 
     `values` are the arguments themselves, `arguments` their copies from the start of the call. At
     its end, the values behind `&mut` arguments are read again.

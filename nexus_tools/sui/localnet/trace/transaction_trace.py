@@ -37,7 +37,7 @@ class GasUse(Struct, frozen=True):
 
 
 class TracedValue(Struct, frozen=True):
-    """An argument or a result of a call; `type` may be a reference.
+    """An argument or a result of a call. `type` may be a reference.
 
     `after` is the value of a `&mut` argument when the call returned, if it had changed.
     """
@@ -56,7 +56,7 @@ class EventTrace(Struct, frozen=True):
 
 
 class CallTrace(Struct, frozen=True):
-    """A call of a function; `steps` are its calls and events in order.
+    """A call of a function. `steps` are its calls and events in order.
 
     `function.package` is the called version of the package. `left_out` counts calls in it that were
     not recorded.
@@ -101,7 +101,7 @@ class CommandArgument(Struct, frozen=True):
 
 
 class CommandTrace(Struct, frozen=True):
-    """A command of the transaction; `package` is the package that it published."""
+    """A command of the transaction. `package` is the package that it published."""
 
     command: Command
     status: CallStatus
@@ -114,7 +114,7 @@ class CommandTrace(Struct, frozen=True):
 
 
 class TraceFailure(Struct, frozen=True):
-    """The reason why a transaction failed, and its command; `message` is for users.
+    """The reason why a transaction failed, and its command. `message` is for users.
 
     `clever_error` is the constant and the line that the abort code refers to.
     """
@@ -143,8 +143,8 @@ class TransactionTrace(Struct, frozen=True):
 
     `executed` and `objects` come from the chain, everything else from the second execution.
     `is_faithful` says whether both executions had the same effects, byte for byte. The number of
-    recorded calls is limited; `left_out` counts the others. `is_simulated` is true for a
-    transaction that was not sent: then `executed` is what the chain would contain.
+    recorded calls is limited. `left_out` counts the others. `is_simulated` is true for a
+    transaction that was not sent. Then `executed` is what the chain would contain.
     """
 
     executed: ExecutedTransaction

@@ -17,17 +17,16 @@ from nexus_tools.sui.types.type_tag import TX_CONTEXT, Primitive, StructTag, Typ
 class MoveValue(Struct, frozen=True):
     """A value with its type.
 
-    | type                                | content                          |
-    |-------------------------------------|----------------------------------|
-    | bool                                | bool                             |
-    | u8 ... u256, `balance::Balance`     | int                              |
-    | address, signer, `object::ID`, UID  | Address                          |
-    | vector<u8>                          | bytes                            |
-    | any other vector                    | tuple of `MoveValue`             |
-    | `String`, `TypeName`, `Url`         | str                              |
-    | `option::Option`                    | `MoveValue` or None              |
-    | any other struct                    | `StructContent`                  |
-    | enum                                | `EnumContent`                    |
+        Type                                  Content
+        bool                                  bool
+        u8 ... u256, `balance::Balance`       int
+        address, signer, `object::ID`, `UID`  Address
+        vector<u8>                            bytes
+        any other vector                      tuple of `MoveValue`
+        `String`, `TypeName`, `Url`           str
+        `option::Option`                      `MoveValue` or None
+        any other struct                      `StructContent`
+        enum                                  `EnumContent`
 
     `omitted` counts the elements at the end of a large vector that were not kept.
     """

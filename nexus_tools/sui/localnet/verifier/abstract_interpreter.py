@@ -13,7 +13,7 @@ from nexus_tools.sui.localnet.verifier.context import FunctionContext
 from nexus_tools.sui.localnet.verifier.control_flow import Block
 
 _State = TypeVar("_State")
-# `ANALYZE_FUNCTION_BASE_COST`; `EXECUTE_BLOCK_BASE_COST` and `PER_SUCCESSOR_COST` are the same.
+# `ANALYZE_FUNCTION_BASE_COST`. `EXECUTE_BLOCK_BASE_COST` and `PER_SUCCESSOR_COST` are the same.
 _BASE_UNITS = 10
 _STEP_UNITS = 10
 
@@ -22,7 +22,7 @@ class Analysis(Protocol[_State]):
     """The state at a point of a function, and the effect of its blocks on the state."""
 
     def execute(self, state: _State, block: Block) -> _State:
-        """Return the state after the block; `state` is the one before it and does not change."""
+        """Return the state after the block. `state` is the one before it and does not change."""
         ...
 
     def join(self, state: _State, other: _State) -> _State | None:

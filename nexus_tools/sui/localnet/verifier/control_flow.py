@@ -80,7 +80,7 @@ class _Loops:
 
     Loops are collapsed into their headers, starting with the innermost. Every path back to a header
     must have come through it, so all blocks of the loop are its descendants. In `while (a) { while
-    (b) { c } }` the inner loop b, c becomes b, with depth 1; then a and b become a, with depth 2.
+    (b) { c } }` the inner loop b, c becomes b, with depth 1. Then a and b become a, with depth 2.
     With a jump from outside to c, the search back from c would leave the descendants of b, so the
     loop has two entries. Source: Tarjan, "Testing flow graph reducibility" (1974).
     """
@@ -121,7 +121,7 @@ class _Loops:
                 stack.extend((item, number, False) for item in flow.blocks[start].successors)
 
     def _body(self, head: int) -> set[int]:
-        """Return the blocks of the loop without its header; a header stands for an inner loop."""
+        """Return the blocks of the loop without its header. A header stands for an inner loop."""
         body = {self._containing(node) for node in self._back[head]} - {head}
         frontier = list(body)
         while frontier:

@@ -1,6 +1,6 @@
 """The check that a block leaves the stack unchanged and pops only values that it pushed.
 
-`stack_effect` returns how many values an instruction pops and pushes; other passes use it too.
+`stack_effect` returns how many values an instruction pops and pushes. Other passes use it too.
 Source: `move-bytecode-verifier/src/stack_usage_verifier.rs`.
 """
 

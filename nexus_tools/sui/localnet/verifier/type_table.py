@@ -1,8 +1,8 @@
 """The types of one module, interned so that equal types are the same object.
 
-A type is looked up by the identity of its parts, so comparing two types, and replacing type
-parameters in a known type, takes the same short time for all types. The abilities of a type are
-looked up by its identity too.
+A type is looked up by the identity of its parts. So the time to compare two types, or to replace
+type parameters in a known type, does not depend on their size. The abilities of a type are looked
+up by its identity too.
 
 Source of the abilities: `move-bytecode-verifier/src/ability_cache.rs`.
 

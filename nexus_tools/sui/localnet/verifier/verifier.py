@@ -32,6 +32,7 @@ from nexus_tools.sui.localnet.verifier.sui import TickMeter, verify_sui_module
 from nexus_tools.sui.localnet.verifier.sui.meter import PackageMeter
 from nexus_tools.sui.localnet.verifier.type_table import TypeTable
 from nexus_tools.sui.localnet.verifier.types.type_safety import verify_types
+from nexus_tools.sui.localnet.verifier.verified_modules import VerifiedModules, Work
 
 
 def verify_module(module: CompiledModule, dependencies: Dependencies) -> int:
@@ -45,6 +46,13 @@ def verify_module(module: CompiledModule, dependencies: Dependencies) -> int:
     Raises:
         VerificationError: The module is not well formed.
     """
+    units = _verify_alone(module)
+    verify_dependencies(module, dependencies)
+    return units
+
+
+def _verify_alone(module: CompiledModule) -> int:
+    """Verify a module without its dependencies, and return the work units of its functions."""
     verify_bounds(module)
     _refuse_global_storage(module)
     types = TypeTable(module)
@@ -57,9 +65,7 @@ def verify_module(module: CompiledModule, dependencies: Dependencies) -> int:
     verify_field_abilities(module, types)
     verify_recursion(module)
     verify_instantiation_loops(module)
-    units = _verify_code(module, types)
-    verify_dependencies(module, dependencies)
-    return units
+    return _verify_code(module, types)
 
 
 def _verify_code(module: CompiledModule, types: TypeTable) -> int:
@@ -82,7 +88,7 @@ def _verify_code(module: CompiledModule, types: TypeTable) -> int:
 
 
 def _refuse_global_storage(module: CompiledModule) -> None:
-    """Raise `VerificationError` for instructions of Move's global storage, which Sui lacks."""
+    """Raise `VerificationError` for instructions of global storage, which Sui does not have."""
     for function in module.function_definitions:
         for offset, instruction in enumerate(function.code.instructions if function.code else ()):
             if instruction.opcode in DEPRECATED:
@@ -92,16 +98,32 @@ def _refuse_global_storage(module: CompiledModule) -> None:
                 raise VerificationError(status, message, module.name, name, offset)
 
 
-def verify_package(modules: Sequence[CompiledModule], dependencies: Dependencies) -> None:
+def verify_package(
+    modules: Sequence[CompiledModule],
+    dependencies: Dependencies,
+    verified: VerifiedModules | None = None,
+) -> None:
     """Raise `VerificationError` for modules that violate a rule.
 
     As on the network, all modules are checked by the rules of Move before any is checked by Sui's
-    rules. The work for both, for all modules together, is limited.
+    rules. The work for both, for all modules together, is limited. Modules that are in `verified`
+    are checked only against their dependencies.
     """
     package = PackageMeter()
-    for module in modules:
-        package.add(module.name, verify_module(module, dependencies))
-    for module in modules:
-        meter = TickMeter(module.name)
-        verify_sui_module(module, meter)
-        package.add(module.name, meter.ticks)
+    known = [verified.get(module) if verified else None for module in modules]
+    units = []
+    for module, work in zip(modules, known, strict=True):
+        units.append(work.units if work else _verify_alone(module))
+        verify_dependencies(module, dependencies)
+        package.add(module.name, units[-1])
+    for module, work, done in zip(modules, known, units, strict=True):
+        ticks = work.ticks if work else _verify_sui_rules(module)
+        package.add(module.name, ticks)
+        if verified and not work:
+            verified.add(module, Work(done, ticks))
+
+
+def _verify_sui_rules(module: CompiledModule) -> int:
+    meter = TickMeter(module.name)
+    verify_sui_module(module, meter)
+    return meter.ticks

@@ -1,14 +1,16 @@
 """The errors that end the execution of Move code early.
 
-MoveFailure             the transaction fails and its changes are reverted
-├── MoveAbort                the code aborted with a number
-├── PrimitiveError           an instruction failed: overflow, index out of bounds, ...
-├── OutOfGas                 the budget is used up
-└── LinkError                the code names a definition that does not exist
-    └── InvalidCode          no Move compiler produces this code
-NativeAbort                  a native function aborts; the machine converts it to a MoveAbort
-NativeLimit                  a native function hit a limit; the machine converts it to a
-PrimitiveError
+    MoveFailure             the transaction fails and its changes are reverted
+    ├── MoveAbort           the code aborted with a number
+    ├── PrimitiveError      an instruction failed: overflow, index out of bounds, ...
+    ├── OutOfGas            the budget is used up
+    └── LinkError           the code names a definition that does not exist
+        └── InvalidCode     no Move compiler produces this code
+
+The machine converts two further exceptions:
+
+    NativeAbort             a native function aborted; becomes a MoveAbort
+    NativeLimit             a native function hit a limit; becomes a PrimitiveError
 """
 
 from enum import StrEnum
@@ -48,7 +50,7 @@ class MoveFailure(Exception):  # noqa: N818 - a failed transaction is not a prog
 
 
 class MoveAbort(MoveFailure):
-    """An abort by the ABORT instruction or a native function; `code` is a u64."""
+    """An abort by the ABORT instruction or a native function. `code` is a u64."""
 
     def __init__(self, code: int, location: Location) -> None:
         super().__init__(f"abort {code} in {_describe(location)}")
@@ -59,8 +61,12 @@ class MoveAbort(MoveFailure):
 class PrimitiveError(MoveFailure):
     """A failed instruction.
 
-    For a vector error, `sub_status` is 1 (index out of bounds), 2 (pop from an empty vector), 3
-    (unpack of a vector with another length) or 4 (one element too many).
+    A vector error has one of these values of `sub_status`:
+
+        1  index out of bounds
+        2  pop from an empty vector
+        3  unpack of a vector with another length
+        4  one element too many
     """
 
     def __init__(self, kind: ErrorKind, sub_status: int | None, location: Location | None) -> None:

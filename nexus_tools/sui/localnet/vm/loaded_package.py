@@ -4,7 +4,7 @@ Code names a package by its original id. The linkage of the calling package sele
 each package. The type origins of that version name the version that first defined each type.
 
 Example: 0xA defines `m::Old`, its upgrade 0xB adds `m::New`, and 0xC is a further upgrade. All
-three have the original id 0xA, by which the bytecode of each names itself. The type origins of 0xC
+three have the original id 0xA, and the bytecode of each names itself by it. The type origins of 0xC
 are `m::Old` -> 0xA and `m::New` -> 0xB, so the types are 0xA::m::Old and 0xB::m::New in every
 version. If the linkage of a package has 0xA -> 0xC, its calls of 0xA::m run the code of 0xC.
 """

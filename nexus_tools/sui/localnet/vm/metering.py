@@ -2,8 +2,8 @@
 
 An instruction is charged by three measures: one for the instruction, the number of values that it
 pushes onto the operand stack, and their bytes. A push costs one unit. The prices of an instruction
-and of a byte rise in tiers with the number so far in the transaction. Bytes that leave the stack do
-not count. Source: `sui-types/src/gas_model/tables.rs` and `sui-adapter/src/gas_meter.rs`, gas model
+and of a byte rise in tiers with the transaction's total so far. Bytes that leave the stack do not
+count. Source: `sui-types/src/gas_model/tables.rs` and `sui-adapter/src/gas_meter.rs`, gas model
 11. That source charges two units for a push once more than 1 000 of the allowed 1 024 operands were
 on the stack. This module omits that rule.
 
@@ -35,7 +35,7 @@ FREE_NATIVE_CALLS = 700
 
 
 class Tiers:
-    """A price that rises with the amount; each tier has a start and a price per unit above it."""
+    """A price that rises with the amount. Each tier has a start and a price per unit above it."""
 
     def __init__(self, *tiers: tuple[int, int]) -> None:
         self._starts = [start for start, _ in tiers]
@@ -75,11 +75,12 @@ STACK_BYTE_TIERS = Tiers((0, 1), (100_000, 2), (500_000, 5), (1_000_000, 100), (
 
 # `Meter.left` packs three counters into one number: instructions, pushes, and the sum of
 # instructions, pushes and bytes. The sum is the highest, so it decides when the meter is settled.
-# It is a float, because Python is faster with it than with an integer of this size; 53 bits are
-# exact.
-# 18 instructions with 13 pushes of 70 bytes are 18 + (13 << 18) + (101 << 35) = 3470336983058.
+# It is a float, because Python is faster with it than with an integer of this size. A float has 53
+# exact bits.
+# Example: 18 instructions with 13 pushes of 70 bytes are 18 + (13 << 18) + (101 << 35), which is
+# 3470336983058.
 #
-# bits      0 to 17         18 to 34    35 to 52
+# Bits      0 to 17         18 to 34    35 to 52
 #           instructions    pushes      their sum with the bytes
 _PUSHES_AT = 18
 _TOTAL_AT = 35
@@ -151,7 +152,7 @@ def _pluralize(count: int, unit: str) -> str:
 
 _PUSH = Work(1, 1).left
 BYTE_PRICES = [_BYTE * size for size in range(LARGE)]
-"""The amount to subtract from `Meter.left` by bytes; a lookup is faster than a multiplication."""
+"""The amount to subtract from `Meter.left` by bytes. A lookup is faster than a multiplication."""
 
 
 class Meter:
@@ -231,8 +232,8 @@ class Meter:
         # All of the bytes have the price of the last one. `_count` adds their price as single
         # bytes, so `_extra` has only the difference.
         # Example: 99 500 bytes were pushed before, at 1 each, and above 100 000 a byte costs 2.
-        # Then 2 000 more at once cost 2 000 · 2 = 4 000, but one by one they would cost 500 · 1
-        # + 1 500 · 2 = 3 500. The difference of 500 goes to `_extra`.
+        # Then 2 000 more at once cost 2 000 · 2 = 4 000. One by one, they would cost
+        # 500 · 1 + 1 500 · 2 = 3 500. The difference of 500 goes to `_extra`.
         self._count()
         old_bytes = self._bytes
         self._bytes += size
@@ -250,8 +251,8 @@ class Meter:
         if self.native_calls <= FREE_NATIVE_CALLS:
             self.charge(units)
         # The units are subtracted from `left` only if all of them have the price of the current
-        # tier: the tier has room for more than a window, or at least for the work of this window
-        # and these units.
+        # tier. This is true if the rest of the tier exceeds a window, or at least the work of this
+        # window and these units.
         elif units < LARGE and (
             self._instruction_room > _FAR
             or self._instruction_room > units + _instructions(self._start - self.left)

@@ -14,7 +14,7 @@ from nexus_tools.sui.types.address import Address
 
 
 class LinkedFunction(Struct, frozen=True):
-    """A function with type arguments; they are applied in `parameters` and `returns`."""
+    """A function with type arguments. They are applied in `parameters` and `returns`."""
 
     function: Function
     type_arguments: TypeArguments
@@ -23,7 +23,7 @@ class LinkedFunction(Struct, frozen=True):
 
 
 class CallObserver(Protocol):
-    """An observer of all calls, including natives; it must not change the values it receives."""
+    """An observer of all calls, including natives. It must not change the values it receives."""
 
     def enter(self, callee: LinkedFunction, context: Context, arguments: list[Value]) -> None:
         """Record that a function is called."""
@@ -32,7 +32,7 @@ class CallObserver(Protocol):
         """Record that the function entered last returns."""
 
     def fail(self, context: Context, failure: BaseException) -> None:
-        """Record that the function entered last fails; its callers fail with the same error."""
+        """Record that the function entered last fails. Its callers fail with the same error."""
 
 
 class ObservedMachine(Machine):

@@ -35,8 +35,8 @@ TypeArguments = tuple[TypeTag, ...]
 Wrapper = Callable[[Callable[..., Any], Function, TypeArguments], Callable[..., Any]]
 """Returns the function to call instead of a linked function."""
 
-# A program stores at most this many linked functions. Code that makes ever more type arguments has
-# its functions linked again at every call.
+# A program stores at most this many linked functions. Beyond that, the functions of code that keeps
+# making new type arguments are linked at every call.
 _LINKED_MAX = 20_000
 
 
@@ -111,7 +111,7 @@ class Program:
     def linked(
         self, module: ModuleId, name: str, type_arguments: TypeArguments
     ) -> Callable[..., Any]:
-        """Return a function that is called with (context, room, *arguments).
+        """Return a function with the parameters `(context, room, *arguments)`.
 
         Raises:
             LinkError: The function or its package does not exist.
@@ -142,7 +142,7 @@ class Program:
             names[symbol_name] = self._resolve(names, symbol_name, symbol, function, type_arguments)
         linked = FunctionType(translation.code, names, name)
         # If no nested call is left in this thread, the code calls itself by this name in another
-        # thread: see `call_in_new_thread`.
+        # thread (see `call_in_new_thread`).
         names["this"] = linked
         checked = self._checked(linked, translation, function, type_arguments)
         return checked if self.wrapper is None else self.wrapper(checked, function, type_arguments)

@@ -23,7 +23,7 @@ from nexus_tools.sui.localnet.vm.values.values import Reference, Value, Variant,
 
 
 class Context(Struct, eq=False):
-    """The state of one transaction; native functions receive it as their first argument.
+    """The state of one transaction. Native functions receive it as their first argument.
 
     `runtime` belongs to the native functions. `frames_left` counts the calls that may still be
     nested inside the running ones.
@@ -38,8 +38,8 @@ class Context(Struct, eq=False):
 # A call of a Move function is a call of a Python function, and Python allows 1000 nested calls per
 # thread. The first calls use the caller's thread, and the others use further threads.
 # A call may take two Python frames, and natives, copies and translation need some hundreds too.
-# Of the 1 025 nested calls, 100 run in the caller's thread, 200 in each of four further threads,
-# and 125 in a fifth. Each thread waits for the next.
+# The limit is 1 025 nested calls. The first 100 run in the caller's thread, 200 in each of four
+# further threads, and 125 in a fifth. Each thread waits for the next.
 FIRST_FRAMES = 100
 _FURTHER_FRAMES = 200
 

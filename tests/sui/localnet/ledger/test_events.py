@@ -122,7 +122,10 @@ predicates = st.one_of(
         st.sampled_from([SHOP, CAFE]),
         st.sampled_from(["shop", "door"]),
         st.sampled_from([None, "Sold", "Opened"]),
-        st.none(),
+    ),
+    st.builds(HasType, st.sampled_from([SHOP, CAFE])),
+    st.builds(
+        HasType, st.just(SHOP), st.just("shop"), st.just("Sold"), st.sampled_from([(), (SUI,)])
     ),
 )
 literals = st.builds(EventLiteral, predicates, st.booleans())

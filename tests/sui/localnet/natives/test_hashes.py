@@ -4,8 +4,9 @@ import hashlib
 
 import pytest
 
-from nexus_tools.sui.localnet.crypto.keccak import SHA3_PADDING, sponge
+from nexus_tools.sui.localnet.crypto.keccak import sponge
 
+SHA3_PADDING = 0x06  # FIPS 202, section B.2
 FOX = b"The quick brown fox jumps over the lazy dog"
 
 

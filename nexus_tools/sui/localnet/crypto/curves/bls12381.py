@@ -2,9 +2,18 @@
 
 The arithmetic is from arkworks, by `py_arkworks_bls12381`, which is imported when a point is first
 used. The bytes are parsed as strictly as in blst, which Sui uses. A BLS signature is a point of one
-group, and its key is a point of the other. Sources: the IETF's draft on pairing-friendly curves,
-section 4.2.1, and appendix C for the format of Zcash; RFC 9380 for hashing to points; the IETF's
-draft on BLS signatures, sections 2.5 and 2.7, with the suites `BLS_SIG_…_NUL_`.
+group, and its key is a point of the other.
+
+Sources:
+
+* curves: the IETF's draft on pairing-friendly curves, section 4.2.1.
+
+* encoding: appendix C of that draft, which defines the format of Zcash.
+
+* hashing to points: RFC 9380.
+
+* signatures: the IETF's draft on BLS signatures, sections 2.5 and 2.7, with the suites
+  `BLS_SIG_…_NUL_`.
 """
 
 from collections.abc import Sequence
@@ -95,7 +104,7 @@ def _library() -> Any:
 
 
 class PointGroup(Struct, frozen=True):
-    """G1 or G2; `degree` is that of the extension field of a point's coordinates."""
+    """G1 or G2. `degree` is that of the extension field of a point's coordinates."""
 
     name: str
     degree: int
@@ -116,7 +125,7 @@ class PointGroup(Struct, frozen=True):
         if flags & _INFINITY:
             return self._infinity(data, _COMPRESSED | _INFINITY)
         if not any(data[1:]) and not data[0] & ~_FLAGS:
-            raise InvalidElement  # x is zero: such points are on G1's curve, but not in the group
+            raise InvalidElement  # points with x = 0 are on G1's curve but not in the group
         return self._read("from_compressed_bytes_unchecked", data)
 
     def validate(self, data: bytes) -> Point:
@@ -242,7 +251,7 @@ def is_pairing_product_one(pairs: Sequence[tuple[Point, Point]]) -> bool:
 
 
 def verify_min_sig(key: bytes, signature: bytes, message: bytes) -> bool:
-    """Return whether a signature in G1 is by a key in G2; a malformed input is not valid."""
+    """Return whether a signature in G1 is by a key in G2. A malformed input is not valid."""
     try:
         public_point, signature_point = _public_key(G2, key), _in_group(G1, signature)
     except InvalidElement:
@@ -256,7 +265,7 @@ def verify_min_sig(key: bytes, signature: bytes, message: bytes) -> bool:
 
 
 def verify_min_pk(key: bytes, signature: bytes, message: bytes) -> bool:
-    """Return whether a signature in G2 is by a key in G1; a malformed input is not valid."""
+    """Return whether a signature in G2 is by a key in G1. A malformed input is not valid."""
     try:
         public_point, signature_point = _public_key(G1, key), _in_group(G2, signature)
     except InvalidElement:

@@ -16,7 +16,7 @@ TARGET_BYTES = 12 * NUMBER_BYTES
 
 
 class TargetGroup:
-    """GT, whose elements are those of Fp12; membership in the group is not checked."""
+    """GT, whose elements are those of Fp12. Membership in the group is not checked."""
 
     def __init__(self) -> None:
         self._field = ExtensionField(PRIME, 1)

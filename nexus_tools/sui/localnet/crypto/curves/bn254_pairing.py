@@ -29,8 +29,8 @@ from nexus_tools.sui.localnet.crypto.curves.extension_field import (
 from nexus_tools.sui.localnet.crypto.curves.weierstrass import Point
 
 _FIELD = ExtensionField(PRIME, XI[0])
-# The number that defines the curve: p = 36x⁴ + 36x³ + 24x² + 6x + 1, and the order of its groups is
-# r = 36x⁴ + 36x³ + 18x² + 6x + 1.
+# The number that defines the curve. Its field has the order p = 36x⁴ + 36x³ + 24x² + 6x + 1.
+# Its groups have the order r = 36x⁴ + 36x³ + 18x² + 6x + 1.
 _X = 4965661367192848881
 # Without the highest bit, because the loop starts with the point itself.
 _LOOP = bin(6 * _X + 2)[3:]
@@ -105,11 +105,11 @@ def _final_exponentiation(value: Element) -> Element:
     value = field.multiply(field.conjugate(value), field.inverse(value))
     value = field.multiply(field.frobenius(value, 2), value)
     # From here on, conjugates are inverses.
-    # The remaining exponent is 2x(6x² + 3x + 1)(p⁴ - p² + 1) / r. In powers of p it has small
-    # coefficients, polynomials of x of degree three:
+    # The remaining exponent is 2x(6x² + 3x + 1)(p⁴ - p² + 1) / r. In powers of p, its
+    # coefficients are small, because they are polynomials of x of degree three.
     #
     #     (12x³ + 12x² + 6x + 1) + (12x³ + 6x² + 4x)p
-    #     + (12x³ + 6x² + 6x)p² + (12x³ + 6x² + 4x - 1)p³
+    #     + (12x³ + 6x² + 6x)p² + (12x³ + 6x² + 4x - 1)p³.
     #
     # Each comment below is the power to which `value` has been raised.
     inverse = field.conjugate(value)

@@ -1,10 +1,15 @@
 """Extension fields of degree twelve, which contain the values of pairings.
 
-The tower of both curves is Fp2 = Fp[u] / (u² + 1), Fp6 = Fp2[v] / (v³ - ξ) and Fp12 = Fp6[w] / (w²
-- v), with ξ = a + u. Because w⁶ = ξ, an element is also a polynomial of w with twelve coefficients
-in Fp, modulo w¹² - 2a·w⁶ + a² + 1. Elements are stored in this form, because one multiplication of
-long integers multiplies two polynomials (Kronecker substitution). With a byte for each coefficient,
-(3 + 5w)(2 + 4w) is 0x0503 · 0x0402 = 0x141606, which is 6 + 22w + 20w².
+The tower of both curves is
+
+    Fp2 = Fp[u] / (u² + 1)
+    Fp6 = Fp2[v] / (v³ - ξ), with ξ = a + u
+    Fp12 = Fp6[w] / (w² - v)
+
+Because w⁶ = ξ, an element is also a polynomial of w with twelve coefficients in Fp, modulo w¹² -
+2a·w⁶ + a² + 1. Elements are stored in this form, because one multiplication of long integers
+multiplies two polynomials (Kronecker substitution). With a byte for each coefficient, (3 + 5w)(2 +
+4w) is 0x0503 · 0x0402 = 0x141606, which is 6 + 22w + 20w².
 """
 
 from collections.abc import Sequence

@@ -3,7 +3,7 @@
 Several points represent the same element, but each element has one encoding. Sums, multiples and
 the generator are those of the curve.
 
-Source: RFC 9496; hashing to the group is `hash_to_ristretto255` of RFC 9380, appendix B.
+Source: RFC 9496. Hashing to the group is `hash_to_ristretto255` of RFC 9380, appendix B.
 """
 
 import hashlib

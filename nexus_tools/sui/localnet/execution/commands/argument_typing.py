@@ -61,7 +61,7 @@ class ArgumentTyper:
     # --- Lookup
 
     def locate(self, arguments: Iterable[Argument], start: int = 0) -> list[Located]:
-        """Return the slots of arguments; the first is the command's `start`th argument."""
+        """Return the slots of arguments. The first is the command's `start`th argument."""
         return [
             Located(index, argument, self._find(argument, index))
             for index, argument in enumerate(arguments, start)

@@ -194,7 +194,7 @@ class ExecutionContext:
 
 def _by_value(context: ExecutionContext, slot: ValueSlot, moves: bool) -> Value:
     (value,) = context.cell(slot)
-    # A move costs as much as a pointer, whatever the value's size. A copy costs the value's bytes.
+    # A move costs as much as a pointer for values of any size. A copy costs the value's bytes.
     if moves:
         context.charge_reference()
         slot.cell = []

@@ -53,7 +53,7 @@ def load_function(context: ExecutionContext, command: MoveCall) -> LoadedFunctio
 
 
 def type_move_call(typer: ArgumentTyper, command: MoveCall, loaded: LoadedFunction) -> TypedCommand:
-    """Type one argument for each parameter except `TxContext`, wherever that stands."""
+    """Type one argument for each parameter except `TxContext`, at any position."""
     located = iter(typer.locate(command.arguments))
     function, types = loaded.function, loaded.type_arguments
     parameters = [substitute(parameter, types) for parameter in function.parameters]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import cast
 
-from nexus_tools.sui.bytecode import INIT
+from nexus_tools.sui.bytecode import INIT, CompiledModule
 from nexus_tools.sui.localnet.execution.commands.argument_typing import ArgumentTyper
 from nexus_tools.sui.localnet.execution.commands.context import ExecutionContext
 from nexus_tools.sui.localnet.execution.commands.move_call import call
@@ -39,7 +39,7 @@ def load_dependencies(context: ExecutionContext, command: Publish | Upgrade) -> 
 def type_publish(
     typer: ArgumentTyper, command: Publish, dependencies: Dependencies
 ) -> TypedCommand:
-    """Return the command without arguments; its result is the `UpgradeCap` of the package."""
+    """Return the command without arguments. Its result is the `UpgradeCap` of the package."""
     return TypedCommand(command, dependencies, (), [typer.result(UPGRADE_CAP)])
 
 
@@ -54,7 +54,8 @@ def publish(context: ExecutionContext, command: TypedCommand) -> list[Value]:
     package = new_package(package_id, modules, cast("Dependencies", command.loaded))
     add_package(context, package, modules)
     for module in modules:
-        _initialize(context, package_id, module.compiled.name)
+        if _has_init(module.compiled):
+            _initialize(context, package_id, module.compiled.name)
     # `UpgradeCap { id: UID, package: ID, version: u64, policy: u8 }`.
     return [[[[bytes(context.runtime.fresh_id())]], [bytes(package_id)], 1, COMPATIBLE]]
 
@@ -72,11 +73,16 @@ def add_package(
     context.machine.types.publish(package)
 
 
+def _has_init(module: CompiledModule) -> bool:
+    """Return whether a module has an `init`. Loading the others would double their reading."""
+    functions = module.function_definitions
+    return any(module.function_id(function.handle)[2] == INIT for function in functions)
+
+
 def _initialize(context: ExecutionContext, package: Address, module: str) -> None:
-    """Call the module's `init`, if any, with its one-time witness if it has that parameter."""
+    """Call the module's `init`, with its one-time witness if it has that parameter."""
     function = context.machine.types.function(package, module, INIT)
-    if function is None:
-        return
+    assert function is not None
     # A one-time witness is a struct whose only field is a boolean, which is true.
     witness: list[Value] = [[True]] if len(function.parameters) == 2 else []
     call(context, function, (), [*witness, Reference(context.cell(context.tx_context), 0)])

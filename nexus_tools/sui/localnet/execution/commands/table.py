@@ -1,10 +1,10 @@
 """The table of the commands of a programmable transaction, and the steps that run them.
 
-All commands finish a step before the first one starts the next: functions and types are looked up
-(*load*), arguments get their types (*type*), the package `checks` runs, and only then are the
-commands executed (*run*). So of two errors, the one of the earlier step is reported, even if it is
-in a later command. Source: `static_programmable_transactions/mod.rs` of `sui-adapter`, which is
-enabled since protocol 104 (`enable_ptb_execution_v2`).
+All commands finish a step before the first command starts the next step. The steps look up
+functions and types (*load*), determine the types of arguments (*type*), run the package `checks`,
+and execute the commands (*run*). If two commands fail, the error of the earlier step is reported,
+even if it is in the later command. Source: `static_programmable_transactions/mod.rs` of
+`sui-adapter`, which is enabled since protocol 104 (`enable_ptb_execution_v2`).
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -19,9 +19,9 @@ from nexus_tools.sui.types.type_tag import TypeTag
 
 
 class ValueSlot(Struct, eq=False):
-    """A slot for one value of one type; `cell` is a list of it, or empty before and after.
+    """A slot for one value of one type. `cell` is a list of it, or empty before and after.
 
-    `input` is the object in the slot, if it is an input; its cell is None until its first use.
+    `input` is the object in the slot, if it is an input. Its cell is None until its first use.
     `reference` is None for a value; for a reference it says whether the reference is mutable.
     `lent_mutably` says that the value may differ from the input, `is_unread` that its first use is
     still to be charged.
@@ -66,9 +66,13 @@ Slot = ValueSlot | PureSlot | ReceivingSlot
 class Usage(Enum):
     """The way in which a command uses the value of a slot.
 
-    BY_VALUE        move or copy it, also if it is a reference BORROW          borrow it by `&`
-    BORROW_MUTABLY  borrow it by `&mut` READ            copy the target of the reference in the slot
-    FREEZE          use the `&mut` in the slot as `&`
+    The command can do the following with the value:
+
+        BY_VALUE        move or copy it, even if it is a reference
+        BORROW          borrow it by `&`
+        BORROW_MUTABLY  borrow it by `&mut`
+        READ            copy the target of the reference in the slot
+        FREEZE          use the `&mut` in the slot as `&`
     """
 
     BY_VALUE = "by value"
@@ -88,7 +92,7 @@ class TypedArgument(Struct):
     """The command's `index`th argument. If it `moves` the value, the slot is empty afterwards.
 
     `argument` is None for the `TxContext`, which the sender does not pass. `is_borrowed` says that
-    the value was borrowed when this argument copied it.
+    the value had references when this argument copied it.
     """
 
     index: int

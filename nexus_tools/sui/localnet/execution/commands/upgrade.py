@@ -39,7 +39,7 @@ UPGRADE_RECEIPT = StructTag(SUI_FRAMEWORK, "package", "UpgradeReceipt")
 def type_upgrade(
     typer: ArgumentTyper, command: Upgrade, dependencies: Dependencies
 ) -> TypedCommand:
-    """Type the upgrade ticket; the result is a receipt."""
+    """Type the upgrade ticket. The result is a receipt."""
     (ticket,) = typer.locate((command.ticket,))
     arguments = [typer.typed(ticket, UPGRADE_TICKET)]
     return TypedCommand(command, dependencies, arguments, [typer.result(UPGRADE_RECEIPT)])

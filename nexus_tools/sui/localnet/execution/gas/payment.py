@@ -36,7 +36,7 @@ class GasPayment(Struct, frozen=True):
 
 
 def smash(gas: GasData, coins: tuple[Object, ...]) -> GasPayment | None:
-    """Merge the whole payment into its first part. Return None if there is no payment.
+    """Merge the whole payment into its first part. Return None for an empty payment.
 
     Coins of 3, 4 and 5 become one of 12 in the place of the first. The others are deleted even if
     the transaction fails. A reservation counts as a coin. If it comes first, the funds stay in the

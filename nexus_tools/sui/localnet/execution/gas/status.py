@@ -26,7 +26,7 @@ from nexus_tools.sui.types.effects import GasCostSummary
 from nexus_tools.sui.types.transaction import GasData
 
 _UNMETERED = 1 << 62
-_KB = 1_000  # of the protocol's configuration
+_KB = 1_000  # as in the protocol's configuration
 
 
 def rounded_computation(units: int) -> int:
@@ -43,7 +43,7 @@ def rounded_computation(units: int) -> int:
 class GasStatus:
     """The gas of one transaction: budget and price from the sender, and the units used so far.
 
-    `meter` counts all charges, in internal gas units; natives charge it through `natives`. `rules`
+    `meter` counts all charges, in internal gas units. Natives charge it through `natives`. `rules`
     are the rules of the epoch.
     """
 

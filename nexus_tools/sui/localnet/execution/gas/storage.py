@@ -27,8 +27,8 @@ def _type_bytes(tag: StructTag) -> int:
 def storage_bytes(data: MoveObject | MovePackage) -> int:
     """Return the number of bytes that storage is charged for.
 
-    A coin of SUI has 40 + 32 + 8 + 1 + 8 + 1 + 32 + 8 = 130 bytes: its type is encoded as one byte
-    and its contents are an ID and a u64.
+    A coin of SUI has 40 + 32 + 8 + 1 + 8 + 1 + 32 + 8 = 130 bytes. Its type is encoded as one byte.
+    Its contents are an ID and a u64.
     """
     if isinstance(data, MovePackage):
         return _METADATA_BYTES + package_bytes(data)

@@ -1,8 +1,8 @@
 """The deny lists of regulated coins, as the network enforces them.
 
-A denied sender may not use the coin as an input from that moment on, and nobody may use a paused
-coin. From the next epoch on, a denied address cannot receive the coin. SUI itself has no list.
-Source: `sui-types/src/{deny_list_v1,deny_list_v2,config}.rs`.
+A denied sender may not use the coin as an input from that moment on, and no account may use a
+paused coin. From the next epoch on, a denied address cannot receive the coin. SUI itself has no
+list. Source: `sui-types/src/{deny_list_v1,deny_list_v2,config}.rs`.
 """
 
 from collections.abc import Iterable, Mapping

@@ -48,7 +48,7 @@ _ONLY_READ = frozenset({CLOCK, RANDOM})
 
 
 class InputObject(Struct, frozen=True):
-    """An object that a transaction uses; `mutable` says that commands may change it.
+    """An object that a transaction uses. `mutable` says that commands may change it.
 
     A mutable object gets a new version, unless it is a shared object without exclusive access. Then
     `exclusive` is false, and the object stays as it is.
@@ -81,7 +81,7 @@ class TransactionInputs(Struct, frozen=True):
     def lamport_version(self) -> int:
         """The version of all objects that the transaction writes: one above every input version."""
         # Objects of versions 3 and 8 are both written as version 9. So versions show which of two
-        # transactions came later, whichever objects they share.
+        # transactions came later if they share an object.
         versions = [value.object.version for value in self.objects.values()]
         versions.extend(reference.version for reference in self.receiving)
         return max(versions, default=0) + 1
@@ -99,7 +99,7 @@ class InputLoader:
         self._mode = mode
 
     def load(self, gas: tuple[Object, ...] | None = None) -> TransactionInputs:
-        """Return the inputs; `gas` replaces the coins that the transaction names."""
+        """Return the inputs. `gas` replaces the coins that the transaction names."""
         kind = self._data.kind
         assert isinstance(kind, ProgrammableTransaction)
         object_ids = [value.object_id for value in kind.inputs if isinstance(value, _OBJECTS)]

@@ -193,7 +193,7 @@ def _check_not_empty(values: tuple[Any, ...]) -> None:
 
 
 def _check_count(limit: str, count: int) -> None:
-    # As in `validity_check`, the limit itself is refused: the maximum is 511 arguments.
+    # As in `validity_check`, the limit itself is refused, so the maximum is 511 arguments.
     if count >= MAX_ARGUMENTS:
         raise _too_large(limit, MAX_ARGUMENTS)
 

@@ -46,7 +46,7 @@ def _change(owner: Address, funds: TypeTag, amount: int) -> AccumulatorWrite:
 def stream_changes(
     streamed: Iterable[StreamEvent], events: Sequence[Event]
 ) -> tuple[AccumulatorWrite, ...]:
-    """Return one change for each stream; `events` are all events of the transaction."""
+    """Return one change for each stream. `events` are all events of the transaction."""
     streams: defaultdict[tuple[Address, TypeTag], list[tuple[int, Digest]]] = defaultdict(list)
     for event in streamed:
         digest = event_digest(events[event.number])

@@ -1,9 +1,9 @@
 """The bill of a transaction: computation, and the storage of the objects that it writes.
 
-Whoever writes an object pays for its bytes and gets 99 % of that back when the object is deleted.
-The object stores the paid amount as its *rebate*. So each changed object is charged as if it were
-new, and its earlier rebate is refunded. A transfer of 1 MIST at a price of 1 000 MIST per unit, of
-a coin of 20 000 000 MIST with a budget of 15 000 000:
+A transaction that writes an object pays for its bytes. The transaction that deletes the object gets
+99 % of that back. The object stores the paid amount as its *rebate*. So each changed object is
+charged as if it were new, and its earlier rebate is refunded. A transfer of 1 MIST at a price of 1
+000 MIST per unit, of a coin of 20 000 000 MIST with a budget of 15 000 000:
 
                                           MIST
     computation    1 000 units x 1 000    1 000 000
@@ -51,7 +51,7 @@ class Bill(Struct, frozen=True):
 def settle(
     run: CommandsRun, gas: GasStatus, reference_price: int, untouched: Callable[[], Changes]
 ) -> tuple[CommandsRun, Bill]:
-    """Compute the bill; if the budget is too small, discard the changes and bill only the inputs.
+    """Compute the bill. If the budget is too small, discard the changes and bill only the inputs.
 
     `untouched` returns the changes of a failed transaction.
     """
@@ -72,7 +72,7 @@ def settle(
 
 
 def _price_max(run: CommandsRun, reference_price: int) -> int | None:
-    """Return the maximum price of a gas unit: Move code that aborts need not outbid others."""
+    """Return the maximum price of a gas unit. Move code that aborts need not outbid others."""
     if isinstance(run.status, Success) or run.status.error.kind is not ErrorKind.MOVE_ABORT:
         return None
     return reference_price * MAX_GAS_PRICE_FACTOR_OF_ABORTED
@@ -99,7 +99,7 @@ def _whole_budget(changes: Changes, gas: GasStatus) -> Bill:
 def charge_gas(
     run: CommandsRun, payer: Address, gas: GasStatus, net_cost: int, version: int
 ) -> None:
-    """Take the cost (MIST) from the gas coin, whoever owns it now, or from an address balance."""
+    """Take the cost (MIST) from the gas coin, even if it changed its owner, or from a balance."""
     coin_id = run.changes.gas_coin
     if coin_id is None:
         run.changes.move_sui(payer, -net_cost)

@@ -45,8 +45,9 @@ from nexus_tools.sui.types.object import (
     Shared,
 )
 
-# The estimated bytes of effects: status, epoch, costs, digest of events, and 2 x 1 000 in reserve;
-# an owner and a reference for each object before and after; a digest for each input.
+# The estimated bytes of effects. The fixed part has the status, the epoch, the costs, the digest of
+# events, and 2 x 1 000 in reserve. Each object adds an owner and a reference before and after, and
+# each input adds a digest.
 _EFFECTS_BYTES = 120 + 10 + 40 + 40 + 2 * 1_000
 _CHANGE_BYTES = 48 + 80
 _DEPENDENCY_BYTES = 40
@@ -60,11 +61,11 @@ class Write(Struct, frozen=True):
 
 
 class Changes(Struct):
-    """The objects before and after; `modified` are existing objects that are written or removed.
+    """The objects before and after. `modified` are existing objects that are written or removed.
 
-    `received` are objects taken with a receiving ticket: the transaction depends on the
+    `received` are objects taken with a receiving ticket. The transaction depends on the
     transactions that wrote them. `balances` are the deposits and withdrawals of address balances in
-    order; `streams` are the events of each stream. The gas is paid from `gas_coin`, or without one
+    order. `streams` are the events of each stream. The gas is paid from `gas_coin`, or without one
     from the payer's address balance.
     """
 
@@ -84,7 +85,7 @@ class Changes(Struct):
 
 
 class CommandsRun(Struct, frozen=True):
-    """The result of the commands before payment; `failure` is a message for users.
+    """The result of the commands before payment. `failure` is a message for users.
 
     `results` are present in a simulation. The machine knows `packages`, whether or not the ledger
     will store them. `asked_deny_list` says whether the deny list was read.
@@ -142,9 +143,9 @@ def _smash(changes: Changes, payment: GasPayment | None, version: int) -> None:
 def _delete_smashed(changes: Changes, payment: GasPayment | None) -> None:
     """Delete the smashed coins and account for their balance.
 
-    Either a coin or an address balance pays. With coins of 3 and 4 and a reservation of 5, a coin
-    that pays ends up with 12 and the balance loses 5. If the reservation comes first, there is no
-    such coin and the balance gains 7.
+    Either a coin or an address balance pays. With coins of 3 and 4 and a reservation of 5, a paying
+    coin has 12 afterwards, and the balance loses 5. If the reservation comes first, the balance
+    pays and gains 7.
     """
     if payment is None:
         return
@@ -230,10 +231,11 @@ class ChangeCollector:
             self._changes.modified[coin.id] = coin
 
     def _collect_gas(self) -> None:
-        """Determine what pays. Delete a temporary gas coin unless a command sent it to an address.
+        """Determine the paying coin or balance. Delete a temporary gas coin unless it was sent.
 
-        If an address balance pays, commands still see a gas coin: a temporary one that holds the
-        reserved amount minus the budget. Its remainder returns to the balance.
+        If an address balance pays, commands still see a temporary gas coin. It holds the reserved
+        amount minus the budget, and a command may send it to an address. Its remainder returns to
+        the balance.
 
         With 20 reserved and a budget of 15, commands see a coin of 5. If they leave 3 in it, 18 of
         the 20 are left, and the address balance loses 2. The gas cost is deducted later.

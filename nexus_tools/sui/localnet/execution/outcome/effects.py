@@ -8,7 +8,7 @@ operation on its ID. A transfer of a new coin out of the gas coin has these rows
     0xb2…   absent              digest, owner     CREATED    the new coin
 
 The version after is the same for all objects, one above every input version (the Lamport version),
-and is stored once in the effects. A wrapped object exists before, is absent after, and has NONE; a
+and is stored once in the effects. A wrapped object exists before, is absent after, and has NONE. A
 deleted one has DELETED. Address balances are not objects yet, but have rows under the ID that the
 settlement gives them.
 
@@ -78,7 +78,7 @@ def written_objects(
     transaction: Digest,
     version: int,
 ) -> dict[Address, Object]:
-    """Return the objects in the form of the ledger; `rebates` are in MIST."""
+    """Return the objects in the form of the ledger. `rebates` are in MIST."""
     objects = {}
     for object_id, write in changes.written.items():
         before = changes.modified.get(object_id)
@@ -101,7 +101,7 @@ def encoded_objects(
 def _with_version(write: Write, before: Object | None, version: int) -> Owner:
     """Return the owner with the version at which consensus started to order the object.
 
-    Transactions name a shared object by its ID and this version, so it never changes: an object
+    Transactions name a shared object by its ID and this version, so it never changes. An object
     that commands take by value and share again keeps it.
     """
     owner = write.owner

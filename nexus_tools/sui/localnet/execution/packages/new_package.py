@@ -35,7 +35,7 @@ class NewModule(Struct, frozen=True):
 
 
 def read_modules(files: Sequence[bytes]) -> list[CompiledModule]:
-    """Decode modules that are to be published.
+    """Decode modules for publication.
 
     Raises:
         CommandFailed: a module is malformed or cannot be published.

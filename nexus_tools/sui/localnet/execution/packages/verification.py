@@ -33,12 +33,14 @@ def verify_modules(machine: Machine, package: MovePackage, modules: Sequence[New
     """
     from nexus_tools.sui.localnet.verifier import (  # noqa: PLC0415 - 20 ms, only for `Publish`
         VerificationError,
+        VerifiedModules,
         verify_package,
     )
 
     dependencies = _linked_modules(machine, package, modules)
+    verified = VerifiedModules((module.compiled, module.data) for module in modules)
     try:
-        verify_package([module.compiled for module in modules], dependencies)
+        verify_package([module.compiled for module in modules], dependencies, verified)
     except VerificationError as error:
         kind = _KINDS.get(error.status, ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR)
         raise CommandFailed(kind, message=str(error)) from None

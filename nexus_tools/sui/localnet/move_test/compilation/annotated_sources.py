@@ -1,7 +1,7 @@
 """The tests in Move sources, and the conversion of tests to ordinary code.
 
 The compiler's test mode adds a function to each module, which its verifier then rejects in
-`sui::transfer`. Its other modes do not: an item with the attribute `mode(MODE, test)` is compiled
+`sui::transfer`. Its other modes do not. An item with the attribute `mode(MODE, test)` is compiled
 if MODE is requested, and it may use test features, such as calling `init`. So each attribute of a
 test is replaced by this one. Line numbers do not change.
 """

@@ -38,7 +38,7 @@ class MoveTestBuild(Struct, frozen=True):
     """A package under test: its modules with the address 0x0, its files, and its tests.
 
     `modules` includes those of the package's dependencies, and `dependencies` has their files.
-    `framework` has the test-only modules by the address of their framework package; they have the
+    `framework` has the test-only modules by the address of their framework package. They have the
     address 0x0 too. `names` has the names of all packages, and `release` is the framework itself.
     """
 
@@ -62,7 +62,7 @@ def build_tests(
     """Compile a package with its tests.
 
     Raises:
-        ValidationError: The compiler reports an error; the message has its output.
+        ValidationError: The compiler reports an error. The message has its output.
     """
     test_sources, manifest = read_test_sources(sources), sources["Move.toml"]
     modules = compile_for_tests(builder, manifest, test_sources, dependencies.packages)

@@ -49,7 +49,7 @@ def compile_for_tests(
     """Compile a package and return its modules.
 
     Raises:
-        ValidationError: The compiler reports an error; the message has its output.
+        ValidationError: The compiler reports an error. The message has its output.
     """
     texts = {_compiled_path(path): source.text for path, source in read.items()}
     sources = {"Move.toml": manifest, **texts}
@@ -122,7 +122,7 @@ def build_dependencies(
     Their test-only code is compiled too, and their tests if other code calls them.
 
     Raises:
-        ValidationError: The compiler reports an error; the message has its output.
+        ValidationError: The compiler reports an error. The message has its output.
     """
     files_by_location: dict[str, Mapping[str, str]] = {}
     modules: list[bytes] = []

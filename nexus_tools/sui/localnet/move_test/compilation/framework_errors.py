@@ -1,4 +1,4 @@
-"""The error constants of the framework, for tests that expect them; bytecode has only numbers.
+"""The error constants of the framework, for tests that expect them. Bytecode has only numbers.
 
 Errors with a message of their own are named in the bytecode, and are not listed.
 """

@@ -48,7 +48,7 @@ class Statement(Struct, frozen=True):
 
 
 class MarkedSources(Struct, frozen=True):
-    """The sources of a package with markers; a marker's number is the index of its statement."""
+    """The sources of a package with markers. A marker's number is the index of its statement."""
 
     sources: Mapping[str, str]
     statements: tuple[Statement, ...]
@@ -59,7 +59,7 @@ def mark(
     read: Mapping[str, MoveTestSource],
     unmarked: AbstractSet[FunctionLocation] = frozenset(),
 ) -> MarkedSources:
-    """Insert markers into all functions except `unmarked` ones; `read` are the parsed sources."""
+    """Insert markers into all functions except `unmarked` ones. `read` are the parsed sources."""
     statements: list[Statement] = []
     marked_sources = dict(sources)
     for path, source in read.items():

@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"(0x[0-9a-fA-F]+|\d+)(?:u\d+)?")
 
 
 class Names:
-    """The names of a package under test; a module has the name that its source declares.
+    """The names of a package under test. A module has the name that its source declares.
 
     `manifests` are those of the dependencies, and then the package's own. `compiled` are the
     modules of all packages, for addresses that a manifest leaves open.
@@ -180,7 +180,7 @@ def framework_constants(release: Release) -> MoveTestSource:
         for data in release.packages[address].modules:
             module = deserialize(data)
             path = f"{package}::{module.name}"
-            # These have no number, because their abort codes name them: see `clever_error`.
+            # These have no number, because their abort codes name them (see `clever_error`).
             constants |= {(path, name): () for name in _named_errors(module)}
     for path, errors in FRAMEWORK_ERRORS.items():
         constants |= {(path, name): (str(code),) for name, code in errors.items()}

@@ -12,7 +12,7 @@ from msgspec import Struct
 from nexus_tools.sui.move_source import Token
 
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
-# After these tokens a brace starts a block; after names and types it starts fields.
+# After these tokens a brace starts a block. After names and types it starts fields.
 _BEFORE_BLOCKS = frozenset(
     {"else", "loop", "return", "abort", "(", ",", ";", "{", "}", "[", "=", ":", "|", "&"}
 ) | frozenset("!+-*/%^<")
@@ -32,7 +32,7 @@ class Place(Struct, frozen=True):
 
 
 def statement_positions(body: Sequence[Token]) -> list[Place]:
-    """Return the statements of a body, from its `{` to its `}`; an empty body counts as one."""
+    """Return the statements of a body, from its `{` to its `}`. An empty body counts as one."""
     closings = _closings(body)
     if closings.get(0) != len(body) - 1:
         return []
@@ -110,7 +110,7 @@ class _Body:
         return condition is not None and self._text(condition - 1) in words
 
     def _arms(self, opening: int) -> Iterator[Place]:
-        """Yield the arms without braces; the end of one is known only without type arguments."""
+        """Yield the arms without braces. The end of one is known only without type arguments."""
         end = self._closings[opening]
         arrow = self._arrow(opening + 1, end)
         while arrow < end:

@@ -193,7 +193,7 @@ def new_transfer_policy(
 
 
 def upgrade(_context: Context, _types: TypeArguments, ticket: Value) -> Value:
-    """Return the receipt for an upgrade; its package id is derived from the old id and the cap."""
+    """Return the receipt for an upgrade. Its package id is derived from the old id and the cap."""
     cap, package, _policy, _digest = ticket
     return [cap, [blake2b256(bytes(cap[0]), bytes(package[0]))]]
 

@@ -62,7 +62,7 @@ def create(  # noqa: PLR0917 - the Move function has these
     gas_budget: int,
     sponsor: Value,
 ) -> Value:
-    """Switch to a transaction with all properties given; `sponsor` is an `Option`."""
+    """Switch to a transaction with all properties given. `sponsor` is an `Option`."""
     transaction = TransactionContext(
         Address(sender),
         _digest(tx_hash),

@@ -17,7 +17,7 @@ _SEED_SIZE = 32
 
 
 def destroy(_context: Context, _types: TypeArguments, _value: Value) -> None:
-    """Drop a value, whatever its abilities."""
+    """Drop a value even if it lacks the `drop` ability."""
 
 
 def create_one_time_witness(_context: Context, _types: TypeArguments) -> Value:

@@ -1,4 +1,4 @@
-"""`sui::address`: addresses as numbers and bytes; the number is big-endian."""
+"""`sui::address`: addresses as numbers and bytes. The number is big-endian."""
 
 from nexus_tools.sui.localnet.natives.gas import priced
 from nexus_tools.sui.localnet.natives.table import natives_of

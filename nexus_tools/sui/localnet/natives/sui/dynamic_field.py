@@ -47,7 +47,7 @@ def hash_type_and_key(types: Types, type_arguments: TypeArguments) -> Callable[.
 
 
 def add_child_object(_types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
-    """Return a native that adds a child; the Move function asserts that the key is free."""
+    """Return a native that adds a child. The Move function asserts that the key is free."""
     tag = object_type(type_arguments)
     cost = _COST_BASE + _KNOWN_VALUE + _ADD_PER_TYPE * type_size(tag)
     cost_of_tag = _ADD_PER_TAG_BYTE * struct_tag_size(tag)

@@ -75,7 +75,7 @@ def receive_impl(
     to_receive: list[bytes],
     version: int,
 ) -> Value:
-    """Receive an object that was sent to another object's address; `to_receive` is an `ID`."""
+    """Receive an object that was sent to another object's address. `to_receive` is an `ID`."""
     charge(context, _COST)
     try:
         value = runtime_of(context).receive(

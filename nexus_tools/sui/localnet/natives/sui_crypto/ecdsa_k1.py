@@ -63,7 +63,7 @@ class EcdsaNatives(Struct, frozen=True):
         message: Reference,
         hash_function: int,
     ) -> bool:
-        """Return whether the key signed the message; a malformed input is not valid."""
+        """Return whether the key signed the message. A malformed input is not valid."""
         data, message_bytes = bytes(signature.read()), bytes(message.read())
         _charge(context, self.verify_cost, hash_function, len(message_bytes))
         hash_message = HASHES.get(hash_function)

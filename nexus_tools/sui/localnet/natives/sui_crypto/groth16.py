@@ -60,7 +60,7 @@ def verify_groth16_proof_internal(
     curve: int,
     *arguments: Reference,
 ) -> bool:
-    """Return whether a proof is valid for the public inputs; a malformed one is not."""
+    """Return whether a proof is valid for the public inputs. A malformed proof is not."""
     curve_rules = _curve(context, curve)
     *key, inputs, proof = [bytes(argument.read()) for argument in arguments]
     count = -(-len(inputs) // _INPUT_BYTES)

@@ -2,7 +2,7 @@
 
 The framework's functions ensure that elements belong to their groups. Malformed bytes abort with
 `EInvalidInput` here. Source: `crypto/group_ops.rs` of `sui-move-natives`. Multi-scalar
-multiplication is enabled, as on devnet and local networks; mainnet's protocol 105 disables it.
+multiplication is enabled, as on devnet and local networks. Mainnet's protocol 105 disables it.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -150,7 +150,7 @@ def internal_hash_to(
 def internal_multi_scalar_mul(
     context: Context, _types: tuple[TypeTag, ...], group: int, scalars: Reference, points: Reference
 ) -> bytes:
-    """Return the sum of points, each multiplied by its scalar; both inputs are concatenated."""
+    """Return the sum of points, each multiplied by its scalar. Both inputs are concatenated."""
     base = _cost(_COMBINE_COSTS, group)
     operations = _POINT_GROUPS[group]
     factors, terms = bytes(scalars.read()), bytes(points.read())
@@ -181,7 +181,7 @@ def additions(count: int) -> int:
 def internal_pairing(
     context: Context, _types: tuple[TypeTag, ...], group: int, first: Reference, second: Reference
 ) -> bytes:
-    """Return the pairing of a point of G1 with one of G2; `group` is that of the first point."""
+    """Return the pairing of a point of G1 with one of G2. `group` is that of the first point."""
     charge(context, _cost(_PAIRING_COSTS, group))
     points = G1.decode(bytes(first.read())), G2.decode(bytes(second.read()))
     return from_arkworks(pairing([points]))

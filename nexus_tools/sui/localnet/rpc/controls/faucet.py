@@ -39,7 +39,7 @@ def request_gas(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
 def request_gas_v1(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
     """Serve the same request with the fields of version 1 and version 2.
 
-    Current faucets respond in the form of version 2, whatever the path.
+    Current faucets respond in the form of version 2 on every path.
     """
     status, response = request_gas(node, body)
     if status == 200:

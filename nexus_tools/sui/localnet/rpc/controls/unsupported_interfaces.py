@@ -1,8 +1,8 @@
 """Errors for clients of Sui's other interfaces, JSON-RPC and GraphQL.
 
 Each client gets the error in its own format and shows it to users. Sources:
-jsonrpc.org/specification, sections 5.1 and 6; graphql.github.io/graphql-over-http, section 6.4.1:
-with `application/json` the status is 200, whatever the errors in the body.
+jsonrpc.org/specification, sections 5.1 and 6; graphql.github.io/graphql-over-http, section 6.4.1.
+With `application/json`, the status is 200 even if the body contains errors.
 """
 
 import json

@@ -55,7 +55,7 @@ EVERYTHING: Mask = _Everything()
 def prune(message: Message, mask: Mask) -> None:
     """Remove fields that the mask does not request from a message.
 
-    Expensive fields are not even rendered; this removes the rest.
+    Expensive fields are not even rendered. This removes the rest.
     """
     if mask is EVERYTHING:
         return
@@ -90,7 +90,7 @@ def compile_mask(paths: tuple[str, ...], message_type: Descriptor) -> Mask:
     """Check paths against a message type and combine them into a tree.
 
     `digest` and `effects.status` become `{digest: EVERYTHING, effects: {status: EVERYTHING}}`. If
-    `effects` is also a path, in whatever order, all effects are requested.
+    `effects` is also a path, before or after it, all effects are requested.
     """
     for path in paths:
         if path != "*" and not _exists(path.split("."), message_type):

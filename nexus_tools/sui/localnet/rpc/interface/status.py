@@ -36,7 +36,7 @@ class Code(IntEnum):
 
 
 class RpcError(Exception):
-    """The error that ends a call; `violation` names the invalid field."""
+    """The error that ends a call. `violation` names the invalid field."""
 
     def __init__(self, code: Code, message: str, violation: "Violation | None" = None) -> None:
         super().__init__(message)

@@ -22,7 +22,7 @@ _WRAPPER_TYPE = (SUI_FRAMEWORK, "dynamic_object_field", "Wrapper")
 
 
 class DynamicField(Struct, frozen=True):
-    """A decoded field; `child` is the ID of the child object of an object field."""
+    """A decoded field. `child` is the ID of the child object of an object field."""
 
     name_type: TypeTag
     name: bytes

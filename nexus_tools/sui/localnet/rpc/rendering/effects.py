@@ -61,7 +61,7 @@ def render_effects(
     types: Types,
     find_module: FindModule,
 ) -> None:
-    """Fill the requested fields; `encoded` are the BCS bytes of `effects`."""
+    """Fill the requested fields. `encoded` are the BCS bytes of `effects`."""
     if "bcs" in mask:
         render_bcs(message.bcs, "TransactionEffects", encoded)
     _render_head(message, effects, digest, mask)

@@ -26,7 +26,7 @@ FindModule = Callable[[MoveLocation], bytes | None]
 
 
 def render_failure(message: Message, failure: ExecutionFailure, find_module: FindModule) -> None:
-    """Fill all fields; `description` is for users."""
+    """Fill all fields. `description` is for users."""
     error = failure.error
     message.kind = error.kind + 1
     message.description = describe(failure)

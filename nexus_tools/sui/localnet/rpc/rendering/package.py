@@ -14,7 +14,7 @@ from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.types.object import MovePackage
 from nexus_tools.sui.types.type_tag import Primitive, StructTag, VectorTag
 
-# Numbers of the enums in and beside `FunctionDescriptor`, `DatatypeDescriptor` and `OpenSignature`
+# Numbers of the enums in and next to `FunctionDescriptor`, `DatatypeDescriptor` and `OpenSignature`
 # of `sui.rpc.v2`.
 _VISIBILITIES = {Visibility.PRIVATE: 1, Visibility.PUBLIC: 2, Visibility.FRIEND: 3}
 _STRUCT, _ENUM = 1, 2
@@ -35,7 +35,7 @@ _ABILITIES = {Ability.COPY: 1, Ability.DROP: 2, Ability.STORE: 3, Ability.KEY: 4
 
 
 def render_package(message: Message, package: MovePackage, mask: Mask) -> None:
-    """Fill the requested fields; modules get only names and bytes."""
+    """Fill the requested fields. Modules get only names and bytes."""
     message.storage_id = str(package.id)
     message.original_id = str(original_id(package))
     message.version = package.version

@@ -52,7 +52,7 @@ _VERSION = 1
 def render_transaction(
     message: Message, data: TransactionData, encoded: bytes, digest: Digest, mask: Mask
 ) -> None:
-    """Fill the requested fields; `encoded` are the BCS bytes of `data`."""
+    """Fill the requested fields. `encoded` are the BCS bytes of `data`."""
     if "bcs" in mask:
         render_bcs(message.bcs, "TransactionData", encoded)
     message.digest = str(digest)

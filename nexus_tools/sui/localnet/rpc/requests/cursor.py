@@ -36,7 +36,7 @@ class Cursor(Struct, frozen=True):
 
     @classmethod
     def decode(cls, stream: str, data: bytes, name: str) -> "Cursor":
-        """Parse a cursor of a stream; errors call it `name`.
+        """Parse a cursor of a stream. Errors call it `name`.
 
         Raises:
             RpcError: the cursor is invalid or of another stream.

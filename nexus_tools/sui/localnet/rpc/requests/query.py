@@ -40,7 +40,7 @@ class Query(Struct, frozen=True):
 
     @classmethod
     def parse(cls, stream: str, request: Message, latest: int) -> "Query":
-        """Parse the options of a request; `latest` is the latest checkpoint.
+        """Parse the options of a request. `latest` is the latest checkpoint.
 
         Raises:
             RpcError: an option is invalid.
@@ -109,7 +109,7 @@ class Query(Struct, frozen=True):
         self._mark_covered(watermark, gap if self.descending else gap - 1)
 
     def mark_end(self, watermark: Message, covered: int | None) -> None:
-        """Set the progress of a complete range; its items have shown `covered` as covered."""
+        """Set the progress of a complete range. Its items have shown `covered` as covered."""
         place = self.start if self.descending else max(self.start, self.end)
         watermark.cursor = Cursor(self.stream, place, is_boundary=True).encode()
         if self.exhaustion is End.CURSOR_BOUND:
@@ -120,8 +120,8 @@ class Query(Struct, frozen=True):
             self._mark_covered(watermark, last)
 
     def _mark_covered(self, watermark: Message, checkpoint: int) -> None:
-        # The scan does not cover checkpoints before its start: an event of 3, the first checkpoint,
-        # does not show that 2 is covered.
+        # The scan does not cover checkpoints before its start. For example, an event of 3, the
+        # first checkpoint, does not show that 2 is covered.
         is_in_scan = checkpoint <= self.entry if self.descending else checkpoint >= self.entry
         if is_in_scan and checkpoint >= 0:
             watermark.checkpoint = checkpoint

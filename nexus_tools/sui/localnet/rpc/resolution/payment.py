@@ -134,7 +134,7 @@ def _estimate(node: Node, data: TransactionData) -> int:
 
 
 def _loading_cost(node: Node, coins: int) -> int:
-    """Return MIST for reading coins; every simulation already includes one.
+    """Return MIST for reading coins. Every simulation already includes one.
 
     For 10 coins, 9 times 40 bytes at 15 are 5 400, which is rounded up to 6 000, times the price.
     """
@@ -144,7 +144,7 @@ def _loading_cost(node: Node, coins: int) -> int:
 
 
 def with_payment(node: Node, data: TransactionData, *, estimated: bool) -> TransactionData:
-    """Return the transaction with its payment; an empty one means the payer's address balance.
+    """Return the transaction with its payment. An empty one means the payer's address balance.
 
     Raises:
         RpcError: neither the address balance nor the coins cover the budget.

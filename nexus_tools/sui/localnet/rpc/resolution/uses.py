@@ -39,7 +39,7 @@ class Role(Enum):
 
 
 class Use(Struct, frozen=True):
-    """One use; `position` is the index of the argument among those of the same role."""
+    """One use. `position` is the index of the argument among those of the same role."""
 
     command: Command
     role: Role

@@ -36,7 +36,7 @@ class NodeApplication:
         return not is_bidirectional_path(backend, head.path)
 
     def begin(self, exchange: Exchange) -> Coroutine[Any, Any, None] | None:
-        """Respond immediately to a complete short call if there is room.
+        """Respond immediately to a complete short call if the backlog has space.
 
         For other requests, return the coroutine that responds.
         """

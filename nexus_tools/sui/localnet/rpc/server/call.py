@@ -27,7 +27,7 @@ class Reply(Protocol):
     """The response of one call, in the form of a transport. Methods raise `ClientGoneError`."""
 
     async def send(self, message: bytes) -> None:
-        """Send a message when the client has room for it."""
+        """Send a message when the client can receive it."""
 
     async def send_made(self, make: Callable[[], bytes]) -> None:
         """Create and send a message when not too many wait for the client."""

@@ -16,7 +16,7 @@ _UNBOUNDED = frozenset({"Watch", "ServerReflectionInfo"})
 
 
 class Endpoint(Struct, frozen=True):
-    """A procedure and the function that serves it; requests and responses are bytes."""
+    """A procedure and the function that serves it. Requests and responses are bytes."""
 
     backend: Backend
     procedure: Procedure

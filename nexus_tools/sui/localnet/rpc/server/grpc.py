@@ -43,7 +43,7 @@ _LONGEST = 3000  # clients take 8 KiB of headers
 
 
 class Form(Enum):
-    """The form of a request or a response; the value is the content type of a response."""
+    """The form of a request or a response. The value is the content type of a response."""
 
     NATIVE = "application/grpc+proto"
     WEB = "application/grpc-web+proto"
@@ -198,7 +198,7 @@ class GrpcReply:
         self._is_mid_message = False  # only a part of a message has been sent
 
     def respond(self, response: bytes | RpcError) -> bool:
-        """Send the whole response of a call if there is room, and return whether it was sent."""
+        """Send a whole response if the buffer has space. Return whether it was sent."""
         if isinstance(response, RpcError):
             return self._exchange.respond(200, self._headers(response), b"")
         data, trailers = self._ending(None)
@@ -213,7 +213,7 @@ class GrpcReply:
         self._is_mid_message = False
 
     async def send_made(self, make: Callable[[], bytes]) -> None:
-        """Create and send a message when the connection has room for it."""
+        """Create and send a message when the connection has space for it."""
         await self._exchange.backlog.until_room()
         message = make()
         self._exchange.keep(len(message))

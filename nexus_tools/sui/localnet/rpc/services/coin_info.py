@@ -40,7 +40,7 @@ _CAP_STATES = (_CLAIMED, _UNCLAIMED, _DELETED)
 
 
 class MoveRecord(Struct, frozen=True):
-    """A struct's value with its type; `record["name"]` is a field's value."""
+    """A struct's value with its type. `record["name"]` is a field's value."""
 
     machine: Machine
     tag: StructTag

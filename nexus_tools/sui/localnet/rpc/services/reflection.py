@@ -1,7 +1,7 @@
 """`grpc.reflection.v1.ServerReflection`: the served interface, for tools such as grpcurl.
 
-The messages of `sui.rpc.v2` come as one file, because pysui's code, from which they are generated,
-does not contain the original files.
+The messages of `sui.rpc.v2` are one file, because they are generated from pysui's code, which does
+not contain the original files.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from nexus_tools.sui.rpc import Message
 
 
 def _respond(backend: Backend, request: Message, response: Message) -> None:
-    """Answer one question of a conversation. An error ends only the question."""
+    """Respond to one request of a stream. An error ends only that request."""
     response.valid_host = request.host
     response.original_request.CopyFrom(request)
     question = request.WhichOneof("message_request")

@@ -52,7 +52,7 @@ def _verify_signature(_: Backend, request: Message, response: Message) -> None:
 
 
 def _check_bitmap(signature: UserSignature) -> None:
-    """Refuse a bitmap that does not match; execution ignores members that did not sign."""
+    """Refuse a bitmap that does not match. Execution ignores members that did not sign."""
     multisig = signature.authenticator
     if isinstance(multisig, MultiSig) and multisig.bitmap.bit_count() != len(multisig.signatures):
         raise NotAllowedError("signature_invalid", "number of signatures does not match bitmap")

@@ -82,7 +82,7 @@ def _fill_page(
     """
     total = 0
     for count, value in enumerate(objects[:size], 1):
-        # A page has at least one object, however large, so that clients always make progress.
+        # A page has at least one object of any size, so that clients always make progress.
         total += render(value).ByteSize()
         if (count == size or total >= limit) and count < len(objects):
             return value

@@ -41,7 +41,7 @@ CHECKPOINT_SECONDS = 1.0
 async def _subscribe_checkpoints(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """Yield checkpoints from the latest one on. Without a filter there are no gaps."""
+    """Yield checkpoints from the latest one on. Without a filter, they have no gaps."""
     mask = requested_mask(request, backend.descriptor("Checkpoint"), CHECKPOINT_FIELDS)
     holds = parse_transaction_filter(request)
 

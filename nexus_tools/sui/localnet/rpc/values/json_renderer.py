@@ -1,8 +1,9 @@
 """Move values as JSON (`google.protobuf.Value`).
 
-Integers up to u32 are numbers and wider ones strings; addresses, IDs and balances are strings,
-`vector<u8>` is base64, an option is its value or null, a struct is an object, and an enum an object
-with the name of its variant under `@variant`. Source: `sui-types/src/object/rpc_visitor/mod.rs`.
+Integers up to u32 are numbers, and wider integers are strings. Addresses, IDs and balances are
+strings, and `vector<u8>` is base64. An option is its value or null. A struct is an object. An enum
+is an object with the name of its variant under `@variant`. Source:
+`sui-types/src/object/rpc_visitor/mod.rs`.
 """
 
 from base64 import b64encode

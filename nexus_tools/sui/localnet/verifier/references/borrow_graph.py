@@ -1,6 +1,6 @@
 """The borrow graph, which records the references that each reference was made from.
 
-An edge means that a reference was borrowed from another one, by a path of labels (a local, a
+An edge means that a reference borrows from another reference, by a path of labels (a local, a
 field). A strong edge borrows exactly that path. A weak edge borrows the path or any part of it.
 
     let a = &mut local;     frame -[local]-> a
@@ -21,12 +21,12 @@ _Edge = tuple[bool, _Path] | tuple[bool, _Path, str]
 
 # `MAX_EDGE_SET_SIZE` of `references.rs`.
 _EDGES_MAX = 10
-# Replaces too many edges between two references: the borrow may be of any part.
+# Replaces too many edges between two references. The borrow may be of any part.
 _ANYTHING: _Edge = (False, (), "overflown")
 
 
 class BorrowGraph:
-    """References by number; `size` is the number of references and edges."""
+    """References by number. `size` is the number of references and edges."""
 
     __slots__ = ("_borrowed_by", "_borrows_from", "_mutable", "size")
 
@@ -97,8 +97,7 @@ class BorrowGraph:
     def borrow_at(self, parent: int, path: _Path, child: int) -> None:
         """Record that `child` points to the part of `parent` at the path.
 
-        References that were borrowed from `parent` at or below the path are now borrowed from
-        `child`.
+        References that borrow from `parent` at or below the path borrow from `child` afterwards.
         """
         length = len(path)
         # Borrows of `parent` at `path` become borrows of the new reference. After

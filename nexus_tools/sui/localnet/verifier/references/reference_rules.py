@@ -117,7 +117,7 @@ def _borrow_local(*, mutable: bool) -> Rule:
 def _refuse_part(
     checker: ReferenceChecker, ref: int, label: Label | None, *, mutable: bool
 ) -> None:
-    """Raise an error if a part of the reference's target cannot be borrowed."""
+    """Raise an error if a reference to a part of the target is not allowed."""
     # `&mut s.a` and `&mut s.b` may exist together. Only a reference to s itself, or to an unknown
     # part of it, prevents another mutable one.
     if mutable:
@@ -222,7 +222,7 @@ def _return(checker: ReferenceChecker, _: object) -> None:
 
 
 def _vector(values: int, *, writes: bool, result: bool) -> Rule:
-    """Return the rule of a vector instruction with `values` operands besides the reference."""
+    """Return the rule of a vector instruction with `values` operands after the reference."""
 
     def rule(checker: ReferenceChecker, _: object) -> None:
         del checker.stack[len(checker.stack) - values :]

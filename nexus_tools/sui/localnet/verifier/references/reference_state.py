@@ -10,7 +10,7 @@ from nexus_tools.sui.localnet.verifier.errors import VerificationError
 from nexus_tools.sui.localnet.verifier.references.borrow_graph import BorrowGraph, Label
 
 VALUE = -1
-"""Marks a value that is not a reference; references are numbers from 0."""
+"""Marks a value that is not a reference. References are numbers from 0."""
 
 # `PER_GRAPH_ITEM_COST`, `ADD_BORROW_COST`, `RELEASE_ITEM_COST` and
 # `RELEASE_ITEM_QUADRATIC_THRESHOLD`.
@@ -23,7 +23,7 @@ _RELEASE_MANY = 5
 class ReferenceState:
     """The locals, each a reference or `VALUE`, and the borrow graph.
 
-    The number after those of the locals is the frame itself, from which locals are borrowed.
+    The number after those of the locals is the frame itself, which references to locals borrow.
     Between blocks, the reference in a local has the number of the local.
     """
 
@@ -61,8 +61,8 @@ class ReferenceState:
     def copied(self, ref: int, *, mutable: bool) -> int:
         """Return a new reference to the same target.
 
-        Every path starts with the empty one, so all references that were borrowed from `ref` are
-        now borrowed from the new reference, which is the only one borrowed from `ref`.
+        Every path starts with the empty one. So all references that borrow from `ref` borrow from
+        the new reference afterwards, and only the new reference borrows from `ref`.
         """
         return self.borrowed_at(ref, None, mutable=mutable)
 
@@ -82,18 +82,18 @@ class ReferenceState:
         return new
 
     def release(self, value: int) -> None:
-        """Drop a value; borrows through a dropped reference stay in the graph."""
+        """Drop a value. Borrows through a dropped reference stay in the graph."""
         if value != VALUE:
             new_edges = max(self.graph.release(value), 1)
             self.meter.add(_RELEASE_UNITS * max(new_edges, new_edges * new_edges // _RELEASE_MANY))
 
     def is_writable(self, ref: int) -> bool:
-        """Return whether nothing is borrowed from a mutable reference."""
+        """Return whether no reference borrows from a mutable reference."""
         self.charge_graph()
         return not self.graph.is_borrowed(ref)
 
     def is_readable(self, ref: int, label: Label | None = None) -> bool:
-        """Return whether nothing is mutably borrowed from a reference, or from one field of it."""
+        """Return whether no mutable reference borrows from a reference, or from one field of it."""
         if not self.graph.is_mutable(ref):
             return True
         self.charge_graph()

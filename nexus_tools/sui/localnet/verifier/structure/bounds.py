@@ -172,7 +172,7 @@ class CodeBounds:
     def __init__(
         self, module: CompiledModule, function: FunctionDefinition, arities: Sequence[int]
     ) -> None:
-        """Store the function; `arities` has the number of type parameters of each signature."""
+        """Store the function. `arities` has the number of type parameters of each signature."""
         assert function.code is not None
         self._module = module
         self._code = function.code

@@ -204,7 +204,7 @@ class _Signatures:
 
 
 def verify_field_abilities(module: CompiledModule, types: TypeTable) -> None:
-    """Raise `VerificationError` for a field that lacks an ability."""
+    """Raise `VerificationError` for a field without a required ability."""
     for struct in module.struct_definitions:
         _verify_abilities(module, types, struct.handle, struct.fields or ())
     for enum in module.enum_definitions:

@@ -137,7 +137,7 @@ def _propagate(
 
 
 def _join(state: Locals, other: Locals) -> bool:
-    """Keep a local as a new id only if it is one on both paths; return whether a local changed."""
+    """Keep a local as a new id only if it is one on both paths. Return whether a local changed."""
     changed = False
     for local, is_new in other.items():
         was_new = state.get(local, False)

@@ -11,7 +11,7 @@ TICKS_MAX = 2_200_000
 
 
 class TickMeter:
-    """A counter of ticks for one module; its functions share one limit."""
+    """A counter of ticks for one module. Its functions share one limit."""
 
     def __init__(self, module: str, maximum: int = TICKS_MAX) -> None:
         self.ticks = 0

@@ -3,9 +3,9 @@
 Source: `sui-verifier/src/private_generics_verifier_v2.rs`.
 
 `sui::transfer::transfer<T>` transfers an object without `store`. If every module could call it,
-anyone could transfer a badge that its module wants to stay with its owner. In a module that defines
-`Ticket`, `transfer<Ticket>` is allowed, and `transfer<Coin<SUI>>` is rejected. For types with
-`store` the framework has `public_transfer`.
+anyone could transfer a badge that must stay with its owner. In a module that defines `Ticket`,
+`transfer<Ticket>` is allowed, and `transfer<Coin<SUI>>` is rejected. For types with `store` the
+framework has `public_transfer`.
 """
 
 from nexus_tools.sui.bytecode import (

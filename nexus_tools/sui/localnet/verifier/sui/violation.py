@@ -46,7 +46,7 @@ def module_text(module: CompiledModule) -> str:
 
 
 def type_text(module: CompiledModule, token: SignatureToken) -> str:
-    """Return a type as in source code; a type parameter is `T` with its index."""
+    """Return a type as in source code. A type parameter is `T` with its index."""
     if isinstance(token, VectorToken):
         return f"vector<{type_text(module, token.element)}>"
     if isinstance(token, ReferenceToken):

@@ -11,7 +11,7 @@ from nexus_tools.sui.bytecode import (
 from nexus_tools.sui.localnet.verifier.context import FunctionContext
 from nexus_tools.sui.localnet.verifier.errors import VerificationError
 
-# `TYPE_PUSH_COST` and `TYPE_NODE_COST`; the limit below is `TYPE_NODE_QUADRATIC_THRESHOLD`.
+# `TYPE_PUSH_COST` and `TYPE_NODE_COST`. The limit below is `TYPE_NODE_QUADRATIC_THRESHOLD`.
 _PUSH_UNITS = 3
 _TYPE_UNITS = 6
 # Larger types are charged by the square of their size.

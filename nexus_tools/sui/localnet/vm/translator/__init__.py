@@ -1,6 +1,6 @@
 """The translation of Move bytecode to Python code.
 
-Start with `translation.py`, which translates a function; `block.py` translates a basic block, and
+Start with `translation.py`, which translates a function. `block.py` translates a basic block, and
 `structure.py` arranges the blocks as Python statements.
 """
 

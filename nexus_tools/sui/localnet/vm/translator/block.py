@@ -95,9 +95,9 @@ def compose(type_: Type, text: str, *parts: Operand) -> Operand:
 
 
 class BlockTranslator:
-    """The operand stack and the translated lines of a block; instructions are functions on it.
+    """The operand stack and the translated lines of a block. Instructions are functions on it.
 
-    `offset` and `opcode` belong to the current instruction; errors use `offset` for their location.
+    `offset` and `opcode` belong to the current instruction. Errors use `offset` for their location.
     `following` is the next instruction.
     """
 
@@ -144,7 +144,7 @@ class BlockTranslator:
     # The operand stack
 
     def push(self, operand: Operand) -> None:
-        """Push an operand; an expression that is nested too deep is evaluated now."""
+        """Push an operand. An expression that is nested too deep is evaluated now."""
         if operand.depth > _EXPRESSION_DEPTH_MAX:
             operand = self._evaluate(operand)
         self._stack.append(operand)
@@ -204,7 +204,7 @@ class BlockTranslator:
     # Lines
 
     def line(self, text: str, *, is_call: bool = False, meaning: str | None = None) -> None:
-        """Add a statement; `{offset}` is the current offset, and `meaning` explains a number."""
+        """Add a statement. `{offset}` is the current offset, and `meaning` explains a number."""
         if not self.is_closed:
             call = self.offset if is_call else None
             text = text.replace("{offset}", str(self.offset))
@@ -218,7 +218,7 @@ class BlockTranslator:
         self.is_closed = True
 
     def _note(self, meaning: str | None) -> Origin | str | None:
-        """Return the comment of a statement; only the first one names its instruction."""
+        """Return the comment of a statement. Only the first one names its instruction."""
         if self._commented == self.offset:
             return meaning
         self._commented = self.offset

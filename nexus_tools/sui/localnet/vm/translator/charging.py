@@ -7,8 +7,13 @@ charges equal the work.
 
 An example: `while (a) { b }; c`, where a has 7 units of work, b 11 and c 3. The header a branches,
 and only a leads to b and c. b is likelier, because it stays in the loop. So a charges 7 + 11, b
-charges nothing, and c charges 3 - 11, which returns 8. On the path a b a b a c, the charges are 18
-+ 18 + 18 - 8 = 46, and the work is 7 + 11 + 7 + 11 + 7 + 3 = 46.
+charges nothing, and c charges 3 - 11, which returns 8. On the path a b a b a c, the charges are
+
+    18 + 18 + 18 - 8 = 46
+
+and the work is
+
+    7 + 11 + 7 + 11 + 7 + 3 = 46
 """
 
 from collections.abc import Iterator, Mapping

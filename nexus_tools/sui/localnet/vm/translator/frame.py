@@ -1,11 +1,11 @@
 """The state that a function's blocks share: its locals, and the global names in its code.
 
-| Name in the Python code | Meaning                                             |
-|-------------------------|-----------------------------------------------------|
-| v0, v1, ...             | the value of a local                                |
-| c0 and k0, ...          | container and key of a local that is a reference    |
-| cell0, ...              | a list of one, for a local that is borrowed         |
-| t1, t2, ...             | intermediate results of a block                     |
+The Python code uses these names:
+
+    v0, v1, ...      the value of a local
+    c0 and k0, ...   container and key of a local that is a reference
+    cell0, ...       a list of one element, for a local that has references
+    t1, t2, ...      intermediate results of a block
 """
 
 from collections.abc import Callable, Hashable
@@ -49,7 +49,7 @@ class Callee(Struct, frozen=True):
 
 
 class NewVector(Struct, frozen=True):
-    """A function that makes a vector from a list; the type arguments determine it."""
+    """A function that makes a vector from a list. The type arguments determine it."""
 
     element: Type
 
@@ -61,7 +61,7 @@ class Constant(Struct, frozen=True):
 
 
 class SizeOf(Struct, frozen=True):
-    """A function that measures values of a type; the type arguments determine it."""
+    """A function that measures values of a type. The type arguments determine it."""
 
     type: Type
 
@@ -82,13 +82,14 @@ Symbol = Callee | NewVector | Constant | SizeOf | CopyOf | LazySymbol
 
 _BORROWS = frozenset({Opcode.MUT_BORROW_LOC, Opcode.IMM_BORROW_LOC})
 # A Python variable has no address. A reference to a local needs one only if it is passed on,
-# stored, or kept on the stack. Otherwise the next instruction can name the variable itself:
+# stored, or kept on the stack. Otherwise the next instruction can name the variable itself.
+# Examples:
 #
 #     IMM_BORROW_LOC 0, IMM_BORROW_FIELD 1, READ_REF    v0[1]
-#     MUT_BORROW_LOC 0, CALL f                          f(..., cell0, 0), and v0 is cell0[0]
+#     MUT_BORROW_LOC 0, CALL f                          f(..., cell0, 0), and v0 is cell0[0].
 #
 # A reference to a part outlives the instruction, but it points into the list in `v0`. That list
-# stays the same as long as the part is borrowed.
+# stays the same as long as the reference exists.
 # Instructions that consume a reference and keep at most a part of its target.
 _USES = frozenset(
     {

@@ -2,8 +2,8 @@
 
 `PUSHES` has the number of pushed values and their bytes by instruction. Charges that depend on the
 operand or on the value are added where the instruction is translated. The bytes are those of Sui's
-meter and not the real sizes: 1 for the result of a calculation, 8 for a reference and for a moved
-value, 2 for a packed struct, 8 for a packed vector. Source: `sui-adapter/src/gas_meter.rs`.
+meter and not the real sizes. A result of a calculation has 1 byte, and a packed struct 2. A
+reference, a moved value and a packed vector have 8 each. Source: `sui-adapter/src/gas_meter.rs`.
 """
 
 from collections.abc import Mapping

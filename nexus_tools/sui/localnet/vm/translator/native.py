@@ -172,7 +172,7 @@ def _calling(function: Function, arguments: list[str], *, objects: bool) -> _Bod
 
 
 def _charge_result(name: str, type_: Type) -> list[str]:
-    """Return the lines that charge for a result's bytes; natives check the meter themselves."""
+    """Return the lines that charge for a result's bytes. Natives check the meter themselves."""
     return [
         f"size = {packed_size(name, type_) or f'size_{name}({name})'}",
         f"if size < {LARGE}: meter.left -= byte_prices[size]",

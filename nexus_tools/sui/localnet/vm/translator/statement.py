@@ -38,7 +38,7 @@ class If(Struct, frozen=True):
 
 
 class Loop(Struct, frozen=True):
-    """A `while True` loop; `is_left` means that a `break` leads to the statement after it."""
+    """A `while True` loop. `is_left` means that a `break` leads to the statement after it."""
 
     body: "Statements"
     is_left: bool
@@ -51,7 +51,7 @@ Statements = Sequence[Statement]
 class BlockBody(Struct, frozen=True):
     """A translated block: its work, its lines, and the value that selects its successor.
 
-    That value is `condition`, or the `tag` of VARIANT_SWITCH; both are None for one successor.
+    That value is `condition`, or the `tag` of VARIANT_SWITCH. Both are None for one successor.
     """
 
     work: Work

@@ -1,11 +1,11 @@
 """The conversion of a control flow graph to structured statements.
 
 Code that a compiler made from `if`, `while` and `loop` becomes `if` and `while True` again. A block
-is placed at the end of the only block that leads to it, a join after the branches that meet in it,
-and a loop where it is entered. Where this fails (a jump out of two loops, two entries into a loop,
-too much nesting), the target becomes a *label*: a branch of an outer `while True`, selected by the
-variable `label`. Then all blocks are placed again with the labels found so far. This terminates,
-because each new label leaves fewer rules that can fail.
+is placed at the end of the only block that leads to it. A join is placed after the branches that
+meet in it, and a loop where it is entered. This fails for a jump out of two loops, two entries into
+a loop, and too much nesting. Then the target becomes a *label*, which is a branch of an outer
+`while True` that the variable `label` selects. Then all blocks are placed again with the labels
+found so far. This terminates, because each new label leaves fewer rules that can fail.
 
 An example, with the offsets of blocks. `while (a) { if (b) break; c }; d` is the graph 0 -> 2 or 9,
 2 -> 9 or 5, 5 -> 0. The loop has the header 0 and the body 0, 2, 5. Both exits lead to 9, so 9 is
@@ -51,7 +51,7 @@ _LINEAR_DISPATCH_MAX = 4
 
 
 class _Loop(Struct, frozen=True):
-    """The innermost Python loop around a position; `break` leads to `follow`.
+    """The innermost Python loop around a position. `break` leads to `follow`.
 
     A loop that is itself a branch of the outer loop has no `follow`: its `break` leads to a label.
     """

@@ -23,8 +23,8 @@ from nexus_tools.sui.localnet.vm.translator.structure import structure
 class Translation(Struct, frozen=True):
     """A translated function: its lines of Python, their code object, and its global names.
 
-    `packed` are the types of which it makes values, each with the offset of the instruction.
-    `calls` has the offset of the instruction for each line that calls a function.
+    `packed` are the types whose values it makes, each with the offset of the instruction. `calls`
+    has the offset of the instruction for each line that calls a function.
     """
 
     lines: Sequence[SourceLine]

@@ -1,4 +1,4 @@
-"""Instructions on vectors; `VECTOR_OPERATION_ERROR` has the sub-status 1, 2, 3 or 4."""
+"""Instructions on vectors. `VECTOR_OPERATION_ERROR` has the sub-status 1, 2, 3 or 4."""
 
 from enum import IntEnum
 
@@ -101,7 +101,7 @@ def _borrow(block: BlockTranslator, signature: int, *, mutable: bool) -> None:
     key = block.name(index.text)
     _check(block, f"{key} >= len({vector})", _SubStatus.INDEX_OUT_OF_BOUNDS)
     # The index is checked now and used later, together with the reference. That is safe, because no
-    # instruction can shorten a vector while one of its elements is borrowed.
+    # instruction can shorten a vector while one of its elements has references.
     part = part_of(reference, ReferenceType(element, mutable), vector, key)
     block.push(replace(part, locals=_mentioned(vector, reference) | _mentioned(key, index)))
 

@@ -31,7 +31,7 @@ class DepthFormula(Struct, frozen=True):
 
 
 class ValueDepth:
-    """A cache of type depths; `datatype` returns the definition of a struct or an enum."""
+    """A cache of type depths. `datatype` returns the definition of a struct or an enum."""
 
     def __init__(self, datatype: Callable[[StructTag], Datatype]) -> None:
         self._datatype = datatype

@@ -48,7 +48,7 @@ def element_bytes(type_: Type) -> int | None:
 
 
 class ValueSize:
-    """The sizes of values by type; `datatype` returns the definition of a datatype."""
+    """The sizes of values by type. `datatype` returns the definition of a datatype."""
 
     def __init__(self, datatype: Callable[[StructTag], Datatype]) -> None:
         self._datatype = datatype

@@ -1,15 +1,14 @@
 """Move values as Python objects.
 
-| Move                | Python                                        |
-|---------------------|-----------------------------------------------|
-| u8 ... u256         | int                                           |
-| bool                | bool                                          |
-| address, signer     | 32 bytes                                      |
-| vector<u8>          | bytearray                                     |
-| any other vector    | list                                          |
-| struct              | list of its fields in order                   |
-| enum                | Variant                                       |
-| & and &mut          | Reference                                     |
+    Move                Python
+    u8 ... u256         int
+    bool                bool
+    address, signer     32 bytes
+    vector<u8>          bytearray
+    any other vector    list
+    struct              list of its fields in order
+    enum                Variant
+    & and &mut          Reference
 
 A struct without fields has the field `dummy_field: bool` that the Move compiler adds.
 

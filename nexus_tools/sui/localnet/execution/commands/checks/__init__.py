@@ -32,8 +32,8 @@ def check_commands(
     Raises:
         CommandFailed: a command breaks a rule.
     """
-    # Each step needs the result of the one before. References end with their last uses. With that,
-    # the memory safety check marks copies of borrowed values. A last use then moves its value,
+    # Each step needs the result of the one before. References end with their last uses. So the
+    # memory safety check can mark copies of borrowed values. A last use then moves its value,
     # unless it borrows it or is such a copy.
     last = last_uses(commands)
     move_references(last)

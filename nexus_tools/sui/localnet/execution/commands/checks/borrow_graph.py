@@ -30,7 +30,7 @@ class Path(Enum):
 
 
 class BorrowedReference(Struct, eq=False):
-    """A live reference; `extensions` and `bases` are other references, with the paths.
+    """A live reference. `extensions` and `bases` are other references, with the paths.
 
     `places` are the slots that it borrows from, each with the path into the slot's value.
     """
@@ -85,8 +85,8 @@ class BorrowGraph:
         Mutable ones derive from mutable ones, and are distinct from all other returned ones.
         """
         references = [self._new(is_mutable) for is_mutable in mutable]
-        # A function cannot return two references to one value of which one is mutable: Move has
-        # verified that. So these do not extend each other, although all derive from the sources.
+        # Move has verified that a function does not return two references to one value if one
+        # is mutable. So these do not extend each other, although all derive from the sources.
         distinct = frozenset(references)
         distinct_mutable = frozenset(reference for reference in references if reference.mutable)
         for new in references:

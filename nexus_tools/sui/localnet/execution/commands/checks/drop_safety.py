@@ -40,7 +40,7 @@ def move_references(last: Iterable[TypedArgument]) -> None:
 
 
 def move_at_last_uses(last: Iterable[TypedArgument]) -> None:
-    """Let the last use of a value move it, unless it borrows the value or the value is borrowed."""
+    """Let the last use of a value move it, unless the use or a live reference borrows the value."""
     for argument in last:
         if argument.usage not in BORROWS and not argument.is_borrowed:
             argument.moves = True

@@ -1,11 +1,11 @@
 """The functions that a transaction may call, and the values that private ones accept.
 
 A transaction calls public functions, and `entry` functions that are not public. The author of the
-latter relies on being called directly: a caller must not be able to force later commands to run. So
-values that one command uses belong together from then on, with its results, in a *clique*. A clique
-is *hot* while it holds a hot potato, a value that can neither be dropped nor stored, and forever
-after it consumed a shared object. A non-public entry function takes no argument from a hot clique.
-For example
+latter relies on being called directly, because a caller must not be able to force later commands to
+run. So values that one command uses belong together from then on, with its results, in a *clique*.
+A clique is *hot* while it holds a hot potato, a value that can neither be dropped nor stored, and
+forever after it consumed a shared object. A non-public entry function takes no argument from a hot
+clique. For example
 
     0  (coin, receipt) = loan::borrow(pool)    a receipt is a hot potato: {pool, coin, receipt} hot
     1  game::play(coin)                        entry, not public: refused, because the game would

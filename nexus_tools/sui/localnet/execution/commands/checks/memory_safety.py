@@ -29,7 +29,7 @@ ReferenceArgument = tuple[TypedArgument, BorrowedReference]
 def check_memory_safety(context: ExecutionContext, commands: Sequence[TypedCommand]) -> None:
     """Refuse uses of moved values and conflicting references.
 
-    Mark copies whose values are borrowed.
+    Mark copies of values that have references.
     """
     check = _MemorySafety(context.gas_slot, commands)
     for command in context.in_turn(commands):
@@ -66,8 +66,9 @@ class _MemorySafety:
     def _is_without_conflict(self, command: TypedCommand) -> bool:
         """Return whether references cannot conflict, so that they need not be followed.
 
-        This is true for nearly all commands: no reference is live, none is returned, and each
-        argument uses another slot, so the references that the command itself borrows do not meet.
+        This is true for nearly all commands. No reference is live, the command does not return one,
+        and each argument uses another slot. So the references that the command itself borrows do
+        not conflict.
         """
         if self._references or any(slot.reference is not None for slot in command.results):
             return False

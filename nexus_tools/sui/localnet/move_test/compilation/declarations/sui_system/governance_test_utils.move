@@ -1,41 +1,5 @@
-"""The test-only declarations of `0x3`, for tests of validators, stakes and epochs.
+module sui_system::governance_test_utils;
 
-The functions that make a network of validators are native, in `system_natives`.
-"""
-
-SUI_SYSTEM = """
-public native fun epoch(state: &mut sui_system::sui_system::SuiSystemState): u64;
-public native fun epoch_start_timestamp_ms(
-    state: &mut sui_system::sui_system::SuiSystemState,
-): u64;
-public native fun validator_stake_amount(
-    state: &mut sui_system::sui_system::SuiSystemState,
-    validator: address,
-): u64;
-public native fun validator_staking_pool_id(
-    state: &mut sui_system::sui_system::SuiSystemState,
-    validator: address,
-): ID;
-public native fun validators(
-    state: &mut sui_system::sui_system::SuiSystemState,
-): &sui_system::validator_set::ValidatorSet;
-public native fun get_reporters_of(
-    state: &mut sui_system::sui_system::SuiSystemState,
-    validator: address,
-): sui::vec_set::VecSet<address>;
-public native fun get_storage_fund_total_balance(
-    state: &mut sui_system::sui_system::SuiSystemState,
-): u64;
-public native fun get_storage_fund_object_rebates(
-    state: &mut sui_system::sui_system::SuiSystemState,
-): u64;
-public native fun request_add_validator_for_testing(
-    state: &mut sui_system::sui_system::SuiSystemState,
-    ctx: &TxContext,
-);
-"""
-
-GOVERNANCE = """
 use sui::balance::Balance;
 use sui::coin::Coin;
 use sui::sui::SUI;
@@ -311,4 +275,3 @@ public fun total_sui_balance(owner: address, scenario: &mut Scenario): u64 {
     });
     sum
 }
-"""

@@ -1,6 +1,5 @@
-"""The declarations of `sui::test_scenario`: transactions and their objects within one test."""
+module sui::test_scenario;
 
-TEST_SCENARIO = """
 const EEmptyInventory: u64 = 3;
 
 public struct Scenario { txn_number: u64, ctx: TxContext }
@@ -199,9 +198,7 @@ public fun most_recent_receiving_ticket<T: key>(owner: &ID): sui::transfer::Rece
     assert!(id.is_some(), EEmptyInventory);
     receiving_ticket_by_id<T>(id.destroy_some())
 }
-"""
 
-CONTEXT_BUILDER = """
 public fun ctx_builder_from_sender(sender: address): TxContextBuilder {
     TxContextBuilder {
         sender,
@@ -277,4 +274,3 @@ public fun unset_sponsor(mut builder: TxContextBuilder): TxContextBuilder {
     builder.sponsor = option::none();
     builder
 }
-"""

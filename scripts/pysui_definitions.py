@@ -1,24 +1,27 @@
-"""Descriptors of Sui's gRPC interface, read from the code that pysui generated from it.
+"""Write the descriptors of Sui's gRPC interface from the code that pysui generated from it.
+
+Run this script after an update of pysui. A test fails until the files in `nexus_tools/sui/rpc` are
+those of the installed version. Newer versions only add definitions.
 
 No package on PyPI contains Sui's `.proto` files. pysui contains Python code that was generated from
-all of them, and its text has everything that a descriptor needs. Importing it instead would take
-half a second, and its message classes are hundreds of times slower than protobuf's own. The
-generator's output has one form, so a few regular expressions read it in 10 ms. The reader checks
-that they leave nothing out.
+all of them, and its text has everything that a descriptor needs. The generator's output has one
+form, so a few regular expressions read it. The reader checks that they leave nothing out.
 
 The text does not show which file contained a definition. Here, one file contains all definitions.
 """
 
 import re
 from collections.abc import Collection, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 
+import pysui
 from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
     FieldDescriptorProto,
     FileDescriptorProto,
 )
+
+from nexus_tools.sui.rpc.messages import SHIPPED, STATUS_FILE, SUI_FILE, SUI_PACKAGE, WELL_KNOWN
 
 _FOLDER = Path("sui/sui_grpc/suimsgs")
 
@@ -47,13 +50,29 @@ _CLASSES_IN_PYTHON = {"datetime.datetime": "Timestamp", "datetime.timedelta": "D
 _FOREIGN_MODULES = {"protobuf": "google.protobuf", "rpc": "google.rpc"}
 
 
+def main() -> None:
+    """Write the descriptors that `nexus_tools` ships."""
+    for path, content in shipped_definitions().items():
+        path.write_bytes(content)
+
+
+def shipped_definitions() -> dict[Path, bytes]:
+    """Return the contents of the files that ship, as the installed pysui defines them."""
+    depends = [module.DESCRIPTOR.name for module in WELL_KNOWN]
+    status = read_pysui_definitions("google.rpc", STATUS_FILE, depends)
+    sui = read_pysui_definitions(SUI_PACKAGE, SUI_FILE, [*depends, STATUS_FILE])
+    return {
+        path: file.SerializeToString(deterministic=True)
+        for path, file in zip(SHIPPED, (status, sui), strict=True)
+    }
+
+
 def read_pysui_definitions(
     package: str, name: str, depends: Collection[str] = ()
 ) -> FileDescriptorProto:
     """Read pysui's definitions of a package such as `sui.rpc.v2` into one file of this name.
 
     Raises:
-        ModuleNotFoundError: pysui is not installed.
         ValueError: The code has another form.
     """
     text = _generated_code(package).read_text(encoding="utf-8")
@@ -78,10 +97,8 @@ def read_pysui_definitions(
 
 
 def _generated_code(package: str) -> Path:
-    spec = find_spec("pysui")  # finds it, and executes nothing of it
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("pysui is not installed", name="pysui")
-    return Path(spec.origin).parent / _FOLDER / package.replace(".", "/") / "__init__.py"
+    folder = Path(pysui.__file__).parent / _FOLDER
+    return folder / package.replace(".", "/") / "__init__.py"
 
 
 # --- Enums
@@ -90,7 +107,7 @@ def _generated_code(package: str) -> Path:
 def _read_enum(
     file: FileDescriptorProto, messages: Mapping[str, DescriptorProto], class_name: str, body: str
 ) -> str:
-    """Add an enum to its file or message; return its full name.
+    """Add an enum to its file or message. Return its full name.
 
     pysui's value names are those of the `.proto` files, unless all of them started with the enum's
     name. Then it dropped that prefix and keeps the original names in a method of the class.
@@ -228,3 +245,7 @@ def _check_complete(name: str, found: int, written: int) -> None:
         raise ValueError(
             f"read only {found} of the {written} definitions of {name} in pysui's code"
         )
+
+
+if __name__ == "__main__":
+    main()

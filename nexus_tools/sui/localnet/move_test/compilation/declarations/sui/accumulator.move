@@ -1,0 +1,3 @@
+module sui::accumulator;
+
+public native fun create_for_testing(ctx: &TxContext);

@@ -1,0 +1,3 @@
+module sui::object;
+
+public native fun last_created(ctx: &TxContext): ID;
