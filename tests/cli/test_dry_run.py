@@ -160,7 +160,7 @@ def test_dry_run_changes_nothing_in_any_command(
     rehearse(owner, "package", "upgrade", "execute")
 
     # These need an execution that a leader works on: the tests of workflows rehearse them.
-    assert commands_with_dry_run() - life.rehearsed == {"ask answer", "workflow clean"}
+    assert commands_with_dry_run() - life.rehearsed == {"question answer", "workflow clean"}
     assert not (tmp_path / "called").exists()
 
 

@@ -95,7 +95,7 @@ def test_badge_is_minted_when_the_examiner_approves(start_badge, author, examine
     [wait] = author.json("workflow", "show", execution)["waits_for"]
     assert (wait["reason"], wait["answerer"]) == ("answer", address_of(examiner))
     assert wait["question"] == question["question"]
-    assert wait["until_ms"] == question["until_ms"]
+    assert wait["until_ms"] == question["deadline_ms"]
     watching = author.daemon("nexus-tools question list", "workflow", "watch", execution)
     assert f"ask waits for the answer of {address_of(examiner)} until" in watching.line
     answer = ("question", "answer", question["invocation"])
