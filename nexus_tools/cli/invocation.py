@@ -111,7 +111,7 @@ async def delete(session: Session, invocation: tuple[str, ...], *, closed: bool)
             session,
             nexus.invocations,
             lambda service: service.delete(*places),
-            question=lambda rehearsed: confirmation_prompt(done, rehearsed),
+            question=lambda simulated: confirmation_prompt(done, simulated),
         )
     report(session.output, sent, done, {"invocations": list(map(str, places)), "left": left})
     if left:

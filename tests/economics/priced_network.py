@@ -54,7 +54,7 @@ class PricedNetworks(ExitStack):
         self._known = {}
 
     def of(self, protocol, gas_price):
-        """Return a network, which is started if it is asked for the first time."""
+        """Return the network, and start it at the first call."""
         if (protocol, gas_price) not in self._known:
             origin = Origin(protocol_version=protocol)
             net = self.enter_context(ThreadedLocalnet(origin=origin))

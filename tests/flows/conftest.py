@@ -70,7 +70,7 @@ def stage():
 @pytest.fixture
 def advance_clock(stage):
     if stage.net is None:
-        pytest.skip("the clock of a network that is not ours cannot be moved")
+        pytest.skip("only the clock of a localnet can be moved")
     return stage.net.advance_clock
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from nexus_tools.leader.dispatch.file_descriptors import calls_for_limit
 
-resource = pytest.importorskip("resource", reason="only POSIX bounds what a process may open")
+resource = pytest.importorskip("resource", reason="only POSIX limits the open files of a process")
 
 PROGRAM = """
 import json, resource, sys

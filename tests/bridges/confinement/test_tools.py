@@ -58,7 +58,7 @@ LEFT_WITHOUT_MOUNTS = {"change_files": ["mode", "time", "owner"]}
 def test_honest_tools_work_and_hostile_tools_fail(system, user, may_mount):
     as_user = list if user == os.getuid() else as_nobody
     if not can_run(as_user):
-        pytest.skip("this root may not become another user, as whom it is run where it may")
+        pytest.skip("this root user is not allowed to switch to another user")
     report = report_of(system, as_user)
 
     assert report["user"] == user
@@ -69,7 +69,7 @@ def test_hostile_tools_only_change_file_attributes_when_mounts_are_unavailable(
     may_mount,
 ):
     if not can_run(without_mounts):
-        pytest.skip("no users of one's own can be made here, so no mounts can be kept from them")
+        pytest.skip("the kernel does not allow user namespaces, which private mounts need")
     assert not may_mount(without_mounts)
     assert_confined(report_of("nora", without_mounts), LEFT_WITHOUT_MOUNTS)
 
