@@ -9,7 +9,7 @@ from nexus_tools.workflow.semantics.records import Records
 # Source: `records.move`, `effort.move`.
 RUN_BYTES, INSTANCE_BYTES, MARK_BYTES, NUMBER_BYTES = 316, 293, 289, 4
 DELIVERY_BYTES, CURSOR_BYTES, BROUGHT_BYTES = 9, 12, 18
-LOOK, BROUGHT, PORT, SOURCE, EDGE, OPEN, REQUEST = 20, 2, 5, 2, 75, 60, 150
+LOOK, BROUGHT, PORT, SOURCE, EDGE, OPEN, REQUEST = 20, 2, 5, 2, 75, 62, 150
 ANSWER_PORT, START = 2, 30
 
 

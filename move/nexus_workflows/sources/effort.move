@@ -20,7 +20,7 @@ const SOURCE: u64 = 2;
 const EDGE: u64 = 75;
 const ANSWER_PORT: u64 = 2;
 /// The opening of a region and of each of its cursors, and the start of a vertex when a loop opens.
-const OPEN: u64 = 60;
+const OPEN: u64 = 62;
 const START: u64 = 30;
 /// The request of a run.
 const REQUEST: u64 = 150;

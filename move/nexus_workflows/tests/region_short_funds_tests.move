@@ -103,6 +103,6 @@ fun gather_waits_for_funds() {
     stage.end();
 }
 
-const FUNDS_MIST: u64 = 25_204_049;
+const FUNDS_MIST: u64 = 25_205_449;
 
 fun ascii(texts: vector<vector<u8>>): vector<String> { texts.map!(|text| text.to_ascii_string()) }

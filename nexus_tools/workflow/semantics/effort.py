@@ -28,7 +28,7 @@ PORT_EFFORT = 5
 SOURCE_EFFORT = 2
 """Looking at a source of an input port."""
 
-OPEN_EFFORT = 60
+OPEN_EFFORT = 62
 """Opening a region, and each of its cursors."""
 
 # A value that was brought to a record, the port of an edge among those of an answer, and starting a
