@@ -567,7 +567,7 @@ async def test_unreachable_tool_is_paused_after_several_failures(
     assert len(server.requests) == 2
     health = invoker.tool_health.of(late[0].tool, late[0].fqn)
     assert health.breaker.state is BreakerState.OPEN
-    assert invoker.tool_health.down() == 1
+    assert invoker.tool_health.tools_down() == 1
 
 
 async def test_refused_address_is_reported_only_to_the_operator(

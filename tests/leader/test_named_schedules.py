@@ -74,71 +74,71 @@ async def next_due(named):
 
 def test_executions_of_other_schedules_are_not_recorded(named):
     execution = Address.of(0xE)
-    named.take(triggered(FIRST, execution), PLACE)
-    named.take(led_by(FIRST, ME), PLACE)
+    named.apply(triggered(FIRST, execution), PLACE)
+    named.apply(led_by(FIRST, ME), PLACE)
     assert not named.get(FIRST).started
-    named.take(triggered(FIRST, execution), PLACE)
+    named.apply(triggered(FIRST, execution), PLACE)
     assert list(named.get(FIRST).started) == [execution]
 
 
 def test_executions_found_later_are_older(named):
     early, late, both = (Address.of(number) for number in (1, 2, 3))
-    named.take(led_by(FIRST, ME), PLACE)
+    named.apply(led_by(FIRST, ME), PLACE)
     for execution in (late, both):
-        named.take(triggered(FIRST, execution), PLACE)
+        named.apply(triggered(FIRST, execution), PLACE)
     named.record_starts(named.get(FIRST), [early, late])
     assert list(named.get(FIRST).started) == [early, late, both]
-    named.take(collected(FIRST, late), PLACE)
+    named.apply(collected(FIRST, late), PLACE)
     assert list(named.get(FIRST).started) == [early, both]
 
 
 async def test_end_of_an_execution_plans_a_check_of_its_schedule(named):
     for number, schedule in enumerate((FIRST, SECOND)):
-        named.take(led_by(schedule, ME), PLACE)
-        named.take(triggered(schedule, Address.of(number)), PLACE)
+        named.apply(led_by(schedule, ME), PLACE)
+        named.apply(triggered(schedule, Address.of(number)), PLACE)
     assert await next_due(named) == [FIRST, SECOND]
-    named.take(ended(Address.of(1)), PLACE)
+    named.apply(ended(Address.of(1)), PLACE)
     assert await next_due(named) == [SECOND]
 
 
 async def test_schedule_is_not_checked_twice_at_once(named):
-    named.take(led_by(FIRST, ME), PLACE)
+    named.apply(led_by(FIRST, ME), PLACE)
     (first,) = await named.due()
-    named.take(refilled(FIRST), PLACE)
-    named.take(led_by(SECOND, ME), PLACE)
+    named.apply(refilled(FIRST), PLACE)
+    named.apply(led_by(SECOND, ME), PLACE)
     assert await next_due(named) == [SECOND]
     named.release(first)
     assert await next_due(named) == [FIRST]
 
 
 async def test_event_resets_setbacks(named):
-    named.take(led_by(FIRST, ME), PLACE)
+    named.apply(led_by(FIRST, ME), PLACE)
     first = named.get(FIRST)
     first.failed_checks = 11
-    named.take(refilled(FIRST), PLACE)
+    named.apply(refilled(FIRST), PLACE)
     assert first.failed_checks == 0
 
 
 def test_schedule_that_names_other_leaders_is_forgotten(named, forgotten):
-    named.take(led_by(FIRST, ME), PLACE)
-    named.take(led_by(FIRST, OTHER), PLACE)
+    named.apply(led_by(FIRST, ME), PLACE)
+    named.apply(led_by(FIRST, OTHER), PLACE)
     assert (named.get(FIRST), forgotten) == (None, [FIRST])
 
 
 async def test_cursor_reset_follows_events_from_its_position(named, forgotten):
-    named.take(led_by(FIRST, ME), PLACE)
+    named.apply(led_by(FIRST, ME), PLACE)
     assert await next_due(named) == [FIRST]
-    named.take(moves.ScheduleCursorReset(FIRST, 0), Cursor(9, 0, 0))
+    named.apply(moves.ScheduleCursorReset(FIRST, 0), Cursor(9, 0, 0))
     assert (named.get(FIRST).since, forgotten) == (Cursor(9, 0, 0), [FIRST])
     assert await next_due(named) == [FIRST]
-    named.take(moves.ScheduleCursorReset(SECOND, 0), Cursor(9, 0, 0))  # it names another leader
+    named.apply(moves.ScheduleCursorReset(SECOND, 0), Cursor(9, 0, 0))  # it names another leader
     assert named.get(SECOND) is None
 
 
 async def test_extended_schedule_is_checked(named):
-    named.take(led_by(FIRST, ME), PLACE)
+    named.apply(led_by(FIRST, ME), PLACE)
     assert await next_due(named) == [FIRST]
-    named.take(moves.ScheduleExtended(FIRST, 7, None), PLACE)
+    named.apply(moves.ScheduleExtended(FIRST, 7, None), PLACE)
     assert await next_due(named) == [FIRST]
 
 

@@ -270,7 +270,7 @@ def test_show_warns_of_a_proposed_module_with_init(
     admin.json(*propose, "--folder", more)
     shown = colleague.run(*show, "--json")
     assert shown.document["modules_added_with_init"] == ["more"]
-    assert "runs with the rights of whoever executes the upgrade" in shown.stderr
+    assert "runs with the rights of the account that executes the upgrade" in shown.stderr
 
 
 def test_propose_rejects_upgrade_that_the_chain_rejects(admin, write_own_package, package):
