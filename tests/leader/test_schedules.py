@@ -437,7 +437,7 @@ async def test_schedule_without_funds_has_no_slot_until_a_refill(
 
 async def test_event_waits_for_a_refill(world, leader, await_events, emit_event, schedules, create):
     async with world.running(leader):
-        short = {"funds_mist": await needed_mist(create), "overlaps": True}
+        short = {"funds_mist": await needed_mist(create), "allow_overlap": True}
         schedule = await await_events(**short)
         await emit_event(1)
         await wait_for_events(world, moves.ScheduleTriggered, 1)
@@ -533,14 +533,14 @@ def fails_once(monkeypatch):
     def fail(error, always=()):
         failed, real = set(), TriggerExecutor.trigger
 
-        async def begin(self, standing, *event):
+        async def trigger(self, standing, *event):
             schedule = standing.schedule.id
             if schedule in always or (not always and schedule not in failed):
                 failed.add(schedule)
                 raise error
             return await real(self, standing, *event)
 
-        monkeypatch.setattr(TriggerExecutor, "begin", begin)
+        monkeypatch.setattr(TriggerExecutor, "trigger", trigger)
 
     return fail
 

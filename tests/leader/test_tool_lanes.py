@@ -27,7 +27,7 @@ def breaker(clock):
 def miss(breaker, times):
     for _ in range(times):
         assert breaker.admit() == 0
-        breaker.missed()
+        breaker.record_failure()
 
 
 def test_breaker_opens_after_consecutive_failures(breaker):
@@ -110,7 +110,7 @@ def lanes(config, clock):
 def test_tool_down_and_up_are_each_logged_once(lanes, clock, logged):
     lane = lanes.of(Address.of(1), "a.b.c@1")
     for _ in range(5):
-        lane.missed("cannot connect to the tool")
+        lane.record_unreachable("cannot connect to the tool")
         clock.seconds += 10.0
     assert lanes.tools_down() == 1
     lane.record_success()
@@ -125,7 +125,7 @@ def test_tool_down_and_up_are_each_logged_once(lanes, clock, logged):
 
 def test_single_failure_is_not_logged(lanes, logged):
     lane = lanes.of(Address.of(1), "a.b.c@1")
-    lane.missed("cannot connect to the tool")
+    lane.record_unreachable("cannot connect to the tool")
     lane.record_success()
     assert logged == []
 
@@ -133,7 +133,7 @@ def test_single_failure_is_not_logged(lanes, logged):
 def test_refused_address_is_logged_once_per_reason(lanes, logged):
     lane = lanes.of(Address.of(1), "a.b.c@1")
     for why in ("the address is private", "the address is private", "the URL is not https"):
-        lane.missed("cannot connect to the tool", why)
+        lane.record_unreachable("cannot connect to the tool", why)
     assert [(line["event"], line["why"]) for line in logged] == [
         ("address_refused", "the address is private"),
         ("address_refused", "the URL is not https"),

@@ -24,7 +24,7 @@ class FakeDispatcher:
         self.go_on = asyncio.Event()
         self.error = None
 
-    async def carry(self, entry):
+    async def dispatch(self, entry):
         self.begun.append(entry.assignment.invocation)
         await self.go_on.wait()
         if self.error is not None:

@@ -97,7 +97,7 @@ def test_update_does_not_invoke_the_tool_unless_check_is_given(author, payer, de
 
 
 def test_validate_help_says_that_it_invokes_the_tool(home):
-    assert "The tool is invoked twice" in home.run("tool", "validate", "--help").stdout
+    assert "The command invokes the tool twice" in home.run("tool", "validate", "--help").stdout
 
 
 @pytest.mark.parametrize("verb", [("register", "--check", "--yes", "--url"), ("validate",)])
