@@ -124,7 +124,7 @@ def test_outcome_shows_deadline_and_expiry(requester, request_unclosed):
     assert "deadline" in requester.run("tool", "outcome", place).stdout
     requester.json("localnet", "advance-clock", "5m")
     assert requester.json("tool", "outcome", place)["expired"] is True
-    assert "over: pass --delete for a refund" in requester.run("tool", "outcome", place).stdout
+    assert "expired: pass --delete for a refund" in requester.run("tool", "outcome", place).stdout
 
 
 def test_list_shows_pending_invocations_newest_first_in_pages(requester, request_unclosed):
