@@ -4,6 +4,7 @@ The expected types come from the annotations. Lists, mappings and our dataclasse
 inside.
 """
 
+import builtins
 import inspect
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -87,7 +88,7 @@ def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _kinds(function: Callable[..., Any], signature: inspect.Signature) -> Iterator[tuple[str, Any]]:
-    """Yield the expected type of each parameter, or `Any` if only a type checker can resolve it."""
+    """Yield the expected type of each parameter."""
     names = inspect.unwrap(function).__globals__
     for parameter in signature.parameters.values():
         kind = _resolved(parameter.annotation, names)
@@ -101,10 +102,14 @@ def _resolved(annotation: Any, names: dict[str, Any]) -> Any:
         return Any
     if not isinstance(annotation, str):
         return annotation
-    try:
-        return eval(annotation, names)  # noqa: S307 - it comes from our own source
-    except NameError:
-        return Any
+    return eval(annotation, _KnownNames(names))  # noqa: S307 - it comes from our own source
+
+
+class _KnownNames(dict[str, Any]):
+    """The names of a module. A name that only type checkers import has the type `Any`."""
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(builtins, name, Any)
 
 
 def _mismatches(value: Any, kind: Any, path: str) -> Iterator[_Mismatch]:

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nexus_tools.cli.tool.terms import RegistrationTerms, complete
+from nexus_tools.cli.tool.terms import RegistrationTerms, prompt_for_missing_terms
 from nexus_tools.errors import ValidationError
 
 FIRST, SECOND = "xyz.example.math.add@1", "xyz.example.math.mul@1"
@@ -46,9 +46,11 @@ def ask(define, tmp_path, tools):
     )
 
     async def ask(*fqns, **terms):
-        agreed = RegistrationTerms(**TERMS | terms)
+        accepted = RegistrationTerms(**TERMS | terms)
         nexus = SimpleNamespace(tools=tools)
-        return agreed, await complete(session, nexus, agreed, [define(fqn) for fqn in fqns])
+        return accepted, await prompt_for_missing_terms(
+            session, nexus, accepted, [define(fqn) for fqn in fqns]
+        )
 
     return ask
 

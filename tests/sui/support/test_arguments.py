@@ -45,10 +45,14 @@ class Nothing:
     """A type that no function accepts."""
 
 
+def is_function(member):
+    return inspect.isfunction(member) or inspect.ismethod(member)
+
+
 def parameters():
     """Yield each parameter of each public function of the services, except those of any type."""
     for service in SERVICES:
-        for name, function in inspect.getmembers(service, inspect.isroutine):
+        for name, function in inspect.getmembers(service, is_function):
             # The functions of `PackageClient` are helpers of the service methods.
             if name.startswith("_") or function.__qualname__.startswith("PackageClient."):
                 continue
