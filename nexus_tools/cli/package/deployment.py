@@ -178,7 +178,7 @@ async def _publish_ours(session: Session, *, republish: bool, locked: bool) -> N
     from nexus_tools.contracts import Deployment, Publisher, shipped_packages
 
     async with session.client(signing=True) as client:
-        deployment = None if republish else await _begun(session, client)
+        deployment = None if republish else await _unfinished(session, client)
         network, publisher = client.network.name, Publisher(client, dry_run=session.dry_run)
         journal, chain_id = await PublishJournal.of(session, client), await client.chain_id()
         earlier = await journal.executed(_TOOLS)
@@ -234,7 +234,7 @@ async def _known(session: Session, client: "SuiClient") -> "Deployment | None":
         return None
 
 
-async def _begun(session: Session, client: "SuiClient") -> "Deployment | None":
+async def _unfinished(session: Session, client: "SuiClient") -> "Deployment | None":
     """Return the deployment that lacks the package of workflows, or None if there is none.
 
     Raises `package_published` for a complete deployment.

@@ -18,7 +18,7 @@ _COLUMNS = {
     "workflow": "Workflow",
     "state": "State",
     "next": "Next",
-    "begun": "Started",
+    "started": "Started",
     "running": "Running",
     "funds": "Funds",
 }
@@ -39,7 +39,7 @@ async def list_schedules(session: Session) -> None:
     """List the wallet's schedules that are not deleted, the oldest first.
 
     The list comes from events, so it only goes back as far as the node keeps them. With
-    --json: `schedule`, `workflow`, `dag`, `state`, `next_at_ms`, `begun`, `running`, `failures`,
+    --json: `schedule`, `workflow`, `dag`, `state`, `next_at_ms`, `started`, `running`, `failures`,
     `missed`, `funds_mist`, and `collectable_mist`, the part of the funds that comes from ended
     executions. `missed` counts planned times since the last execution that were skipped.
     """
@@ -127,7 +127,7 @@ def schedule_document(found: "ScheduleOverview") -> dict[str, Any]:
         "dag": str(found.schedule.dag),
         "state": found.state.value,
         "next_at_ms": found.next_at_ms,
-        "begun": found.schedule.started,
+        "started": found.schedule.started,
         "running": found.schedule.running - len(found.ended),
         "failures": found.failures,
         "missed": found.missed,

@@ -109,22 +109,22 @@ async def command(
         }
         warn_before_execution(session, found, given, group, deadline)
 
-        def question(begun: "StartedExecution") -> str:
+        def question(started: "StartedExecution") -> str:
             """Return the prompt, and fix its terms, because a tool's price may rise."""
-            terms["funds_mist"] = begun.funds_mist
-            terms["max_prices_mist"] = begun.max_prices_mist
-            terms["max_outcome_bytes"] = begun.max_outcome_bytes
-            return _question(found, begun)
+            terms["funds_mist"] = started.funds_mist
+            terms["max_prices_mist"] = started.max_prices_mist
+            terms["max_outcome_bytes"] = started.max_outcome_bytes
+            return _question(found, started)
 
         try:
             with terminable():
-                begun = await confirm_and_execute(
+                started = await confirm_and_execute(
                     session,
                     nexus.executions,
                     lambda service: service.start(found, given, **terms),
                     question=question,
                 )
-                await _tell(session, nexus, found, begun, wait=wait)
+                await _tell(session, nexus, found, started, wait=wait)
         except (UsageError, ValidationError) as error:
             raise explained(error, given) from error
 
@@ -138,10 +138,10 @@ async def find_workflow(nexus: "Nexus", text: str) -> "PublishedWorkflow":
     return await nexus.workflows.get(text)
 
 
-def _question(workflow: "PublishedWorkflow", begun: "StartedExecution") -> str:
-    by = ", or else ".join(map(str, begun.leaders))
+def _question(workflow: "PublishedWorkflow", started: "StartedExecution") -> str:
+    by = ", or else ".join(map(str, started.leaders))
     return (
-        f"Start an execution of {workflow.fqn} with {units.sui(begun.funds_mist)} of funds,"
+        f"Start an execution of {workflow.fqn} with {units.sui(started.funds_mist)} of funds,"
         f" dispatched by the leader {by}?"
     )
 
@@ -150,29 +150,29 @@ async def _tell(
     session: Session,
     nexus: "Nexus",
     workflow: "PublishedWorkflow",
-    begun: "StartedExecution",
+    started: "StartedExecution",
     *,
     wait: bool,
 ) -> None:
     output = session.output
     facts = {
-        "execution": str(begun.execution),
+        "execution": str(started.execution),
         "workflow": str(workflow.fqn),
-        "funds_mist": begun.funds_mist,
-        "leaders": list(map(str, begun.leaders)),
+        "funds_mist": started.funds_mist,
+        "leaders": list(map(str, started.leaders)),
     }
-    done = f"started {begun.execution} with {units.sui(begun.funds_mist)} of funds"
+    done = f"started {started.execution} with {units.sui(started.funds_mist)} of funds"
     if session.dry_run or not wait:
-        report(output, begun.sent, done, facts, result=str(begun.execution))
+        report(output, started.sent, done, facts, result=str(started.execution))
         if not (session.dry_run or output.as_json):
-            output.note(f"next: nexus-tools workflow watch {begun.execution}")
+            output.note(f"next: nexus-tools workflow watch {started.execution}")
         return
     output.note(done)
-    state = await finished(session, nexus, begun.execution)
+    state = await finished(session, nexus, started.execution)
     if output.as_json:
         spent_mist = await nexus.executions.spent_mist(state)
         document = state_document(state, (), spent_mist)
-        output.document(document | {"transaction": transaction_document(begun.sent)})
+        output.document(document | {"transaction": transaction_document(started.sent)})
     else:
         print_outcome(output, state, ends=True)
     require_success(state)

@@ -115,9 +115,9 @@ def following_effort(plan: Plan, edges: Iterable[PlannedEdge]) -> int:
         elif start not in open_blocks:
             open_blocks.add(start)
             block = plan.blocks[start]
-            begun = (*block.cursors, *block.starts)
-            effort += OPEN_EFFORT * len(begun)
-            starts += begun
+            started = (*block.cursors, *block.starts)
+            effort += OPEN_EFFORT * len(started)
+            starts += started
     return effort
 
 

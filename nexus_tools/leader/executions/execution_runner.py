@@ -143,7 +143,7 @@ class ExecutionRunner:
 
     # --- Event handlers
 
-    def _begun(self, event: moves.ExecutionStarted) -> None:
+    def _started(self, event: moves.ExecutionStarted) -> None:
         execution = self._track(event.execution)
         execution.place = event.leaders.index(self._leader)
         execution.plan(DeadlinePassed(), event.deadline_ms)
@@ -236,7 +236,7 @@ class ExecutionRunner:
         InvocationSettled: _closed,
         InvocationFailed: _closed,
         InvocationExpired: _closed,
-        moves.ExecutionStarted: _begun,
+        moves.ExecutionStarted: _started,
         moves.ExecutionAdvanced: _advanced,
         moves.RunRefused: _refused,
         moves.RegionGathered: _gathered,

@@ -120,7 +120,7 @@ class EventPage:
 
     # --- Executions
 
-    def _begun(self, event: ExecutionStarted, leader: Address) -> None:
+    def _started(self, event: ExecutionStarted, leader: Address) -> None:
         if leader in event.leaders:
             self.executions[event.execution] = True
             self.steps.append(event)
@@ -148,7 +148,7 @@ class EventPage:
         InvocationFailed: _failed,
         InvocationExpired: _expired,
         InvocationDeleted: _deleted,
-        ExecutionStarted: _begun,
+        ExecutionStarted: _started,
         ExecutionLeadersChanged: _leaders_changed,
         ExecutionEnded: _ended,
         ExecutionAdvanced: _keep_step,

@@ -70,7 +70,7 @@ ExecutionStep = RequestRun | RequestIterations | GatherRegion
 class StepPredictor:
     """Predicts the next steps of one execution from one or more changes.
 
-    Call `begun`, `closed` or `changed` for each change, and then `steps`.
+    Call `add_start`, `add_closing` or `add_change` for each change, and then `steps`.
     """
 
     def __init__(self, plan: Plan) -> None:

@@ -102,7 +102,7 @@ def test_register_sets_outcome_size_for_tools_with_images(author, tmp_path, serv
         for name in ("draw_chart", "greet")
     ]
     assert rooms == [65_536, 0]
-    assert "--min-outcome-bytes changes this" in " ".join(done.stderr.split())
+    assert "Pass --min-outcome-bytes to change this" in " ".join(done.stderr.split())
 
 
 SERVER = """

@@ -65,7 +65,7 @@ def test_created_schedule_is_listed_and_shown(author, flow, operator_leader):
     assert created["funds_mist"] == SUI
     [row] = author.json("schedule", "list")
     assert row["schedule"] == created["schedule"]
-    assert (row["state"], row["begun"], row["funds_mist"]) == ("active", 0, SUI)
+    assert (row["state"], row["started"], row["funds_mist"]) == ("active", 0, SUI)
     assert row["workflow"] == created["workflow"] == flow
     shown = author.json("schedule", "show", created["schedule"])
     assert shown["when"] == "every 1 h"

@@ -37,7 +37,7 @@ def complete_fqns(context: click.Context, _: click.Parameter, incomplete: str) -
         kept.keep(now, kept.names)  # so that no other process asks at the same time
         _ask(network, wait_s=0 if kept.names else _FIRST_TIME_S)
         kept = _Kept(settings, _fqns_of(network))
-    return _begun(kept.names, incomplete)
+    return _starting_with(kept.names, incomplete)
 
 
 def cache_fqns(settings: "Settings", network: str, names: Names) -> None:
@@ -47,12 +47,12 @@ def cache_fqns(settings: "Settings", network: str, names: Names) -> None:
 
 def complete_networks(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Complete the names of networks."""
-    return _begun(_of_files("networks", _networks), incomplete)
+    return _starting_with(_of_files("networks", _networks), incomplete)
 
 
 def complete_keys(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Complete the aliases of keys."""
-    return _begun(_of_files("keys", _keys), incomplete)
+    return _starting_with(_of_files("keys", _keys), incomplete)
 
 
 def complete_files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -76,7 +76,7 @@ def complete_settings(
     return [] if found is None else found(context, parameter, incomplete)
 
 
-def _begun(names: Names, incomplete: str) -> list[str]:
+def _starting_with(names: Names, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 

@@ -36,14 +36,14 @@ async def watch(
     from nexus_tools.sui.client import CHAIN_ROLLED_BACK, Cursor, EventRecord, follow_events
 
     after = None
-    begun = False
+    has_started = False
     while True:
         try:
             items = follow_events(client, events, after, timestamps=True)
             async with aclosing(items):
                 async for item in items:
-                    if not begun:
-                        begun = True
+                    if not has_started:
+                        has_started = True
                         output.note(f"watching {subject}, press Ctrl-C to stop")
                     told = document(item) if isinstance(item, EventRecord) else None
                     if told is not None:
