@@ -188,7 +188,7 @@ def test_show_lists_started_executions(author, chain, schedule, run_with_client)
     place = Address.parse(schedule)
     run_with_client(lambda client, deployment: Schedules(client, deployment).trigger(place))
     shown = author.json("schedule", "show", schedule)
-    assert (shown["begun"], shown["running"]) == (1, 1)
+    assert (shown["started"], shown["running"]) == (1, 1)
     [execution] = shown["executions"]
     assert (execution["missed"], execution["status"]) == (0, "running")
     assert execution["execution"] in author.run("schedule", "show", schedule).stdout
