@@ -1,6 +1,6 @@
 """Tools on Sui: an on-chain registry, a client, a Leader that dispatches invocations, a localnet.
 
-The names that most programs need are available here and imported at first use.
+This package exports the names that most programs need. Each is imported at its first use.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""Every error that a user of `nexus_tools` can meet, defined in `nexus_tools.sui.errors`."""
+"""All errors that `nexus_tools` raises, re-exported from `nexus_tools.sui.errors`."""
 
 from nexus_tools.sui.errors import (
     NexusError,

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from nexus_tools.registry.domain_proof import DomainProof
 
 _ENOUGH_MIST = 1_000_000_000
-"""The minimum balance before publishing or leading; with less, the faucet is used."""
+"""The minimum balance for publishing or running a leader. Below it, the faucet is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackageEvent:
-    """An event of the packages with its position on chain; the time is in ms since 1970."""
+    """A package event, with its position on chain and its time in ms since 1970."""
 
     event: "RegistryEvent"
     transaction: Digest
@@ -57,7 +57,7 @@ class PackageEvent:
 class Nexus:
     """The tools, workflows, schedules, invocations and leaders of one deployment, for one key.
 
-    Every method raises a `NexusError` that says what is wrong, where, and what to do next.
+    Methods raise a `NexusError`, whose message states the problem and whose hint states a remedy.
     """
 
     def __init__(self, client: SuiClient, deployment: Deployment, *, dry_run: bool = False) -> None:
@@ -68,7 +68,7 @@ class Nexus:
         self.invocations = Invocations(client, deployment, dry_run=dry_run)
         self.leaders = LeaderRegistry(client, deployment, dry_run=dry_run)
 
-    # The services of workflows are imported late: they take longer than everything else.
+    # Import the workflow services late, because their import takes longer than all others.
 
     @cached_property
     def workflows(self) -> "Workflows":
@@ -109,11 +109,12 @@ class Nexus:
         *,
         deployment: Deployment | None = None,
     ) -> AsyncIterator[Self]:
-        """Open the published deployment on a network; without a key it is read-only.
+        """Open the published deployment on a network. Without a key, the client is read-only.
 
-        Networks, keys and deployments are found by name as on the command line. A pysui
-        configuration provides its active profile, and its active key by default. Raises
-        `network_unknown`, `account_unknown`, `package_not_published` or `package_incompatible`.
+        Networks, keys and deployments are looked up by name as on the command line. If `where` is a
+        pysui configuration, its active profile is the network and its active key is the default.
+        Raises `network_unknown`, `account_unknown`, `package_not_published` or
+        `package_incompatible`.
         """
         network, signer = resolve_network_and_key(where, key)
         async with SuiClient(network, signer) as client:
@@ -128,11 +129,11 @@ class Nexus:
     async def publish(
         cls, where: NetworkLike = None, key: KeySelector = None, *, lock: bool = True
     ) -> AsyncIterator[Self]:
-        """Publish a new deployment with the key, and open it.
+        """Publish a new deployment with the key and open the deployment.
 
-        If the network has a faucet, the key is funded first. Upgrades are locked: the key can
-        propose one, which waits for 14 days. Without `lock` the key receives the `UpgradeCap`. If
-        the network is given by name, `at` finds the deployment later.
+        If the network has a faucet, the key is funded first. The upgrade lock lets the key propose
+        an upgrade, which takes effect no earlier than 14 days later. Without `lock` the key
+        receives the `UpgradeCap`. If you name the network, `connect` can find the deployment later.
         """
         from nexus_tools.contracts import Publisher  # noqa: PLC0415
 
@@ -162,17 +163,17 @@ class Nexus:
     ) -> Answer:
         """Request an invocation of a tool, wait for the tool's answer, and return it.
 
-        One or two leaders are named: the first usable ones of `leaders`, IDs or names, or by
-        default those that `Invocations.choose_leaders` draws. Inputs are validated against the
-        tool's schema before anything is paid. The invocation is deleted afterwards. If no leader
-        closes it in time, it expires with a full refund. After a cancellation of this call, the
-        invocation is in `Invocations.owned_by`.
+        The invocation names the first one or two usable leaders of `leaders` (IDs or names). By
+        default it names the leaders that `Invocations.choose_leaders` draws. Inputs are validated
+        against the tool's schema before anything is paid. The invocation is deleted afterwards. If
+        no leader closes it in time, it expires with a full refund. If you cancel this call,
+        `Invocations.owned_by` still returns the invocation.
 
-        If answers must be signed, the chain verifies the signature and does not store it, so that
-        of the answer is None. An answer that violates the tool's output schema stays on chain, and
-        is in `OutputInvalidError.answer`. Raises `InvocationFailedError`, `OutputInvalidError`,
-        `input_invalid`, `tool_unknown`, `not_closed` if no leader responds, and as
-        `Invocations.request`.
+        If answers must be signed, the chain verifies the signature but does not store it, so
+        `Answer.signature` is None. An answer that violates the tool's output schema stays on chain,
+        and is also in `OutputInvalidError.answer`. Raises `InvocationFailedError`,
+        `OutputInvalidError`, `input_invalid`, `tool_unknown`, `not_closed` if no leader responds,
+        and the errors of `Invocations.request`.
         """
         tool = await self.tools.get(fqn)
         InterfaceValidator(tool.definition.parse()).check_input(dict(inputs))
@@ -203,9 +204,10 @@ class Nexus:
     ) -> "ExecutionState":
         """Start an execution of a workflow, wait for its end, and return its final state.
 
-        `terms` are those of `Executions.start`, whose errors it raises. The results are stored on
-        chain until `executions.clean` removes them. Bound it with `asyncio.timeout`: after a
-        cancellation the execution is in `Executions.list`. Raises `workflow_unknown`.
+        `terms` are the keyword arguments of `Executions.start`. The results are stored on chain
+        until `executions.clean` removes them. To limit the time, use `asyncio.timeout`. If you
+        cancel this call, `Executions.list` still returns the execution. Raises `workflow_unknown`
+        and the errors of `Executions.start`.
         """
         published = await self.workflows.get(workflow)
         started = await self.executions.start(published, inputs, **terms)
@@ -216,10 +218,10 @@ class Nexus:
     async def domain_proof(
         self, tool: Tool | ToolFqn | str, *, fresh: bool = False
     ) -> "DomainProof":
-        """Query, over HTTPS, whether the domain in a tool's name lists the tool's owner.
+        """Query over HTTPS whether the domain in a tool's name lists the tool's owner.
 
-        The host learns about the query. Its response is cached for a day in the user's cache;
-        `fresh` bypasses the cache. Raises `tool_unknown`.
+        The domain's host learns about the query. The host's response is cached in the user's cache
+        folder for a day. `fresh` bypasses the cache. Raises `tool_unknown`.
         """
         registered = tool if isinstance(tool, Tool) else await self.tools.get(tool)
         owner = await self.tools.owner(registered)
@@ -230,7 +232,7 @@ class Nexus:
     ) -> "DomainProof":
         """Query whether a domain, as FQNs write it, lists an owner for this registry.
 
-        It is otherwise as `proof`.
+        Caching and `fresh` are as in `domain_proof`.
         """
         # Imported late, because it imports an HTTP client.
         from nexus_tools.registry.domain_proof import open_domain_prover  # noqa: PLC0415
@@ -249,13 +251,12 @@ class Nexus:
     async def events(
         self, *kinds: "type[RegistryEvent]", after: Cursor | None = None, timestamps: bool = False
     ) -> AsyncGenerator[PackageEvent, None]:
-        """Yield events from now on, or from `after` a cursor, in order and without end.
+        """Yield events in order and without end, from now on or after the cursor `after`.
 
-        Only these kinds are included, or all of the packages. An outage of the node loses and
-        repeats no event. Close the iterator with `contextlib.aclosing` if you leave it early.
-
-        Raises `chain_rolled_back` if the chain was rolled back before a yielded event or the
-        cursor, for example by a revert of a localnet.
+        Without `kinds`, events of all kinds are included. An outage of the node neither loses nor
+        repeats an event. If you leave the iterator early, close it with `contextlib.aclosing`.
+        Raises `chain_rolled_back` if the chain was rolled back to a point before a yielded event or
+        the cursor, for example by a localnet revert.
         """
         from nexus_tools.contracts import event_filter, parse_event  # noqa: PLC0415
 
@@ -288,15 +289,15 @@ class Nexus:
     ) -> "AsyncIterator[Leader]":
         """Run a leader until the block ends.
 
-        It is the leader of that name that the key owns or works for; a new one is registered if
-        none exists. The owner's key activates it, and deactivates it at the end unless it was
-        active before. Without a key a new one is created if a faucet can fund it. Without a
-        `journal`, a SQLite file, it keeps no state after the block. `storages` maps names of
-        storages to a function, or to a URL with `{key}`, that returns off-chain inputs. `config`
-        are further fields of `LeaderConfig`.
+        The key must own the leader called `name` or be one of its workers. If no such leader
+        exists, a new one is registered. If the key is the owner's, the leader is activated, and
+        deactivated at the end unless it was active before. Without a key, a new key is created if a
+        faucet can fund it. `journal` is a SQLite file. Without it, the leader keeps no state after
+        the block. `storages` maps storage names to a function, or to a URL with `{key}`, that
+        returns off-chain inputs. `config` holds further fields of `LeaderConfig`.
 
-        Raises `key_missing`, `collateral_inactive`, `argument_invalid`, `config_invalid`, and as
-        `LeaderRegistry.register` and `Leader.run`.
+        Raises `key_missing`, `collateral_inactive`, `argument_invalid`, `config_invalid`, and the
+        errors of `LeaderRegistry.register` and `Leader.run`.
         """
         # Imported late, because the Leader imports an HTTP client and pydantic.
         from nexus_tools.leader import (  # noqa: PLC0415
@@ -340,7 +341,7 @@ async def _locks(client: SuiClient, settings: Settings | None) -> "LockDeploymen
 
 
 async def _fund(client: SuiClient) -> None:
-    """Request SUI from the network's faucet, if it has one and the key has little."""
+    """Request SUI from the network's faucet, if there is one and the key's balance is low."""
     needs_funds = client.network.faucet_url and await client.balance(client.address) < _ENOUGH_MIST
     if needs_funds:
         await request_sui(client.network, client.address)
@@ -358,7 +359,7 @@ def _new_key(network: Network) -> KeyPair:
 
 @asynccontextmanager
 async def _active_leader(leaders: LeaderRegistry, name: str) -> AsyncIterator[Address]:
-    """Activate the key's leader of that name, registering it if needed, until the block ends."""
+    """Activate the key's leader called `name` until the block ends, and register it if needed."""
     leader, key = await _find_leader(leaders, name), leaders.client.address
     if leader is None:
         _, leader_id = await leaders.register(name, activate=True)
@@ -376,7 +377,7 @@ async def _active_leader(leaders: LeaderRegistry, name: str) -> AsyncIterator[Ad
 
 
 async def _find_leader(leaders: LeaderRegistry, name: str) -> RegisteredLeader | None:
-    """Return the leader of that name that the key owns or works for, or None."""
+    """Return the leader called `name` that the key owns or is a worker of, or None."""
     key = leaders.client.address
     for leader in await leaders.list():
         if leader.name == name and key in (leader.owner.owner, *leader.workers.entries):

@@ -1,4 +1,4 @@
-"""An assembler of Move modules: it builds the tables row by row, without a compiler."""
+"""An assembler of Move modules. It builds the tables of a module row by row, without a compiler."""
 
 from collections.abc import Iterable
 from typing import Any, Self
@@ -38,7 +38,7 @@ class Assembler:
         return cls(module.address, module.name, **tables)
 
     def row(self, table: str, row: Any) -> int:
-        """Add a row to any table."""
+        """Add a row to a table, unless the table has it, and return its index."""
         rows = self.tables[table]
         return rows.setdefault(row, len(rows))
 
@@ -47,7 +47,7 @@ class Assembler:
         return self.row("identifiers", name)
 
     def module(self, address: bytes, name: str) -> int:
-        """Add the handle of a module, this one or another."""
+        """Add the handle of a module."""
         handle = ModuleHandle(self.row("addresses", bytes(address)), self.identifier(name))
         return self.row("module_handles", handle)
 
@@ -74,7 +74,7 @@ class Assembler:
         returns: Iterable[SignatureToken] = (),
         constraints: Iterable[Ability] = (),
     ) -> int:
-        """Add the handle of a function. `constraints` are those of its type parameters."""
+        """Add the handle of a function. `constraints` belong to its type parameters."""
         handle = FunctionHandle(
             module,
             self.identifier(name),

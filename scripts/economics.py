@@ -3,8 +3,8 @@
 `execution_economics.py` measures transactions of executions and schedules.
 
 Each operation is executed on a localnet at the reference gas price of 1 000 MIST, once for each
-batch size. Computation is in gas units, so it can be converted to any other price. Storage does not
-depend on the price.
+batch size. Computation costs are in gas units, so that they can be converted to any other gas
+price. Storage costs do not depend on the gas price.
 """
 
 import argparse
@@ -55,14 +55,14 @@ from nexus_tools.tool.signing.signed_outcome import outcome_message
 BATCHES = (1, 2, 4, 8, 16, 32, 64)
 SIGNED_BATCHES = (1, 16, 32, 64)
 MAX_SIGNED = 32
-"""The maximum number of signed answers per transaction at which a Leader's batch pays."""
+"""The maximum number of signed answers in a transaction, up to which a Leader makes a profit."""
 
 LARGE_BATCHES = (1, 2, 4, 8, 16, 32)
 LARGE_BYTES = 64_000
-"""Inputs nearly as large as the registry allows."""
+"""The size of inputs that are nearly as large as the registry allows, in bytes."""
 
 RECORDS = 1_000
-"""The number of false settlements in a bought record."""
+"""The number of false settlements with which a leader improves its own record."""
 
 _SUI = 1_000_000_000
 _INPUTS: Mapping[str, object] = {"a": 20, "b": 22}
@@ -80,7 +80,7 @@ _PRICED, _FREE, _SIGNED = (
 class Economy:
     """All measurements under the rules of one protocol version.
 
-    Costs are per invocation, for the batch size in the key.
+    Costs are per invocation, by batch size.
     """
 
     protocol: int
@@ -105,7 +105,7 @@ class Economy:
         )
 
     def settle_fee_mist(self, price: int, more_bytes: int = 0) -> int:
-        """Return the fee for settling it."""
+        """Return the fee for settling an invocation, with `more_bytes` of additional inputs."""
         per_byte = self.settings.fee_per_outcome_byte_mist
         margin = self.settings.settle_margin_mist
         return self.fail_fee_mist(price, more_bytes) + margin + per_byte * self.answer_bytes
@@ -180,7 +180,7 @@ class _World:
         return found
 
     def _measured(self, verb: str, cost: Cost, count: int) -> None:
-        """Record the cost of a single operation, or its share in a transaction of 16."""
+        """Record the cost of a single operation, or of one of 16 operations in a transaction."""
         if count == 1:
             self.verbs[verb] = cost
         elif count == 16:
@@ -194,7 +194,10 @@ class _World:
         count: int,
         asked: Mapping[str, object] = _INPUTS,
     ) -> Cost:
-        """Close invocations in one transaction. Return the cost of one and record its deletion."""
+        """Close invocations in one transaction, and return the cost per invocation.
+
+        Also record the cost of deleting them.
+        """
         places = await self.request(name, leader, count, asked)
         builder = TransactionBuilder()
         for place in places:
@@ -302,7 +305,7 @@ def margins_table(economy: Economy) -> Iterable[str]:
 
 
 def large_table(economy: Economy) -> Iterable[str]:
-    """Yield the same table for inputs that are nearly as large as allowed."""
+    """Yield a table of fees minus gas for inputs that are nearly as large as allowed."""
     sizes = "".join(f"{size:>12}" for size in LARGE_BATCHES)
     yield f"… with inputs of {LARGE_BYTES:,} bytes each, protocol {economy.protocol}"
     yield f"{'':18}{'fee':>12}{sizes}"
@@ -312,7 +315,10 @@ def large_table(economy: Economy) -> Iterable[str]:
 
 
 def large_margins(economy: Economy, price: int) -> Mapping[str, tuple[int, list[int]]]:
-    """Return fee and margins of settling and failing with large inputs, for each batch size."""
+    """Return the fees and margins of settling and failing with large inputs.
+
+    The margins are for each batch size.
+    """
     more = ports_of(_LARGE).size() - economy.input_bytes
     fees = {
         "settle": (economy.settle_fee_mist(price, more), economy.settling_large),
@@ -365,7 +371,7 @@ def _document(economy: Economy) -> dict[str, object]:
 
 
 def main() -> int:
-    """Measure and print. Return 1 if another action than settling pays by the default settings."""
+    """Measure and print. Return 1 if another action earns more than settling by default."""
     parser = argparse.ArgumentParser(prog="scripts/economics", description=__doc__)
     parser.add_argument("--json", action="store_true", help="figures for programs")
     arguments = parser.parse_args()

@@ -1,6 +1,7 @@
 """Costs and payments of the transactions of executions and schedules.
 
-Each one is executed on localnets with two gas prices. Payments are linear in the price.
+Each transaction is executed on localnets with two gas prices, because payments are linear in the
+gas price.
 """
 
 import asyncio
@@ -77,7 +78,7 @@ class Step:
         return round(self.fixed_mist + self.paid_units * price)
 
     def margin_mist(self, price: int) -> int:
-        """Return the sender's margin."""
+        """Return the sender's payment minus its cost at a gas price."""
         return self.paid_mist(price) - self.cost.mist(price)
 
 
@@ -116,7 +117,7 @@ class _World:
         sent = await PackageClient(self.worker, self.deployment).send(builder)
         gained_mist = await self.worker.balance(self.worker.address) - before
         cost = cost_of(sent, self.price)
-        # The payment excludes the part of the storage fee that Sui does not refund.
+        # The payment does not include the part of the storage fee that Sui does not refund.
         self.samples[name] = _Sample(cost, gained_mist + cost.mist(self.price))
         return sent
 
@@ -151,7 +152,7 @@ class _World:
         await execution.close(EFFORT, "first", _LIST, has_steps=False)
 
     async def begin(self, workflow: PublishedWorkflow, max_steps: int = 100) -> "_Execution":
-        """Start an execution as its owner, with its first run requested."""
+        """Start an execution as its owner. The transaction also requests its first run."""
         before = await self.owner.balance(self.owner.address)
         executions = Executions(self.owner, self.deployment)
         funds_mist = 10 * _SUI
@@ -339,7 +340,7 @@ def execution_table(protocol: int, steps: Mapping[str, Step]) -> Iterable[str]:
 
 
 def execution_document(steps: Mapping[str, Step]) -> dict[str, object]:
-    """Return the same data as a JSON document."""
+    """Return the costs and margins of the transactions as a JSON document."""
     return {
         name: {
             "gas_units": step.cost.units,
@@ -351,7 +352,7 @@ def execution_document(steps: Mapping[str, Step]) -> dict[str, object]:
 
 
 def broken_execution_rules(steps: Mapping[str, Step]) -> Iterable[str]:
-    """Yield the cases in which another action pays more than settling, or a keeper loses."""
+    """Yield the cases in which another action pays more than settling, or a keeper loses SUI."""
     for price in PRICES if steps else ():
         left = {name: step.margin_mist(price) for name, step in steps.items()}
         for settle in (SETTLE, SETTLE_LAST, EFFORT):

@@ -23,7 +23,7 @@ class Cost:
         return self.units * price + self.storage_mist
 
     def per(self, count: int) -> "Cost":
-        """Return the share of one of `count` operations in a transaction."""
+        """Return the cost of one of `count` operations in a transaction."""
         return Cost(self.units // count, self.storage_mist // count)
 
 

@@ -1,7 +1,8 @@
 """Statistics of the code: `scripts/figures [ROOT]`, for this checkout or another.
 
-Lines are those of files. A body is a function's lines without docstring, comments and blank lines.
-Comments are counted per 100 lines that are neither blank nor part of a docstring.
+The columns of lines are about files. A body is the code of a function without its docstring,
+comments and blank lines. Comments are counted per 100 lines that are neither blank nor part of a
+docstring.
 """
 
 import argparse
@@ -69,7 +70,7 @@ def _p90(values: list[int]) -> float:
 
 
 def _comments_and_code(text: str) -> tuple[int, int]:
-    """Return the numbers of comments for readers, and of lines of code."""
+    """Return the number of comments, without those for tools, and the number of code lines."""
     comments, code = 0, set[int]()
     docstrings = _docstring_lines(text)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -125,7 +126,7 @@ def _importers(root: Path) -> dict[str, int]:
 
 
 def _print_entered() -> None:
-    """Print the files that the node executes for a transfer, and for publishing our package."""
+    """Print how many files the node enters for a transfer, and for publishing our package."""
     chain = InProcess()
     for name in ("transfer", "call"):
         chain.rate(name)  # fill the caches

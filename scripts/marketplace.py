@@ -1,8 +1,8 @@
 """A model of the rules of an invocation in plain arithmetic, with parties of many strategies.
 
-Money flows as in `invocation` and `tool`. Gas is left out because each party pays its own. The
-model includes off-chain actions: leaders that call the tool and with which input, parties that
-learn its answers, and leaders that the tool's server rejects after three unsettled answers.
+Money flows as in the Move modules `invocation` and `tool`. The model omits gas, because each party
+pays its own. It includes off-chain facts: which leaders call the tool and with which input, which
+parties know its answers, and which leaders its server rejects after three unsettled answers.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ class LeaderPlay(Enum):
     """A leader's strategy for an invocation that names it."""
 
     HONEST = auto()
-    """It calls the tool, and settles the answer or reports why there is none."""
+    """It calls the tool, and settles the answer or fails the invocation with the reason."""
     LAZY = auto()
     """It fails the invocation at once, without calling the tool."""
     IDLE = auto()
@@ -32,7 +32,7 @@ class LeaderPlay(Enum):
     HOARDING = auto()
     """It calls the tool, keeps the answer, and does nothing."""
     CURIOUS = auto()
-    """It also calls the tool with an input of its own, for the same invocation."""
+    """It also calls the tool with another input, in the name of the same invocation."""
     INVENTING = auto()
     """It settles an invented answer, without calling the tool."""
 
@@ -42,7 +42,7 @@ class ToolPlay(Enum):
 
     HONEST = auto()
     WRONG = auto()
-    """Its answer is valid by the schema but wrong, which the chain cannot detect."""
+    """Its answer matches the schema but is wrong, which the chain cannot detect."""
     SILENT = auto()
 
 
@@ -85,14 +85,14 @@ class Tool:
     """The number of unsettled answers that each leader received."""
 
     def responds_to(self, leader: Leader) -> bool:
-        """Return whether its server responds to this leader with an answer."""
+        """Return whether the tool's server gives answers to this leader."""
         refused = self.price_mist > 0 and self.unpaid[leader.name] >= REFUSED_AFTER
         return self.play is not ToolPlay.SILENT and not refused
 
 
 @dataclass(eq=False, slots=True)
 class Requester:
-    """A requester; with `league`, the leaders that it names hand it unpaid answers."""
+    """A requester. With `league`, the leaders that it names give it unpaid answers."""
 
     name: str
     league: bool = False
@@ -115,7 +115,7 @@ class Result:
 
 
 def invoke(requester: Requester, tool: Tool, named: Sequence[Leader], fees: Fees) -> Result:
-    """Play one invocation: the named leaders in their windows, one after the other."""
+    """Play one invocation. The named leaders act in their windows, one after the other."""
     assert all(leader in tool.leaders for leader in named), (
         "the chain refuses leaders that are not listed"
     )
@@ -142,7 +142,7 @@ def invoke(requester: Requester, tool: Tool, named: Sequence[Leader], fees: Fees
 
 
 def _asks(leader: Leader) -> bool:
-    """Return whether the leader calls the tool. An invocation pays for one input only."""
+    """Return whether the leader calls the tool with the input of the invocation."""
     return leader.play not in (LeaderPlay.LAZY, LeaderPlay.IDLE, LeaderPlay.INVENTING)
 
 
@@ -184,7 +184,7 @@ class Market:
     leaders: Sequence[Leader]
 
     def draw(self, random: Random) -> tuple[Requester, Tool, tuple[Leader, ...]]:
-        """Draw a requester, a tool and leaders. A requester in league names its own leaders."""
+        """Draw a requester, a tool and leaders. With `league`, the requester colludes with them."""
         requester, tool = random.choice(self.requesters), random.choice(self.tools)
         known = [leader for leader in tool.leaders if leader.league is requester]
         wanted = known or tool.leaders

@@ -1,8 +1,8 @@
-"""Mutation testing of a Move package: which small changes of its sources no unit test detects.
+"""Mutation testing of a Move package. It finds small changes of the sources that no test detects.
 
-The unit tests are compiled once. The sources are compiled with one change in each file at a time,
-because a mutant changes no signature, so each module belongs to one mutant. Only the tests that
-call the changed function run, likely detectors first, until one fails.
+The unit tests are compiled once. A mutant does not change signatures, so one compilation may change
+one place in each file, and each module belongs to one mutant. Only the tests that call the changed
+function run, until one of them fails. Tests that are likely to fail run first.
 """
 
 import random
@@ -40,7 +40,7 @@ from nexus_tools.sui.types.address import ZERO
 SURVIVORS_MAX = 0.03
 """The maximum share of compiling mutants that may survive."""
 
-# Ten times more than any test of the package takes. A mutant may have an endless loop.
+# The limit is ten times the gas of any test of the package, because a mutant may loop endlessly.
 _GAS_LIMIT = GAS_LIMIT // 100
 _TIMEOUT_S = 10.0
 _OWN_ADDRESS = bytes(ZERO)
@@ -56,7 +56,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class MutantResult:
-    """A mutant and its fate."""
+    """A mutant and the result of its test."""
 
     mutant: Mutant
     fate: Fate
@@ -64,13 +64,13 @@ class MutantResult:
 
 @dataclass
 class _Calls:
-    """The tests that call the functions of a file, by the first lines of the functions."""
+    """The tests that call each function of a file. Functions are named by their first lines."""
 
     _counts: dict[int, int] = field(default_factory=dict)
     _tests: dict[int, set[MoveTest]] = field(default_factory=dict)
 
     def note(self, test: MoveTest, coverage: ModuleCoverage) -> None:
-        """Record the coverage after a test, in place of the previous one."""
+        """Record the coverage of a file after a test."""
         # Instrument all functions, to know which tests call each of them.
         assert not coverage.unmeasured
         for function in coverage.functions:
@@ -101,7 +101,7 @@ class MutantExaminer:
 
     @property
     def mutants(self) -> list[Mutant]:
-        """All mutants of the package, by file and then by place."""
+        """All mutants of the package, sorted by file and position."""
         return [
             mutant
             for path, text in sorted(self._sources.items())
@@ -119,7 +119,10 @@ class MutantExaminer:
                 yield self._examined(mutant, module)
 
     def _compiled(self, mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, bytes | None]]:
-        """Yield the modules of mutants of different files, or None if one does not compile."""
+        """Yield the module of each mutant, or None if it does not compile.
+
+        The mutants must change different files.
+        """
         texts = {
             candidate.path: candidate.applied_to(self._sources[candidate.path])
             for candidate in mutants
@@ -149,7 +152,7 @@ class MutantExaminer:
         return MutantResult(mutant, Fate.SURVIVED)
 
     def _compile(self, changed: Mapping[str, str]) -> tuple[bytes, ...]:
-        """Compile the sources, some of them with another text."""
+        """Compile the sources, with the changed texts in `changed`."""
         read = self._read | read_test_sources(changed)
         manifest = self._sources["Move.toml"]
         return compile_for_tests(self._builder, manifest, read, self._dependencies.packages)
@@ -172,7 +175,10 @@ class MutantExaminer:
         return [result.test for result in quickest], calls
 
     def _likeliest_first(self, mutant: Mutant) -> list[MoveTest]:
-        """Return the tests of the same module first. Among them, recent detectors come first."""
+        """Return the tests that call the mutated function, in the order in which they should run.
+
+        Tests of the same module come first, and among them the tests that failed recently.
+        """
         calling = self._calls[mutant.path].tests_of(mutant.line)
         tests = [test for test in self._tests if test in calling]
         return sorted(tests, key=lambda test: not test.module.endswith(f"::{mutant.module}_tests"))
@@ -182,7 +188,10 @@ class MutantExaminer:
 
 
 def chosen(mutants: Sequence[Mutant], count: int | None, seed: int) -> list[Mutant]:
-    """Return `count` of the mutants in order, the same for the same seed; None for all."""
+    """Return `count` random mutants in their order, or all if `count` is None.
+
+    The choice depends only on the seed.
+    """
     if count is None or count >= len(mutants):
         return list(mutants)
     places = random.Random(seed).sample(range(len(mutants)), count)
@@ -190,7 +199,7 @@ def chosen(mutants: Sequence[Mutant], count: int | None, seed: int) -> list[Muta
 
 
 def in_words(examined: Sequence[MutantResult]) -> list[str]:
-    """Return a table of the fates of each kind of mutant, and the share that survived."""
+    """Return a table of the results for each kind of mutant, and the share that survived."""
     kinds = sorted({result.mutant.kind for result in examined})
     rows = [(kind, [result for result in examined if result.mutant.kind == kind]) for kind in kinds]
     head = f"{'':20}" + "".join(f"{fate:>15}" for fate in Fate)

@@ -1,7 +1,7 @@
 """Mutants of a Move source: the source with one small change that a test should detect.
 
-Test code, error codes and comments are not changed. Binary operators are recognized by the
-surrounding spaces, which the formatter inserts.
+Test code, error codes and comments are not changed. Binary operators are recognized by the spaces
+around them, which the formatter inserts.
 """
 
 import re
@@ -47,9 +47,9 @@ _SHOWN_MAX = 70
 
 @dataclass(frozen=True)
 class Mutant:
-    """The source of `path` with `after` in place of the text from `start` to `end`.
+    """The source of `path`, in which `after` replaces the text from `start` to `end`.
 
-    `line` is counted from 1. `before` is the replaced text, and `kind` the kind of the change.
+    `line` is counted from 1. `before` is the replaced text, and `kind` is the kind of the change.
     """
 
     path: str
@@ -62,7 +62,7 @@ class Mutant:
 
     @property
     def module(self) -> str:
-        """The name of the module, which is that of the file."""
+        """The name of the module, which is also the name of its file."""
         return PurePath(self.path).stem
 
     def applied_to(self, source: str) -> str:
@@ -93,7 +93,7 @@ _Change = tuple[int, int, str, str]
 
 
 class _Code:
-    """The published part of a module."""
+    """The code of a module without its tests."""
 
     def __init__(self, source: str, module: SourceModule) -> None:
         self._source = source
@@ -171,7 +171,7 @@ class _Code:
                 yield body[first].start, token.end, "amount", after
 
     def _variants(self, body: Sequence[Token]) -> Iterator[_Change]:
-        """Yield other variants of an enum with the same fields."""
+        """Yield replacements of a variant by another variant of the enum with the same fields."""
         shapes: Mapping[str, Mapping[str, object]] = {
             enum.name: {
                 variant.name: [field.type for field in variant.fields] for variant in enum.variants
@@ -244,7 +244,7 @@ def _path_start(body: Sequence[Token], place: int) -> int:
 
 
 def _is_name(body: Sequence[Token], place: int) -> bool:
-    """Return whether a word is a name in a pattern or a shorthand field, and not a value."""
+    """Return whether a word is a name in a pattern or a shorthand field. If not, it is a value."""
     depth = 0
     for index in range(place - 1, -1, -1):
         text = body[index].text

@@ -1,4 +1,4 @@
-"""Build, check and test the Move packages of this project, and write their bindings."""
+"""Build, check and test the Move packages of this project, and generate their bindings."""
 
 import argparse
 import json
@@ -50,8 +50,8 @@ _MANIFEST = "package.json"
 class OurPackage:
     """A folder in `move`, and the folder in `nexus_tools` with its bytecode and bindings.
 
-    The bindings of a package `within` another are inside the bindings of that package, whose types
-    it uses.
+    If a package is `within` another package, it uses the types of that package, and its bindings
+    are inside the bindings of that package.
     """
 
     name: str
@@ -93,10 +93,10 @@ def main() -> int:
     )
     tests.set_defaults(run=test)
     mutation = commands.add_parser("mutants")
-    mutation.add_argument("--count", type=int, default=200, help="examine so many; 0 for all")
+    mutation.add_argument("--count", type=int, default=200, help="number of mutants; 0 for all")
     mutation.add_argument("--seed", type=int, default=_SEED, help="choose others")
     names = [ours.name for ours in PACKAGES]
-    mutation.add_argument("--package", choices=names, default=names[0], help="of this package")
+    mutation.add_argument("--package", choices=names, default=names[0], help="package to mutate")
     mutation.add_argument("--module", action="append", help="only this module; repeatable")
     mutation.set_defaults(run=mutants)
     arguments = vars(parser.parse_args())
@@ -126,7 +126,7 @@ def build() -> int:
 
 
 def check() -> int:
-    """Compile the packages and compare the results with what is in the repository."""
+    """Compile the packages and compare the results with the files in the repository."""
     different = [name for ours in PACKAGES for name in _different(ours)]
     if different:
         print(f"{', '.join(different)}: out of date. Run scripts/move build.")
@@ -149,7 +149,7 @@ def test(*, coverage: bool, coverage_report: Path | None) -> int:
 
 
 def mutants(*, count: int, seed: int, package: str, module: list[str] | None) -> int:
-    """Run the unit tests of a package on mutants of it, and fail if too many survive."""
+    """Run the unit tests of a package on its mutants. Fail if too many mutants survive."""
     ours = next(candidate for candidate in PACKAGES if candidate.name == package)
     examiner = MutantExaminer(_builder(), read_package(ours.sources, for_tests=True), seed=_SEED)
     among = [mutant for mutant in examiner.mutants if module is None or mutant.module in module]
@@ -232,7 +232,8 @@ def _source(name: str, package: CompiledPackage) -> PackageSource:
 def _bytecode_files(ours: OurPackage) -> dict[str, bytes]:
     """Return the files of the bytecode folder: a `.mv` for each module, and `package.json`.
 
-    Dependencies have placeholder addresses of the compilation there. `needs` names them.
+    In these files, dependencies have the placeholder addresses of the compilation. The field
+    `needs` of `package.json` maps their names to the placeholders.
     """
     package = _compile(ours)
     modules = {deserialize(module).name: module for module in package.built.modules}

@@ -1,6 +1,6 @@
 """Write PACKAGE.md, the README for package indexes: `python scripts/package_page.py`.
 
-An index shows the page without the repository, so relative links and images would be broken.
+A package index shows the page without the repository, where relative links and images would break.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Packages in the form of the localnet's VM: Sui's framework, and packages from files."""
+"""Packages for the localnet's VM: Sui's framework, and packages that are read from files."""
 
 from collections.abc import Iterable
 from functools import cache

@@ -1,13 +1,14 @@
 """Write the descriptors of Sui's gRPC interface from the code that pysui generated from it.
 
-Run this script after an update of pysui. A test fails until the files in `nexus_tools/sui/rpc` are
-those of the installed version. Newer versions only add definitions.
+Run this script after an update of pysui. A test fails until the files in `nexus_tools/sui/rpc`
+match the installed version. Newer versions only add definitions.
 
 No package on PyPI contains Sui's `.proto` files. pysui contains Python code that was generated from
-all of them, and its text has everything that a descriptor needs. The generator's output has one
-form, so a few regular expressions read it. The reader checks that they leave nothing out.
+all of these files. The text of this code contains everything that a descriptor needs, always in the
+same form. So a few regular expressions can read it, and this script checks that they omit nothing.
 
-The text does not show which file contained a definition. Here, one file contains all definitions.
+The code does not show which `.proto` file contained a definition. Here, one file contains all
+definitions.
 """
 
 import re
@@ -46,18 +47,18 @@ _METHOD = re.compile(
 _METHOD_START = "async def "
 
 _CLASSES_IN_PYTHON = {"datetime.datetime": "Timestamp", "datetime.timedelta": "Duration"}
-# The last part of a name such as `___google__protobuf__`, under which a module was imported.
+# The last parts of import aliases such as `___google__protobuf__`, and the packages they stand for.
 _FOREIGN_MODULES = {"protobuf": "google.protobuf", "rpc": "google.rpc"}
 
 
 def main() -> None:
-    """Write the descriptors that `nexus_tools` ships."""
+    """Write the descriptors that are part of `nexus_tools`."""
     for path, content in shipped_definitions().items():
         path.write_bytes(content)
 
 
 def shipped_definitions() -> dict[Path, bytes]:
-    """Return the contents of the files that ship, as the installed pysui defines them."""
+    """Return the files of descriptors with their contents, from the installed version of pysui."""
     depends = [module.DESCRIPTOR.name for module in WELL_KNOWN]
     status = read_pysui_definitions("google.rpc", STATUS_FILE, depends)
     sui = read_pysui_definitions(SUI_PACKAGE, SUI_FILE, [*depends, STATUS_FILE])
@@ -109,8 +110,8 @@ def _read_enum(
 ) -> str:
     """Add an enum to its file or message. Return its full name.
 
-    pysui's value names are those of the `.proto` files, unless all of them started with the enum's
-    name. Then it dropped that prefix and keeps the original names in a method of the class.
+    Usually pysui uses the value names of the `.proto` files. If all names of an enum start with the
+    name of the enum, pysui drops this prefix. The original names are then in a method of the class.
     """
     renamed = {int(number): name for number, name in _RENAMED_VALUE.findall(body)}
     values = {renamed.get(int(number), name): int(number) for name, number in _VALUE.findall(body)}
@@ -126,9 +127,10 @@ def _read_enum(
 
 
 def _owner(class_name: str, messages: Collection[str], first_value: str) -> str | None:
-    """Return the message in which an enum is defined: `Owner` for `OwnerOwnerKind`.
+    """Return the message in which an enum is defined, or None if it is not in a message.
 
-    `QueryEndReason` is not `Reason` in `QueryEnd`, because its values are `QUERY_END_REASON_…`.
+    For `OwnerOwnerKind`, it is `Owner`. `QueryEndReason` is not in a message `QueryEnd`, because
+    its values are `QUERY_END_REASON_…`.
     """
     if first_value.startswith(f"{_in_capitals(class_name)}_"):
         return None
@@ -154,7 +156,7 @@ def _read_message(message: DescriptorProto, body: str, names: Mapping[str, str])
             field.oneof_index = _oneof(message, group[1])
         elif "optional" in field_match["options"]:
             optional.append(field)
-    for field in optional:  # an optional field is alone in a oneof of its own, after the others
+    for field in optional:  # each optional field has its own oneof, after the other oneofs
         field.proto3_optional = True
         field.oneof_index = _oneof(message, f"_{field.name}")
 
@@ -185,7 +187,7 @@ def _add_map_entry(
     python_type: str,
     names: Mapping[str, str],
 ) -> str:
-    """Add the nested entry type of a map, a list of entries with the fields `key` and `value`."""
+    """Add the nested entry type of a map, which has the fields `key` and `value`."""
     entry = message.nested_type.add(name=f"{field_name.title().replace('_', '')}Entry")
     entry.options.map_entry = True
     for number, (name, kind) in enumerate(zip(("key", "value"), kinds.groups(), strict=True), 1):

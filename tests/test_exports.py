@@ -1,4 +1,4 @@
-"""What `nexus_tools` itself offers: without cost, and known to type checkers."""
+"""The exports of `nexus_tools`: importing them is fast, and type checkers find them."""
 
 import ast
 import subprocess

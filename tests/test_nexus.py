@@ -53,8 +53,9 @@ def key():
 
 
 @pytest.fixture
-async def nexus(localnet, key, home):
-    async with Nexus.publish(localnet.network, key) as nexus:
+async def nexus(registry, localnet, key, home):
+    localnet.fund(key.address, 100 * 10**9)
+    async with Nexus.connect(localnet, key, deployment=registry.deployment) as nexus:
         yield nexus
 
 

@@ -1,4 +1,4 @@
-"""The promises of the README besides the blocks that `tests/documents` executes."""
+"""Claims of the README that are not in the blocks that `tests/documents` executes."""
 
 import os
 import re

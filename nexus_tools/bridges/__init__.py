@@ -1,7 +1,7 @@
 """Bridges that serve foreign tools (Unstract, SOS-Toolkit, NORA, Hyperpocket, MCP) unchanged.
 
-Start reading at `base.py`: it defines what a bridge is. The module of a system is imported when one
-of its names is first used.
+Start reading at `base.py`, which defines a bridge. The module of a system is imported when one of
+its names is first used.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""The base classes of all bridges: a bridge discovers foreign tools and makes `Tool`s from them."""
+"""The base classes of all bridges. A bridge discovers foreign tools and makes `Tool`s from them."""
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -45,7 +45,7 @@ class BridgeHost:
 
     @property
     def shared_environment(self) -> dict[str, str]:
-        """The operator's variables that tools may read, as far as they are set."""
+        """The operator's variables that tools may read, without variables that are not set."""
         names = sorted(self.shared)
         return {name: self.environment[name] for name in names if name in self.environment}
 
@@ -64,7 +64,8 @@ class BridgedTool(Tool):
 
     `system` is the name of the system, and `source` the location where the tool was found.
     `variables` lists the shared variables that the tool's own declaration asks for. `confinement`
-    says what its processes may use; it is None for a tool that runs no process on this machine.
+    lists the resources that its processes may use. It is None for a tool that does not run a
+    process on this machine.
 
     Subclasses implement `run`. An invalid input raises `ValidationError` (422). A tool that fails
     returns an `err…` variant. A tool that cannot start now raises `NotReadyError` (503). Any other
@@ -104,7 +105,7 @@ class BridgedTool(Tool):
         return self
 
     def requirements(self) -> Mapping[str, bool]:
-        """Return the requirements of a call by name, each with whether this machine meets it.
+        """Return for each requirement of a call, by name, whether this machine meets it.
 
         Subclasses override this method with checks that take negligible time.
         """
@@ -164,7 +165,7 @@ class RejectedTool:
 class Discovery:
     """The result of a search: tools, refused candidates, and the lifespans that serving needs.
 
-    Nothing in it is bound to an event loop, so `running` may be entered in another loop. `left_out`
+    Nothing in it is bound to an event loop, so `running` may be entered in another loop. `excluded`
     lists the names of tools that were found but that the patterns exclude.
     """
 
@@ -177,8 +178,8 @@ class Discovery:
     def merge(cls, discoveries: Iterable["Discovery"]) -> "Discovery":
         """Return one discovery that combines all given ones.
 
-        Tools with different names that lead to one FQN receive distinct FQNs. Tools with the same
-        name are all refused.
+        Tools with different names that lead to one FQN receive distinct FQNs. If several tools have
+        the same name, all of them are refused.
         """
         parts = list(discoveries)
         tools = [tool for part in parts for tool in part.tools]
@@ -194,7 +195,7 @@ class Discovery:
         )
 
     def select(self, patterns: FqnPatterns) -> "Discovery":
-        """Return only the tools and refusals that match; refusals without an FQN remain."""
+        """Return only the tools and refusals that match. Refusals without an FQN remain."""
         matching = tuple(tool for tool in self.tools if patterns.admit(tool.fqn))
         fqns = [tool.fqn for tool in self.tools] + [r.fqn for r in self.rejected if r.fqn]
         excluded = tuple(fqn for fqn in fqns if not patterns.admit(fqn))
@@ -203,7 +204,7 @@ class Discovery:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Keep the lifespans of the tools open; the tools can be invoked inside this context."""
+        """Keep the lifespans of the tools open. The tools can be invoked inside this context."""
         async with AsyncExitStack() as stack:
             for lifespan in self.lifespans:
                 await stack.enter_async_context(lifespan(self.tools))
@@ -225,8 +226,8 @@ class Bridge(Protocol):
     async def discover(self, place: Path, host: BridgeHost, naming: Naming) -> Discovery:
         """Return the tools in a location that this bridge recognises.
 
-        Each candidate that cannot be a tool is listed in `refused`. An exception is raised only if
-        the location as a whole cannot be used.
+        `rejected` lists each candidate that cannot be a tool. An exception is raised only if the
+        location as a whole cannot be used.
         """
         ...
 

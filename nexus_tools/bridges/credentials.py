@@ -53,15 +53,15 @@ class Credential:
     scopes: frozenset[str] | None = None
 
     def lacks(self, scopes: frozenset[str]) -> frozenset[str]:
-        """Return the scopes that it was not granted, or an empty set if its scopes are unknown."""
+        """Return the scopes that the credential lacks, or an empty set if that is unknown."""
         return frozenset() if self.scopes is None else scopes - self.scopes
 
     def is_expired(self, now: float) -> bool:
-        """Return whether it has expired; `now` is in seconds since 1970."""
+        """Return whether the credential has expired. `now` is in seconds since 1970."""
         return self.expires_at is not None and self.expires_at <= now
 
     def environment(self, names: tuple[str, ...]) -> dict[str, str]:
-        """Return its values by the variable names of a tool; names without a value are omitted."""
+        """Return secrets by the variable names of a tool. Names without a secret are omitted."""
         values = {name: self.fields[name] for name in names if name in self.fields}
         if not values and len(names) == 1 and self.secret:
             values[names[0]] = self.secret
@@ -89,7 +89,7 @@ class CredentialKey:
 
 
 class CredentialStore:
-    """The credentials in the file at `path`; `put` creates it with mode 0600.
+    """The credentials in the file at `path`. `put` creates the file with mode 0600.
 
     Every access reads the file, so that a running server sees changes from the command line.
 
@@ -148,7 +148,7 @@ class CredentialStore:
 
     @contextmanager
     def _locked_credentials(self) -> Iterator[dict[CredentialKey, Credential]]:
-        """Yield the credentials under a lock on the file, and write them back at the end."""
+        """Lock the file, yield its credentials, and write the credentials back at the end."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
         lock = os.open(self.path.with_name(self.path.name + ".lock"), flags, 0o600)

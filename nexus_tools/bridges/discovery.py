@@ -65,7 +65,7 @@ def _search(place: Path, bridges: Sequence[Bridge], depth: int) -> Iterator[tupl
 
 
 def _is_searched(child: Path) -> bool:
-    """Return whether a folder may contain tools; symbolic links are skipped: they can loop."""
+    """Return whether a folder may contain tools. Symbolic links are skipped, as they can loop."""
     return (
         child.is_dir()
         and not child.is_symlink()

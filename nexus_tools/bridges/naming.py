@@ -1,4 +1,4 @@
-"""The rule that gives a bridged tool its FQN, and the distinction of tools with one FQN."""
+"""The naming of bridged tools: their FQNs, and distinct FQNs for tools that would share one."""
 
 import hashlib
 import re
@@ -20,7 +20,7 @@ _DIGITS = 8
 class Naming:
     """The FQN scheme of bridged tools: `<domain>.<label>….<name>@<version>`.
 
-    Without a `domain` it is `local.<system>`, a name for use on one machine.
+    Without a `domain`, the domain is `local.<system>`, for use on one machine.
     """
 
     domain: str | None = None
@@ -34,7 +34,7 @@ class Naming:
             return None
 
     def fqn(self, system: str, *labels: str) -> ToolFqn:
-        """Return the FQN of a tool with these `labels` in its system; the last label is its name.
+        """Return the FQN of a tool with these `labels` in its system. The last is its name.
 
         Raises:
             ValidationError: with code `fqn_invalid` if the domain is not valid.
@@ -46,10 +46,10 @@ class Naming:
 def label(text: str) -> str:
     """Return the FQN label for a foreign name: lower case, with `-` for all other characters.
 
-    A label starts with a letter (`t-` is prepended) and has at least two characters (`-` is
-    appended) and at most 60. A longer one is cut, and eight hexadecimal digits of the name's
-    SHA-256 follow. A name without any ASCII letter or digit becomes `t-` and these digits. For
-    example, `Get Weather!` becomes `get-weather`, and `7` becomes `t-7`.
+    A label starts with a letter (else `t-` is prepended) and has at least two characters (else `-`
+    is appended) and at most 60. A longer label is cut, and eight hexadecimal digits of the name's
+    SHA-256 follow. A name without any ASCII letter or digit becomes `t-` and eight digits of the
+    hash. For example, `Get Weather!` becomes `get-weather`, and `7` becomes `t-7`.
     """
     plain = _OTHER.sub("-", text.lower()).strip("-")
     if not _LETTER_OR_DIGIT.search(plain):
@@ -62,7 +62,7 @@ def label(text: str) -> str:
 
 
 def distinct_fqns(named: Iterable[tuple[ToolFqn, tuple[str, ...]]]) -> list[ToolFqn]:
-    """Return a distinct FQN for each pair of an FQN and the foreign labels that it was made from.
+    """Return a distinct FQN for each pair of an FQN and its foreign labels.
 
     If different labels lead to one FQN, the tool with exactly that name keeps it. The other FQNs
     end in eight hexadecimal digits of the SHA-256 of their labels. The order of the pairs does not

@@ -21,13 +21,13 @@ _MIN_LENGTH = 6
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """A filter that replaces the `secrets`, longest first; it does not find encoded secrets."""
+    """A filter that replaces the `secrets`, longest first. It does not find encoded secrets."""
 
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, secrets: Iterable[str]) -> "Redaction":
-        """Return the redaction of these values, except those shorter than six characters."""
+        """Return the redaction of all secrets that have at least six characters."""
         long_secrets = {secret for secret in secrets if len(secret) >= _MIN_LENGTH}
         return cls(tuple(sorted(long_secrets, key=lambda secret: (-len(secret), secret))))
 
@@ -38,7 +38,7 @@ class Redaction:
         return text
 
     def value(self, value: Any) -> Any:
-        """Return a JSON value without the secrets; names are redacted as well."""
+        """Return a JSON value without the secrets. Names are redacted as well."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
@@ -48,7 +48,7 @@ class Redaction:
         return value
 
     def finished(self, finished: ProcessResult) -> ProcessResult:
-        """Return a process result without secrets; call it before the log is truncated."""
+        """Return a process result without secrets. Call this before the log is truncated."""
         return replace(
             finished, stdout=self._bytes(finished.stdout), stderr=self._bytes(finished.stderr)
         )

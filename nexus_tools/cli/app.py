@@ -122,7 +122,8 @@ def _send_nowhere(*streams: TextIO) -> None:
 
 def _report(error: NexusError) -> int:
     """Print an error on stderr, as JSON if the command has `--json`, and return its exit code."""
-    if error.details.get("timeout_s") and "digest" not in error.details:  # else it may be executed
+    # With a digest, the transaction was sent and may still execute.
+    if error.details.get("timeout_s") and "digest" not in error.details:
         error.hint = "Check the node, or run `nexus-tools config set timeout 60s` to wait longer."
     if "--json" in sys.argv[1:]:
         click.echo(json.dumps({"error": error.as_json()}, default=str), err=True)

@@ -59,7 +59,7 @@ async def list_invocations(
     """List the wallet's invocations that are not closed yet, the newest first.
 
     The list omits deleted invocations. Use `nexus-tools tool outcome ID --explain` to see their
-    history. The list comes from events, so it only goes back as far as the node keeps them.
+    history. The list comes from events, so it only goes back as far as the node keeps events.
 
     With --json: `invocation`, `fqn`, `state`, `expired`, `requested_at_ms`, `expires_at_ms` and
     `payment_mist`, the prepaid amount of an open invocation.
@@ -122,17 +122,20 @@ def _tell_of_the_rest(
     output: Output, found: "tuple[Invocation, ...]", behind: int, *, include_closed: bool
 ) -> None:
     if behind > 0:
-        output.note(f"{behind} more. Pass --page to see them")
+        output.note(f"{units.count(behind, 'more invocation')}. Pass --page to see older ones")
     closed = sum(map(_can_be_deleted, found))
     if closed and not include_closed:
         output.note(
-            f"{units.count(closed, 'closed invocation')} can be deleted. Pass --all to list, or"
-            " run `nexus-tools invocation delete --closed` to reclaim their storage deposits"
+            f"{units.count(closed, 'closed invocation')} can be deleted. Pass --all to list them,"
+            " or run `nexus-tools invocation delete --closed` to reclaim their storage deposits"
         )
 
 
 def _can_be_deleted(found: "Invocation") -> bool:
-    """Return whether it is closed and not part of an execution, which deletes its own."""
+    """Return whether an invocation is closed and not part of an execution.
+
+    `nexus-tools workflow clean` deletes the invocations of an execution.
+    """
     return found.is_closed and found.attempt is None
 
 

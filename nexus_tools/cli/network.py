@@ -23,7 +23,7 @@ def command() -> None:
 @command.command("list")
 @offline_command
 def list_networks(session: Session) -> None:
-    """List all networks: your own, the well-known ones, and those of the Sui CLI and pysui."""
+    """List all networks: your own, well-known networks, and networks of the Sui CLI and pysui."""
     rows: list[dict[str, Any]] = [
         {
             "name": found.value.name,

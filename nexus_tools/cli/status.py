@@ -82,10 +82,10 @@ async def command(session: Session) -> None:
 
     The command queries the servers of active tools for their health.
 
-    With --json: `network`, `wallet`, `address`, `money` (`balance_mist` in coins and in the address
-    balance, `locked_mist` in collateral, `prepaid_mist` in pending invocations), `tools`,
-    `pending`, `closed`, `leaders`, `offers` for you to accept, and `next`, the recommended next
-    step, such as claiming collateral.
+    With --json: `network`, `wallet`, `address`, `money`, `tools`, `pending`, `closed`, `leaders`,
+    `offers` for you to accept, and `next`, the recommended next step, such as claiming collateral.
+    `money` has `balance_mist` in coins and in the address balance, `locked_mist` in collateral, and
+    `prepaid_mist` in pending invocations.
     """
     warnings: Sequence[Suspension | Shortage] = ()
     document = {"network": session.network().name, "wallet": None, "address": None} | _NOTHING

@@ -1,7 +1,7 @@
 """The Move packages of nexus-tools from the Python side: deployments, objects, events and aborts.
 
-`move` has the generated bindings. Start reading with `deployment`; the operations are in
-`registry`.
+Start reading with `deployment`. `move_bindings` contains the generated bindings. The operations on
+the packages are in the package `nexus_tools.registry`.
 """
 
 import lazy_loader

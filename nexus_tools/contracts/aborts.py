@@ -1,6 +1,7 @@
 """Errors for aborts of the Move packages.
 
-The message of an abort is the comment of its constant in the Move sources, generated into `move`.
+The message of an abort is the comment of its error constant in the Move sources. The generated
+bindings contain these comments.
 """
 
 import re
@@ -51,7 +52,7 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
     NotFoundError: frozenset({"ENotListed", "EUnknownKey"}),
     UsageError: frozenset({"EWrongVersion"}),
 }
-"""The error classes of error constants; all other constants are a `ValidationError`."""
+"""The error classes of error constants. A constant that is not listed is a `ValidationError`."""
 
 _TIMED = {
     "EAlreadyUnregistered": "claimable at",
@@ -63,26 +64,26 @@ _TIMED = {
 
 
 class Published(Protocol):
-    """Packages of ours that are published on some chain."""
+    """The nexus-tools packages that are published on a chain."""
 
     @property
     def packages(self) -> Sequence[tuple[Types, Package]]:
-        """The bindings, with the messages of their errors, and the IDs of each package."""
+        """For each package: its bindings, which contain the error messages, and its IDs."""
 
 
 def code_of(reason: MoveError) -> str:
-    """Return the stable error code for programs: `ENotOwner` becomes `not_owner`."""
+    """Return the stable error code of an error constant: `ENotOwner` has the code `not_owner`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", reason.name[1:]).lower()
 
 
 def kind_of(reason: MoveError) -> type[NexusError]:
-    """Return the error class, which says what a user can do."""
+    """Return the error class of an error constant."""
     kinds = (kind for kind, names in KINDS.items() if reason.name in names)
     return next(kinds, ValidationError)
 
 
 def abort_reason(error: RefusedOnChainError, published: Published) -> MoveError | None:
-    """Return the error constant of an abort of one of the packages; None for other failures."""
+    """Return the error constant with which one of the packages aborted, or None."""
     number, package_id = error.details.get("abort"), error.details.get("package")
     if not isinstance(number, int):
         return None
@@ -100,10 +101,10 @@ def explain_abort(
     now_ms: int | None = None,
     subject: str = "",
 ) -> NexusError:
-    """Return the error for an abort of one of the packages; other failures are returned unchanged.
+    """Return the error for an abort of one of the packages. Return another failure unchanged.
 
     `possible_at_ms` is the time from which the chain would allow the operation, if the caller knows
-    it. `subject` is the owner of the collateral in the message: `The tool` or `The leader`.
+    it. `subject` is the object whose collateral the message names: `The tool` or `The leader`.
     """
     reason = abort_reason(error, published)
     if reason is None:

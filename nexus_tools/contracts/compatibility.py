@@ -29,16 +29,17 @@ _FOLDER = "compatible-packages"
 async def check_compatibility(client: SuiClient, deployment: Deployment, cache: Path) -> None:
     """Check that the deployed packages are compatible, once for each package and cache folder.
 
-    A package is compatible if it could be an upgrade of the one that ships with this release: it
-    has the same layouts and functions, and may have more. Sui never changes a published package, so
-    the result is cached in the folder `cache`. Raises `package_incompatible`.
+    A package is compatible if it could be an upgrade of the package that ships with this release.
+    It then has all layouts and functions of that package, and possibly more. Published packages
+    never change, so the folder `cache` stores which packages are compatible. Raises
+    `package_incompatible`.
     """
     packages = deployment.by_name()
     unknown = [name for name, package in packages.items() if not _is_known(cache, package, name)]
     values = await client.objects([packages[name].id for name in unknown]) if unknown else ()
     for name, value in zip(unknown, values, strict=True):
         if value is None or not isinstance(value.data, MovePackage):
-            continue  # the first call will raise that the package does not exist
+            continue  # the first call of the package will raise an error
         _check(value.data, _shipped(deployment, name), name)
         _remember(cache, packages[name], name)
 
@@ -48,7 +49,7 @@ def _shipped(deployment: Deployment, name: str) -> CompiledPackage:
 
 
 def _check(deployed: MovePackage, shipped: CompiledPackage, name: str) -> None:
-    # Imported late, because the result of most checks is cached.
+    # Imported late, because most commands find the result in the cache.
     from nexus_tools.sui.bytecode import (  # noqa: PLC0415
         UpgradePolicy,
         incompatibility_reason,
@@ -71,7 +72,7 @@ def _check(deployed: MovePackage, shipped: CompiledPackage, name: str) -> None:
         "package_incompatible",
         f"the package {name} at {deployed.id} is incompatible with nexus-tools {__version__}:"
         f" {reason}",
-        hint="Upgrade it with `nexus-tools package upgrade propose`."
+        hint="Upgrade the package with `nexus-tools package upgrade propose`."
         if is_older
         else "Install the release of nexus-tools that published it, or publish the packages of this"
         " release with `nexus-tools package publish`.",

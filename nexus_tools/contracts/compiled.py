@@ -1,4 +1,4 @@
-"""Compiled Move packages: those that ship with this release, and comparison with published ones."""
+"""The compiled Move packages of this release, and their comparison with published packages."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from nexus_tools.sui.types.address import ZERO, Address
 from nexus_tools.sui.types.object import MovePackage, Object
 
 PACKAGE_NAMES = ("nexus_tools", "nexus_workflows")
-"""The names of our packages in their manifests."""
+"""The names of the nexus-tools packages in their manifests."""
 
 _TOOLS = "nexus_tools.contracts"
 _WORKFLOWS = "nexus_tools.contracts.workflows"
@@ -24,8 +24,8 @@ class CompiledPackage:
     """A compiled package: its modules in dependency order, and the packages that it links to.
 
     `digest` is the package digest that an upgrade must name. `sources_digest` and `compiler`
-    identify the sources and the compiler of the shipped packages. `needs` are packages whose IDs
-    depend on the network: it maps their names to placeholder addresses, which `linked` replaces.
+    identify the sources and the compiler of a shipped package. If the ID of a dependency depends on
+    the network, `placeholders` maps its name to a placeholder address, which `linked` replaces.
     """
 
     modules: tuple[bytes, ...]
@@ -36,10 +36,10 @@ class CompiledPackage:
     placeholders: Mapping[str, Address] = field(default_factory=dict)
 
     def linked(self, **published: Package) -> Self:
-        """Return the package linked to published packages, given by their names.
+        """Return this package, linked to published packages. Each is passed by its name.
 
-        In its modules, the first version of each package replaces the compiler's placeholder
-        address; the package links to the newest version.
+        In the modules, the ID of the first version of a dependency replaces its placeholder
+        address. The package links to the newest version of the dependency.
         """
         # Imported late, because commands that only read need no bytecode.
         from nexus_tools.sui.bytecode import package_digest, with_addresses  # noqa: PLC0415
@@ -61,9 +61,10 @@ class CompiledPackage:
 
 @cache
 def load_package(home: str = _TOOLS) -> CompiledPackage:
-    """Return a package that ships with this release, by default the one of the registries.
+    """Return a package that ships with this release, by default the package of tools.
 
-    `home` is the Python package whose folder `bytecode` contains it. Raises `package_missing`.
+    `home` is the Python package whose folder `bytecode` contains the Move package. Raises
+    `package_missing`.
     """
     folder = files(home) / "bytecode"
     try:
@@ -86,7 +87,7 @@ def load_package(home: str = _TOOLS) -> CompiledPackage:
 
 
 def shipped_digest(name: str) -> str:
-    """Return the hex package digest of a shipped package, by the name in its manifest."""
+    """Return the digest of a shipped package in hexadecimal. `name` is the name in its manifest."""
     home = dict(zip(PACKAGE_NAMES, (_TOOLS, _WORKFLOWS), strict=True))[name]
     document = json.loads((files(home) / "bytecode" / "package.json").read_text(encoding="utf-8"))
     return str(document["digest"])
@@ -101,12 +102,12 @@ def load_workflows(tools: Package) -> CompiledPackage:
 
 
 def shipped_packages() -> tuple[CompiledPackage, CompiledPackage]:
-    """Return the packages of tools and of workflows, not yet linked."""
+    """Return the packages of tools and of workflows, without links to published packages."""
     return load_package(), load_package(_WORKFLOWS)
 
 
 def linked_packages(package: Object | None) -> set[Address]:
-    """Return the packages that a published package links to; empty if it is not a package."""
+    """Return the packages that `package` links to; empty if it is not a published package."""
     if package is None or not isinstance(package.data, MovePackage):
         return set()
     return {link.upgraded_id for link in package.data.linkage}
@@ -115,8 +116,8 @@ def linked_packages(package: Object | None) -> set[Address]:
 def compiled_modules(package: Object | None, original: Address) -> set[bytes]:
     """Return the modules of a published package as compiled; empty if it is not a package.
 
-    A compiled module has the address 0x0, which the chain replaces with that of the first version,
-    the `original`. This function reverts that.
+    A compiled module has the address 0x0. The chain replaces it with `original`, the ID of the
+    package's first version. This function reverts the replacement.
     """
     if package is None or not isinstance(package.data, MovePackage):
         return set()

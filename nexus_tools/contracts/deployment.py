@@ -30,11 +30,11 @@ _NOUNS = {
     "Execution": ("an execution", "`nexus-tools workflow show {}`"),
     "Schedule": ("a schedule", "`nexus-tools schedule show {}`"),
 }
-"""Names of the objects whose IDs users have, and the commands that show them."""
+"""Names of the types of objects whose IDs users know, and the commands that show the objects."""
 
 
 class PackageKind(StrEnum):
-    """The kind of package: tools, or workflows, which depends on tools."""
+    """The two packages. The package of workflows depends on the package of tools."""
 
     TOOLS = "tools"
     WORKFLOWS = "workflows"
@@ -43,10 +43,10 @@ class PackageKind(StrEnum):
 class Deployment(Struct, frozen=True):
     """The packages on one chain, with the IDs that every client needs.
 
-    `package_id` is the newest version of the package of tools, whose functions are called.
-    `original_id` is the first one, which names types and events. `upgrade_cap` is None if it is
-    unknown. The fields `workflows_…` are the same for the package of workflows, and None if it is
-    not published.
+    `package_id` is the newest version of the package of tools, which clients call. `original_id` is
+    its first version, which is part of the names of types and events. `upgrade_cap` is None if it
+    is unknown. The fields `workflows_…` are the corresponding IDs of the package of workflows. They
+    are None if that package is not published.
     """
 
     package_id: Address
@@ -63,9 +63,9 @@ class Deployment(Struct, frozen=True):
 
     @classmethod
     def of(cls, executed: Executed, chain_id: str) -> Self:
-        """Return the deployment that a transaction created by publishing the package of tools.
+        """Return the deployment of a transaction that published the package of tools.
 
-        `upgrade_cap` is None if the transaction locked or destroyed it. Raises
+        `upgrade_cap` is None if the transaction locked or destroyed the `UpgradeCap`. Raises
         `deployment_invalid`.
         """
         package = executed.published()
@@ -82,8 +82,8 @@ class Deployment(Struct, frozen=True):
     def with_workflows(self, published: Executed, created: Executed) -> Self:
         """Return the deployment with the package of workflows and its registry.
 
-        `published` and `created` are the transactions that created them. Raises
-        `deployment_invalid`.
+        The transaction `published` published the package, and `created` created the registry.
+        Raises `deployment_invalid`.
         """
         package = published.published()
         return replace(
@@ -95,7 +95,7 @@ class Deployment(Struct, frozen=True):
         )
 
     def with_newest(self, newest_id: Address, part: PackageKind = PackageKind.TOOLS) -> Self:
-        """Return the deployment with another newest version of one of the packages."""
+        """Return the deployment with `newest_id` as the newest version of one of the packages."""
         return replace(
             self, **{"package_id" if part is PackageKind.TOOLS else "workflows_id": newest_id}
         )
@@ -115,19 +115,19 @@ class Deployment(Struct, frozen=True):
 
     @property
     def package(self) -> Package:
-        """The package of tools, as its bindings expect it."""
+        """The IDs of the package of tools, in the form that its bindings expect."""
         return Package(self.package_id, self.original_id)
 
     @property
     def workflows(self) -> Package:
-        """The package of workflows, as its bindings expect it. Raises `workflows_unknown`."""
+        """The IDs of the package of workflows, for its bindings. Raises `workflows_unknown`."""
         if self.workflows_id is None or self.workflows_original_id is None:
             raise _workflows_unknown_error()
         return Package(self.workflows_id, self.workflows_original_id)
 
     @property
     def packages(self) -> Sequence[tuple[Types, Package]]:
-        """The published packages, with their types and errors."""
+        """For each published package: its bindings, with types and errors, and its IDs."""
         tools = (TYPES, self.package)
         return (tools, (workflows.TYPES, self.workflows)) if self.workflows_id else (tools,)
 
@@ -155,7 +155,7 @@ class Deployment(Struct, frozen=True):
         return decoded
 
     def decode_entry(self, value: Object, kind: StructTag) -> Any:
-        """Decode the value of a table entry from the field object of this type.
+        """Decode the value of a table entry from its field object, which has the type `kind`.
 
         Raises `object_of_another_type`.
         """
@@ -167,7 +167,7 @@ class Deployment(Struct, frozen=True):
         return codec.decode(value.data.contents)
 
     def _other_type_error(self, value: Object, expected: StructTag) -> ValidationError:
-        """Return the error for an object of another type, which may be one of our types."""
+        """Return the error for an object of another type. It names the type if it is known."""
         type_tag = value.data.type if isinstance(value.data, MoveObject) else None
         is_ours = type_tag and type_tag.address in (
             package.original_id for _, package in self.packages
@@ -176,7 +176,7 @@ class Deployment(Struct, frozen=True):
             _NOUNS.get(type_tag.name, ("", "")) if type_tag and is_ours else ("", "")
         )
         expected_noun, _ = _NOUNS.get(expected.name, (f"{expected.module}::{expected.name}", ""))
-        hint = "Check the ID, and whether the deployment is the one that created the object."
+        hint = "Check the ID, and whether the object belongs to this deployment."
         if command:
             hint = f"Run {command.format(value.id)} to see it."
         actual = actual_noun or f"of the type {value.type or 'package'}"
@@ -184,17 +184,17 @@ class Deployment(Struct, frozen=True):
         return ValidationError("object_of_another_type", message, hint=hint)
 
     def require_dag_registry(self) -> Address:
-        """Return the registry of workflows. Raises `workflows_unknown`."""
+        """Return the ID of the registry of workflows. Raises `workflows_unknown`."""
         if self.dag_registry is None:
             raise _workflows_unknown_error()
         return self.dag_registry
 
     def package_of_kind(self, part: PackageKind) -> Package:
-        """Return one of the packages. Raises `workflows_unknown`."""
+        """Return the IDs of one of the packages. Raises `workflows_unknown`."""
         return self.package if part is PackageKind.TOOLS else self.workflows
 
     def require_upgrade_cap(self, part: PackageKind = PackageKind.TOOLS) -> Address:
-        """Return the `UpgradeCap` of one of the packages. Raises `upgrade_cap_unknown`."""
+        """Return the ID of the `UpgradeCap` of a package. Raises `upgrade_cap_unknown`."""
         name = "upgrade_cap" if part is PackageKind.TOOLS else "workflows_upgrade_cap"
         cap: Address | None = getattr(self, name)
         if cap is None:

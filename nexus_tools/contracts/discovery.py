@@ -8,7 +8,7 @@ from nexus_tools.sui.client import SuiClient, past_events
 
 
 async def newest(client: SuiClient, deployment: Deployment) -> Deployment:
-    """Return the deployment with the newest published versions."""
+    """Return the deployment with the newest published versions of its packages."""
     for part in PackageKind:
         if part is PackageKind.TOOLS or deployment.workflows_id is not None:
             versions = await client.package_versions(deployment.package_of_kind(part).original_id)
@@ -19,7 +19,8 @@ async def newest(client: SuiClient, deployment: Deployment) -> Deployment:
 async def with_workflows_package(client: SuiClient, deployment: Deployment) -> Deployment:
     """Return the deployment with the package of workflows that received the admin's last permit.
 
-    Without a permit the deployment stays the same. Raises as `past_events`.
+    If no package received a permit, the deployment is returned unchanged. Raises the errors of
+    `past_events`.
     """
     kinds = event_filter(deployment, PermitGranted)
     async for record in past_events(client, kinds):

@@ -47,7 +47,7 @@ RegistryEvent = (
 
 
 def parse_event(deployment: Deployment, event: ChainEvent) -> RegistryEvent | None:
-    """Return the parsed event; None for another package, or for an event of a newer version.
+    """Return the parsed event. Return None if another package or a newer version defines it.
 
     Raises `BcsError` if the bytes do not match the event's type.
     """
@@ -58,8 +58,8 @@ def parse_event(deployment: Deployment, event: ChainEvent) -> RegistryEvent | No
 def event_filter(deployment: Deployment, *kinds: type[RegistryEvent]) -> EventFilter:
     """Return a filter for these kinds of events, or for all events of the packages.
 
-    If the package of workflows is not published, its kinds are left out. Raises `workflows_unknown`
-    if no other kinds remain.
+    If the package of workflows is not published, the filter omits its kinds of events. Raises
+    `workflows_unknown` if no kinds of events remain.
     """
     if not kinds:
         return _union(EventFilter(package.original_id) for _, package in deployment.packages)

@@ -1,4 +1,4 @@
-"""Ownership checks: names, leaders and the admin role belong to addresses."""
+"""Checks whether a wallet owns an object or a role, for example a name or the admin role."""
 
 from nexus_tools.contracts.move_bindings.admin import Admin
 from nexus_tools.errors import NotAllowedError
@@ -14,7 +14,7 @@ def require_owner(wallet: Address, owner: Address | None, right: str, code: str,
 
 
 def holder(value: Object | None) -> Address | None:
-    """Return the address that owns an object, such as an `UpgradeCap`; None if no address does."""
+    """Return the address that owns an object, such as an `UpgradeCap`, or None."""
     match value and value.owner:
         case AddressOwner(address) | ConsensusAddressOwner(address=address):
             return address

@@ -1,4 +1,4 @@
-"""The base class of all registry services, which reads objects and sends transactions."""
+"""The base class of all registry services. It reads objects and sends transactions."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Self, TypeVar, TypeVarTuple
@@ -18,13 +18,14 @@ Ts = TypeVarTuple("Ts")
 Kind = TypeVar("Kind", bound=MoveStruct)
 
 Sent = Executed | SimulatedTransaction
-"""The result of a transaction, simulated in a dry run. Both have `effects`, `events`, `cost`."""
+"""The result of a transaction, or of its simulation in a dry run. Both types have `effects`,
+`events` and `cost`."""
 
 
 async def execute_or_simulate(
     client: SuiClient, builder: TransactionBuilder, *, dry_run: bool, budget: int | None = None
 ) -> Sent:
-    """Execute a transaction or, in a dry run, simulate it. Raises its failure."""
+    """Execute a transaction or, in a dry run, simulate it. Raises an error if it fails."""
     if not dry_run:
         return await client.execute(builder, budget=budget)
     simulated = await client.simulate(builder)
@@ -37,7 +38,7 @@ class PackageClient:
     """A client with a deployment. With `dry_run`, transactions are simulated and never signed."""
 
     subject: ClassVar[str] = ""
-    """The name of the object in messages of aborts that several kinds of objects share."""
+    """The kind of the object, for abort messages that tools and leaders share."""
 
     def __init__(self, client: SuiClient, deployment: Deployment, *, dry_run: bool = False) -> None:
         self.client = client
@@ -45,7 +46,7 @@ class PackageClient:
         self.dry_run = dry_run
 
     def dry_run_client(self) -> Self:
-        """Return the same client with `dry_run`."""
+        """Return a client with the same deployment that only simulates transactions."""
         return type(self)(self.client, self.deployment, dry_run=True)
 
     async def send(
@@ -57,8 +58,8 @@ class PackageClient:
     ) -> Sent:
         """Execute a transaction or, in a dry run, simulate it.
 
-        An abort of the packages raises the error of `explain_abort`; other errors are those of
-        `SuiClient.execute`.
+        If one of the packages aborts, raises the error of `explain_abort`. Otherwise, raises the
+        errors of `SuiClient.execute`.
         """
         try:
             return await execute_or_simulate(
@@ -91,7 +92,7 @@ class PackageClient:
         *arguments: *Ts,
         amount_mist: int,
     ) -> Sent:
-        """Send a transaction that calls one function with a coin as the last argument."""
+        """Send a transaction that calls one function with a coin of `amount_mist` at the end."""
         builder = TransactionBuilder()
         coin = builder.split_coins(builder.gas, [amount_mist])[0]
         function(builder, self.deployment.package_of(function), *arguments, coin)
@@ -107,7 +108,8 @@ class PackageClient:
             raise NotFoundError(
                 "object_unknown",
                 f"the {kind.move_name} {object_id} does not exist on {self.client.network.name}",
-                hint="Check the deployment. It may belong to another network, or to a reset one.",
+                hint="Check the deployment. It may belong to another network, or the network was"
+                " reset.",
             )
         return self.deployment.decode(value, kind)
 
@@ -116,7 +118,7 @@ class PackageClient:
         return None if value is None else self.deployment.decode(value, kind)
 
     async def find_all(self, ids: Sequence[Address], kind: type[Kind]) -> list[Kind | None]:
-        """Return objects of the packages in the order of their IDs; None for missing ones."""
+        """Return objects of the packages in the order of `ids`, with None for missing objects."""
         return [self.decode(value, kind) for value in await self.client.objects(ids)]
 
     def emitted(self, sent: Sent, kind: type[T]) -> T:
@@ -129,7 +131,7 @@ class PackageClient:
                 return parsed
         raise NotFoundError(
             "event_missing",
-            f"the transaction emitted no {kind.__name__}",
+            f"the transaction did not emit the event {kind.__name__}",
             details={"digest": str(sent.effects.transaction_digest)},
         )
 

@@ -1,4 +1,4 @@
-"""Conversion of JSON values by port name into arguments of transactions."""
+"""Conversion of ports, which are JSON values by name, into arguments of transactions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ _PART = VectorTag(VectorTag(Primitive.U8))
 
 
 def ports_of(document: Mapping[str, Any]) -> Ports:
-    """Return inline values from JSON, sorted by name, each as canonical JSON text.
+    """Return ports with inline values, sorted by name. Each value is canonical JSON text.
 
     Raises `json_invalid`, `port_name_invalid` or `too_many_ports`.
     """
@@ -43,7 +43,7 @@ def _value_argument(
         case Value.InlineChunks(chunks):
             return value.inline_chunks(builder, package, chunks)
         case Value.InlineList(parts):
-            # All parts together may exceed the size limit of an argument.
+            # Each part is a separate argument, because a list may exceed the limit of an argument.
             arguments = [builder.pure(vector(byte_vector), part) for part in parts]
             return value.inline_list(builder, package, builder.make_move_vec(arguments, _PART))
         case Value.Remote(storage, key):

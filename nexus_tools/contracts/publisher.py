@@ -1,4 +1,4 @@
-"""Publication of packages, and upgrades and migrations of ours."""
+"""Publication of Move packages, and upgrades and migrations of the nexus-tools packages."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _STORAGE_MIST_PER_BYTE = 7_600
 """76 storage units at 100 MIST: `obj_data_cost_refundable` and `storage_gas_price`."""
 
 _SPARE_PERCENT, _SPARE_MIST = 20, 50_000_000
-"""Extra cost: type origins and linkage of a package, objects that it creates, computation."""
+"""The cost of a publication beyond its modules: tables of the package, new objects, and gas."""
 
 _COMPATIBLE = 0  # `sui::package::COMPATIBLE`
 
@@ -51,14 +51,15 @@ def _check_size(modules: Sequence[bytes]) -> None:
     if size > MAX_MOVE_PACKAGE_SIZE:
         raise ValidationError(
             "package_too_large",
-            f"the modules have {size} bytes, and the limit of a package is {MAX_MOVE_PACKAGE_SIZE}",
+            f"the modules have {size} bytes, but a package may have at most"
+            f" {MAX_MOVE_PACKAGE_SIZE}",
             hint="Publish dependencies first, and write their IDs into [addresses] of their"
             " Move.toml. Then --bundle unpublished does not bundle them.",
         )
 
 
 def _migrations(deployment: Deployment) -> tuple[Migration, ...]:
-    """Return the functions that add the migration of each registry."""
+    """Return a function for each registry that adds the migration of the registry."""
     package, admin = deployment.package, deployment.admin
     tools, leaders = deployment.tool_registry, deployment.leader_registry
     migrations: tuple[Migration, ...] = (
@@ -73,7 +74,7 @@ def _migrations(deployment: Deployment) -> tuple[Migration, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """The result of `publish`. In a dry run, which ends after one step, `deployment` is None."""
+    """The result of `publish`. A dry run ends after one step, and its `deployment` is None."""
 
     sent: tuple[Sent, ...]
     deployment: Deployment | None
@@ -81,10 +82,10 @@ class PublishResult:
 
 @dataclass(frozen=True, slots=True)
 class UpgradeResult:
-    """The result of `upgrade`; `sent` is None if the version is already published.
+    """The result of `upgrade`. `sent` is None if the version is already published.
 
-    `deployment` has the newest version on chain. `version` is its number counted from 1, in a dry
-    run the number that it would have.
+    `deployment` has the newest version on chain. `version` is the number of the published version,
+    counted from 1. In a dry run, it is the number that the upgrade would get.
     """
 
     sent: Sent | None
@@ -96,7 +97,7 @@ class UpgradeResult:
 class Publisher:
     """Publishes packages and their next versions. With `dry_run`, transactions are simulated.
 
-    Besides the documented errors, every method raises as `SuiClient` does.
+    In addition to the documented errors, every method raises the errors of `SuiClient`.
     """
 
     def __init__(self, client: SuiClient, *, dry_run: bool = False) -> None:
@@ -104,15 +105,15 @@ class Publisher:
         self.dry_run = dry_run
 
     def dry_run_client(self) -> "Publisher":
-        """Return the same publisher with `dry_run`."""
+        """Return a publisher that only simulates transactions."""
         return Publisher(self.client, dry_run=True)
 
     async def publish(self, locks: LockDeployment | None = None) -> PublishResult:
-        """Publish our packages with new registries; the sender becomes their admin.
+        """Publish the nexus-tools packages with new registries. The sender becomes their admin.
 
-        With `locks`, the same transactions lock their upgrades. Otherwise the sender also receives
-        each `UpgradeCap` and can replace the code at any time. If a later step fails, complete the
-        publication with `publish_workflows`.
+        With `locks`, the publishing transactions also lock the upgrades of the packages. Otherwise,
+        the sender receives each `UpgradeCap` and can replace the code at any time. If a later step
+        fails, complete the publication with `publish_workflows`.
         """
         tools_package, workflows_package = shipped_packages()
         await self.check_funds(tools_package.modules, workflows_package.modules)
@@ -125,7 +126,8 @@ class Publisher:
     async def check_funds(self, *packages: Sequence[bytes], with_lock: bool = False) -> None:
         """Raise `not_enough_sui` unless the wallet can pay for the storage of packages.
 
-        Call it before the first of several transactions. `with_lock` includes `upgrade_lock`.
+        Call this method before the first of several transactions. `with_lock` adds the storage of
+        the package `upgrade_lock`.
         """
         modules = [module for package in packages for module in package]
         if with_lock:
@@ -141,9 +143,9 @@ class Publisher:
         *,
         done: Sequence[Executed] = (),
     ) -> PublishResult:
-        """Publish only the package of tools, or another package in its place, as `publish` does.
+        """Publish the package of tools, or a replacement of it, without the package of workflows.
 
-        `done` contains the transaction of an earlier attempt, if it was executed.
+        `done` contains the transaction that an earlier attempt executed, if any.
         """
         modules, dependencies = package.modules, package.dependencies
         sent = await self.publish_other(modules, dependencies, locks, done=done)
@@ -158,10 +160,10 @@ class Publisher:
         *,
         done: Sequence[Executed] = (),
     ) -> PublishResult:
-        """Publish the package of workflows next to that of tools, and create its registry.
+        """Publish the package of workflows for a deployment, and create the registry of workflows.
 
-        Only the admin can do this. `done` contains those of the two transactions that an earlier
-        attempt executed. Raises `not_admin`.
+        Only the admin can do this. The method sends two transactions. `done` contains the
+        transactions that an earlier attempt executed. Raises `not_admin`.
         """
         require_admin(self.client.address, await self._admin(deployment))
         package = load_workflows(deployment.package)
@@ -182,9 +184,9 @@ class Publisher:
         *,
         done: Sequence[Executed] = (),
     ) -> Sent:
-        """Publish any package; `locks` and `done` are as for `publish_tools`.
+        """Publish any package. For `locks` and `done`, see `publish_tools`.
 
-        Raises `package_empty`, `package_too_large` and `dependency_not_on_network`.
+        Raises `package_empty`, `package_too_large` or `dependency_not_on_network`.
         """
         if done:
             return done[0]
@@ -197,9 +199,9 @@ class Publisher:
     async def publish_lock(
         self, *, done: Sequence[Executed] = ()
     ) -> tuple[Sent, LockDeployment | None]:
-        """Publish `upgrade_lock`, which locks packages; its deployment is None in a dry run.
+        """Publish `upgrade_lock`, which locks packages. In a dry run, its deployment is None.
 
-        `done` is as for `publish_tools`.
+        For `done`, see `publish_tools`.
         """
         if done:
             return done[0], await LockDeployment.of(self.client, done[0])
@@ -213,14 +215,14 @@ class Publisher:
         *,
         part: PackageKind = PackageKind.TOOLS,
     ) -> UpgradeResult:
-        """Publish a package as the next version, unless the newest version has the same modules.
+        """Publish a package as the next version, unless it equals the newest version.
 
-        The newest version in `deployment` may be outdated. Call `migrate` afterwards. If the
-        package is locked by `locks`, anyone may publish the proposed upgrade in its time window.
-        Without a lock, the sender needs the `UpgradeCap` and the admin role.
+        Call `migrate` after the upgrade. `deployment` need not have the newest version. If `locks`
+        has locked the package, anyone may publish the proposed upgrade in its time window. Without
+        a lock, the sender needs the `UpgradeCap` and the admin role.
 
-        Raises `package_outdated`; with a lock as `UpgradeLocks.execute`; without one
-        `upgrade_cap_unknown`, `cap_not_yours` and `not_admin`.
+        Raises `package_outdated`. With a lock, raises the errors of `UpgradeLocks.execute`. Without
+        a lock, raises `upgrade_cap_unknown`, `cap_not_yours` or `not_admin`.
         """
         original_id = deployment.package_of_kind(part).original_id
         versions = await self.client.package_versions(original_id)
@@ -242,14 +244,14 @@ class Publisher:
         builder, cap = TransactionBuilder(), newest.require_upgrade_cap(part)
         _upgrade(builder, package, newest.package_of_kind(part).id, cap)
         await self._require_upgrade_cap(cap)
-        # Until the admin migrates the registries, they refuse commands of the next version.
+        # Until the admin migrates the registries, they refuse calls of the next version.
         require_admin(self.client.address, await self._admin(newest))
         return await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
 
     async def migrate(self, deployment: Deployment) -> Sent | None:
-        """Allow only the deployed version from now on, with one transaction.
+        """Migrate the registries in one transaction. From then on, they accept only this version.
 
-        Returns None if no registry needs it. Raises `not_admin`.
+        Return None if no registry needs a migration. Raises `not_admin`.
         """
         migrations = _migrations(deployment)
         admin = await self._admin(deployment)
@@ -268,7 +270,7 @@ class Publisher:
         return await PackageClient(self.client, deployment, dry_run=self.dry_run).send(builder)
 
     async def _create_dags(self, deployment: Deployment, workflows: Executed) -> Sent:
-        """Create the registry of workflows in the package that a transaction published."""
+        """Create the registry of workflows. `workflows` is the transaction with the package."""
         builder = TransactionBuilder()
         granted = permit.grant(builder, deployment.package, deployment.admin)
         dag_registry.create(builder, Package.at(workflows.published()), granted)
@@ -280,28 +282,28 @@ class Publisher:
         if missing:
             raise NotFoundError(
                 "dependency_not_on_network",
-                f"{self.client.network.name} does not have the package {', '.join(missing)},"
-                " which a dependency names in its manifest",
+                f"the package {', '.join(missing)} does not exist on"
+                f" {self.client.network.name}, but a manifest names it as a dependency",
                 hint="Bundle dependencies with --bundle all, or publish them and write their IDs"
                 " into [addresses] of their Move.toml.",
             )
 
     async def _is_published(self, package: CompiledPackage, versions: tuple[Address, ...]) -> bool:
-        """Return whether the package is the newest version and links to the same packages.
+        """Return whether the newest version has the modules and the links of a package.
 
-        Raises `package_outdated` if it is an older version.
+        Raises `package_outdated` if an older version has the modules of the package.
         """
         modules = set(package.modules)
         objects = await self.client.objects(versions)
         published = [compiled_modules(value, original=versions[0]) for value in objects]
         if published[-1] == modules:
-            # The same modules are another package if a dependency has a newer version.
+            # Even with equal modules, an upgrade is needed to link to newer dependencies.
             return set(package.dependencies) <= linked_packages(objects[-1])
         if modules in published:
             raise WrongStateError(
                 "package_outdated",
-                f"version {len(versions)} of the package is published on"
-                f" {self.client.network.name}, and this is version {published.index(modules) + 1}",
+                f"this package is version {published.index(modules) + 1}, but version"
+                f" {len(versions)} is already published on {self.client.network.name}",
                 hint="Install a newer release of nexus-tools.",
             )
         return False
@@ -311,7 +313,7 @@ class Publisher:
     ) -> bool:
         """Return whether a registry has an older version than the package.
 
-        Only the package knows its version, so the migration is simulated.
+        Only the Move code contains its version, so the migration is simulated.
         """
         builder = TransactionBuilder()
         migrate(builder)
@@ -330,7 +332,7 @@ class Publisher:
             holder(await self.client.object(cap)),
             "the UpgradeCap of the package",
             "cap_not_yours",
-            "Sign with the wallet that owns it, usually the one that published the package.",
+            "Sign with the wallet that owns the UpgradeCap, usually the publisher's wallet.",
         )
 
     async def _admin(self, deployment: Deployment) -> Admin:
@@ -343,7 +345,7 @@ def publish(
     dependencies: Sequence[Address],
     keeper: Address | LockDeployment,
 ) -> None:
-    """Add the publication of a package; its `UpgradeCap` goes to an address or is locked."""
+    """Add the publication of a package. Its `UpgradeCap` goes to an address or is locked."""
     upgrade_cap = builder.publish(modules, dependencies)
     if isinstance(keeper, LockDeployment):
         upgrade_lock.lock(builder, keeper.package, keeper.locks, upgrade_cap)
@@ -354,7 +356,7 @@ def publish(
 def _upgrade(
     builder: TransactionBuilder, package: CompiledPackage, newest_id: Address, upgrade_cap: Address
 ) -> None:
-    """Add the publication of a package as the next version of another one."""
+    """Add the publication of a package as the next version of the package `newest_id`."""
     cap = builder.object(upgrade_cap)
     policy, digest = builder.pure(u8, _COMPATIBLE), builder.byte_vector(package.digest)
     framework = (SUI_FRAMEWORK, "package")

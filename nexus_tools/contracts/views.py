@@ -1,4 +1,4 @@
-"""Base classes of generated Move structs, with values that follow from their fields."""
+"""Base classes of generated Move structs, with properties that are computed from their fields."""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -14,14 +14,14 @@ class LeaderState(StrEnum):
 
     ACTIVE = "active"
     INACTIVE = "inactive"
-    """Its owner does not accept new invocations."""
+    """The owner of the leader does not accept new invocations."""
     SUSPENDED = "suspended"
     UNREGISTERED = "unregistered"
     CLAIMED = "claimed"
 
 
 class ToolState(StrEnum):
-    """The state of a tool, from its collateral. Only an active tool accepts new invocations."""
+    """The state of a tool. Only an active tool accepts new invocations."""
 
     ACTIVE = "active"
     SUSPENDED = "suspended"
@@ -74,26 +74,29 @@ class CollateralView:
 
     @property
     def slashable_mist(self) -> int:
-        """The amount that can still be slashed until a top-up or until it is locked again."""
+        """The amount that can still be slashed before the owner restores the collateral."""
         return min(self.required_mist // 2 - self.slashed_mist, self.balance)
 
     @property
     def is_claimed(self) -> bool:
-        """Whether all of it was claimed."""
+        """Whether the owner has claimed the whole collateral."""
         return self.required_mist == 0
 
     @property
     def is_sufficient(self) -> bool:
-        """Whether the balance is the required amount; otherwise the tool or leader is suspended."""
+        """Whether the balance is the required amount. If not, the tool or leader is suspended."""
         return not self.is_claimed and self.shortfall_mist == 0
 
     def pending_slash(self, now_ms: int) -> Any:
-        """Return the proposed `Slash` unless it is executed, cancelled or expired; else None."""
+        """Return the proposed `Slash`, or None if it was executed, cancelled, or has expired."""
         return self.slash if self.slash and now_ms < self.slash.expires_at_ms else None
 
     @property
     def claimable_at_ms(self) -> int | None:
-        """The time from which it can be claimed; None unless the tool or leader is unregistered."""
+        """The time from which the owner can claim the collateral.
+
+        It is None unless the tool or leader is unregistered.
+        """
         return None if self.unregistered_at_ms is None else self.unregistered_at_ms + self.delay_ms
 
 
@@ -116,7 +119,7 @@ class DefinitionView:
         return self.function.gas_mist if self.function else 0
 
     def document(self) -> dict[str, Any]:
-        """Return the JSON document of the definition, not validated. Raises `json_invalid`."""
+        """Return the JSON document of the definition without validation. Raises `json_invalid`."""
         function = {"function": _function(self.function)} if self.function else {}
         return {
             "fqn": self.fqn,
@@ -132,7 +135,7 @@ class DefinitionView:
     def parse(self, *, check_schemas: bool = True) -> ToolDefinition:
         """Return the validated definition. Definitions on chain are untrusted.
 
-        `check_schemas` and errors are those of `ToolDefinition.parse`.
+        For `check_schemas` and the errors, see `ToolDefinition.parse`.
         """
         return ToolDefinition.parse(self.document(), check_schemas=check_schemas)
 
@@ -204,7 +207,7 @@ class LeaderView:
 
     @property
     def is_active(self) -> bool:
-        """Whether new invocations can name it."""
+        """Whether new invocations can name this leader."""
         return self.state is LeaderState.ACTIVE
 
 
@@ -216,13 +219,13 @@ class SettlementView:
 
     @property
     def signers(self) -> tuple[bytes, ...]:
-        """The tool's keys, one of which must sign the answer; empty if no signature is needed."""
+        """The keys of the tool. One of them must sign the answer, unless there are none."""
         keys: tuple[bytes, ...] = getattr(self.settlement, "keys", ())
         return keys
 
     @property
     def is_closable_by_anyone(self) -> bool:
-        """Whether anyone may settle it, by calling the tool's function."""
+        """Whether anyone may settle the invocation, by calling the tool's Move function."""
         closable_by_anyone: bool = getattr(self.settlement, "closable_by_anyone", False)
         return closable_by_anyone
 
@@ -239,13 +242,13 @@ class InvocationView(SettlementView):
 
     @property
     def is_closed(self) -> bool:
-        """Whether it is settled, failed or expired, so that it never changes again."""
-        # The class of the variant is defined in the generated module, so only its name is known.
+        """Whether the invocation is settled, failed or expired. It then never changes again."""
+        # The variant classes are in the generated module, so only their names are known here.
         return type(self.state).__name__ != "Requested"
 
     @property
     def payment_mist(self) -> int:
-        """The prepayment in MIST; 0 once it is closed, because the unused part was refunded."""
+        """The prepayment in MIST. Closing refunds the unused part, so it is 0 afterwards."""
         return self.payment
 
     @property
@@ -254,7 +257,7 @@ class InvocationView(SettlementView):
         return self.requested_at_ms + len(self.leaders) * self.window_ms
 
     def is_expired_at(self, now_ms: int) -> bool:
-        """Return whether no leader closed it in time, even if it is not yet expired on chain."""
+        """Return whether no leader closed it in time, even if its state on chain is still open."""
         if self.is_closed:
             return type(self.state).__name__ == "Expired"
         return now_ms >= self.expires_at_ms
@@ -265,7 +268,7 @@ class ScheduleState(StrEnum):
 
     ACTIVE = "active"
     PAUSED = "paused"
-    """By its owner, or because executions failed."""
+    """The owner paused it, or it paused because executions failed."""
     FINISHED = "finished"
     """No more executions are planned."""
     CANCELLED = "cancelled"
@@ -287,7 +290,7 @@ class ScheduleView:
 
     @property
     def state(self) -> ScheduleState:
-        """Whether it starts executions."""
+        """The state, which decides whether the schedule starts executions."""
         if self.is_cancelled:
             return ScheduleState.CANCELLED
         if self.next_at_ms is None:
@@ -296,13 +299,13 @@ class ScheduleView:
 
 
 class RemoteReference(NamedTuple):
-    """The location of an off-chain value: a storage, and the key in it."""
+    """The location of a remote value: the name of a storage, and the key in that storage."""
 
     storage: str
     key: bytes
 
     def as_json(self) -> dict[str, str]:
-        """Return the JSON object that stands for the value in output."""
+        """Return the JSON object that stands for the remote value in the output of commands."""
         return {"storage": self.storage, "key": self.key.decode(errors="replace")}
 
 
@@ -314,21 +317,20 @@ class PortsView:
     bcs: ClassVar[Any]
 
     def remote(self) -> Iterator[tuple[str, RemoteReference]]:
-        """Yield the port and location of each off-chain value, including elements of lists."""
+        """Yield the port and the location of each remote value, including elements of lists."""
         for name, value in self.values:
             for location in _places(value):
                 yield name, location
 
     def as_json(self, fetched: Mapping[RemoteReference, Any] | None = None) -> dict[str, Any]:
-        """Return the values by port name; `fetched` has the off-chain ones by location.
+        """Return the values by port name. `fetched` contains the remote values by location.
 
-        Raises `json_invalid`, or `remote_value_unavailable` for an off-chain value that is not in
-        `fetched`.
+        Raises `json_invalid`, or `remote_value_unavailable` if `fetched` lacks a remote value.
         """
         return {name: _json(name, value, fetched or {}) for name, value in self.values}
 
     def with_locations(self) -> dict[str, Any]:
-        """Return the values as `as_json` does, with locations instead of off-chain values."""
+        """Return the values as `as_json` does, with locations instead of remote values."""
         return self.as_json({location: location.as_json() for _, location in self.remote()})
 
     def size(self) -> int:
@@ -389,4 +391,4 @@ BASES = {
         "value::Ports": PortsView,
     }.items()
 }
-"""The base class of each struct that has one, as `generate` expects them."""
+"""The base classes of structs, as the generator of the bindings expects them."""

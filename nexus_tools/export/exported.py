@@ -25,7 +25,7 @@ _OF_DOCUMENTS = ("$schema", "$id", ANNOTATIONS)
 
 
 class Exportable(HasSchemas, Protocol):
-    """An exportable definition: that of a tool, or of a workflow in the form of a tool."""
+    """The definition of a tool, or of a workflow that is exported like a tool."""
 
     @property
     def fqn(self) -> ToolFqn:
@@ -33,7 +33,7 @@ class Exportable(HasSchemas, Protocol):
 
     @property
     def type(self) -> str:
-        """The way in which it is called."""
+        """The way in which the tool is called."""
 
     @property
     def description(self) -> str:
@@ -68,7 +68,7 @@ class Arguments:
             values = self.unfilled(values)
         ports = values if self.wrapped is None else values.get(self.wrapped)
         if not isinstance(ports, dict):
-            message = f"the argument {self.wrapped!r} is missing or not an object of ports"
+            message = f"the argument {self.wrapped!r} must be an object with the tool's ports"
             raise ValidationError("input_invalid", message)
         return ports
 
@@ -95,7 +95,7 @@ def to_arguments_schema(
 def close_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a copy in which objects have `properties` and arrays have `items`, at least empty.
 
-    Some systems reject schemas without them, although JSON Schema does not.
+    JSON Schema does not require these keywords, but some systems do.
     """
     document = SchemaDocument.parse(deepcopy(schema))
     for subschema in document.subschemas.values():
@@ -107,13 +107,13 @@ def close_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def relocate_pointers(schema: dict[str, Any], place: Callable[[str], str]) -> dict[str, Any]:
-    """Return a copy of a schema for a larger document; `place` maps old pointers to new ones."""
+    """Return a copy of a schema for a larger document. `place` maps old pointers to new ones."""
     copy = relocated(SchemaDocument.parse(schema), place)
     return {key: value for key, value in copy.items() if key not in _OF_DOCUMENTS}
 
 
 def _wrapped(input_schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object with the ports in one property; definitions stay on top."""
+    """Return the schema of an object with the ports in one property. `$defs` stay at the root."""
 
     def place(pointer: str) -> str:
         return pointer if pointer.startswith("/$defs/") else f"/properties/{WRAPPED}{pointer}"
@@ -151,7 +151,7 @@ class ExportedTool:
         return self.arguments.to_ports(arguments)
 
     def as_entry(self) -> dict[str, Any]:
-        """Return the facts that a program which answers calls needs, except the name."""
+        """Return the data with which a program handles calls of the tool, without the name."""
         return {
             "fqn": str(self.definition.fqn),
             "type": self.definition.type.value,

@@ -1,9 +1,10 @@
 """The export formats: conversion of definitions to the documents of other systems.
 
-Sources: the API references of OpenAI (`tools` of both APIs, function calling, structured outputs)
-and of Anthropic (`tools` of the Messages API); the Model Context Protocol, 2026-07-28 and
-2025-11-25, `Tool`: both schemas have the type `object` at their root. Anthropic rejects a union at
-the top of a schema, and names of properties that are not `[a-zA-Z0-9_.-]{1,64}`.
+Sources: OpenAI's API reference (`tools` of both APIs, function calling, structured outputs) and
+Anthropic's (`tools` of the Messages API). For MCP: `Tool` in the Model Context Protocol, 2026-07-28
+and 2025-11-25. In MCP, both schemas have the type `object` at their root.
+Anthropic rejects a union at the root of a schema, and names of properties that are not
+`[a-zA-Z0-9_.-]{1,64}`.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +34,7 @@ def export_tools(
 ) -> Export:
     """Return the document of `system`, one of `FORMATS`, with tools in the order of their FQNs.
 
-    `strict` applies to OpenAI's formats; other formats ignore it.
+    `strict` applies to OpenAI's formats. Other formats ignore it.
     """
     ordered = sorted({tool.fqn: tool for tool in definitions}.values(), key=lambda tool: tool.fqn)
     displayable_tools, skipped = sanitize_definitions(ordered)
@@ -55,7 +56,7 @@ def _anthropic(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> 
 
 
 def _gemini(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Export:
-    """Return one entry of `tools` in a request, which has all function declarations."""
+    """Return the only entry of `tools` in a request. It has all function declarations."""
     tools = tuple(gemini_tool(definition, names[definition.fqn]) for definition in definitions)
     return Export({"functionDeclarations": [tool.document for tool in tools]}, tools)
 
@@ -82,11 +83,11 @@ _REFUSED_BY_OPENAI = frozenset(("oneOf", "anyOf", "allOf", "enum", "const", "not
 
 
 def chat_tool(definition: ToolDefinition, name: str, *, strict: bool = False) -> ExportedTool:
-    """Return the tool for Chat Completions; see `response_tool`."""
+    """Return the tool for Chat Completions, with the schema of `response_tool`."""
     flat = response_tool(definition, name, strict=strict)
     function = {key: value for key, value in flat.document.items() if key != "type"}
     if not function["strict"]:
-        del function["strict"]  # the default here, and unknown to other services with this API
+        del function["strict"]  # False is the default, and other services do not know the field
     document = {"type": "function", "function": function}
     return ExportedTool(definition, name, document, flat.arguments, flat.warning)
 
@@ -94,8 +95,8 @@ def chat_tool(definition: ToolDefinition, name: str, *, strict: bool = False) ->
 def response_tool(definition: ToolDefinition, name: str, *, strict: bool = False) -> ExportedTool:
     """Return the tool for the Responses API.
 
-    With `strict`, its schema is the strict copy. If a strict copy is not possible, a warning gives
-    the reason.
+    With `strict`, its schema is a strict copy of the input schema. If a strict copy is not
+    possible, a warning gives the reason.
     """
     arguments, warning = (
         to_arguments_schema(definition.input_schema, refused=_REFUSED_BY_OPENAI),
@@ -156,7 +157,7 @@ def mcp_tool(definition: ToolDefinition, name: str) -> ExportedTool:
 
 
 def mcp_document(lent: Exportable, name: str) -> dict[str, Any]:
-    """Return a definition as an entry of `tools/list`; `_meta` holds the FQN, type, and timeout."""
+    """Return a definition as an entry of `tools/list`. `_meta` has the FQN, type, and timeout."""
     annotations = read_annotations(lent.input_schema)
     schema = {key: value for key, value in lent.input_schema.items() if key != ANNOTATIONS}
     title = annotations.get("title")

@@ -3,9 +3,9 @@
 Sources: the API references of `FunctionDeclaration` and `Schema` (Gemini API and Vertex AI). The
 service rejects:
 
-* an object without properties, an array without items, and a schema without a type;
-* an enum of values that are not strings, and a string format other than `enum` and `date-time`;
-* an `anyOf` beside other fields, and keywords that `Schema` does not have.
+* An object without properties, an array without items, and a schema without a type.
+* An enum of values that are not strings, and a string format other than `enum` and `date-time`.
+* An `anyOf` beside other fields, and keywords that `Schema` does not have.
 """
 
 import json
@@ -50,14 +50,14 @@ _MAX_SUBSCHEMAS = 2_000
 
 
 class NotExpressibleError(Exception):
-    """`Schema` cannot express a tool's schema; the message gives the location and the reason."""
+    """The error of a tool's schema that `Schema` cannot express, with the location and reason."""
 
 
 def gemini_tool(definition: ToolDefinition, name: str) -> ExportedTool:
     """Return the function declaration of a tool.
 
     If the subset cannot express the input schema, the declaration has `parametersJsonSchema`, and a
-    warning gives the reason. A tool without input has neither.
+    warning gives the reason. A tool without input has neither of the two fields.
     """
     arguments = to_arguments_schema(definition.input_schema, refused=frozenset(_UNIONS))
     document: dict[str, Any] = {
@@ -79,7 +79,7 @@ def gemini_tool(definition: ToolDefinition, name: str) -> ExportedTool:
 
 
 class _Subset:
-    """The conversion of one schema to the subset; omitted constraints only allow more values.
+    """The conversion of a schema to the subset. It may omit constraints, but does not add any.
 
     A reference is replaced by a copy of its target, so the result can be far larger than the
     schema. Therefore its number of subschemas is limited.
@@ -90,7 +90,7 @@ class _Subset:
         self._count = 0
 
     def parameters(self) -> Schema:
-        """Return the schema of all arguments; its `properties` are empty if there are none."""
+        """Return the schema of all arguments. Without arguments, its `properties` are empty."""
         root = self._document.root
         return self._object({"properties": {}, **root}, "") | {"type": "object"}
 
@@ -190,7 +190,7 @@ def _is_null(schema: Schema) -> bool:
 
 
 def _values(schema: Schema, kind: str) -> Schema:
-    """Return the `enum` of strings; the description lists the values of other types."""
+    """Return the `enum` of strings, or a description that lists the values of other types."""
     all_values = (
         schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else []
     )

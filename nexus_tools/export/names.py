@@ -16,9 +16,9 @@ def export_names(fqns: Iterable[ToolFqn], system: str) -> dict[ToolFqn, str]:
     """Return the name of each tool, independent of the order of the tools.
 
     `xyz.example.math.add@1` becomes `xyz_example_math_add_v1`. Names that are too long are cut and
-    end in eight hexadecimal digits of the FQN's SHA-256. Names that would be equal end in such
-    digits as well. For `mcp` the names are those under which our MCP server lists the tools. To
-    find the tool of a name, look the name up in this table, and never parse it.
+    end in eight hexadecimal digits of the FQN's SHA-256. Names that would be equal also end in
+    digits of the hash. For `mcp`, our MCP server lists the tools under these names. To find the
+    tool of a name, look the name up in this table, and never parse it.
     """
     longest = MAX_NAME_LENGTHS[system]
     unique_fqns = list(dict.fromkeys(fqns))
@@ -36,7 +36,7 @@ def export_names(fqns: Iterable[ToolFqn], system: str) -> dict[ToolFqn, str]:
 def _name(fqn: ToolFqn, digits: int, system: str) -> str:
     """Return a plain name, or a name with digits of a hash.
 
-    With digits it differs from all plain names, because their versions are not hexadecimal.
+    A name with digits differs from all plain names, because those end in `v` and a number.
     """
     plain = f"{fqn.unversioned.replace('.', '_')}_v{fqn.version}"
     if not digits:
@@ -52,14 +52,15 @@ _MCP_DIGITS = 16
 
 
 def mcp_name(fqn: ToolFqn, domain: str | None = None) -> str:
-    """Return the name of a tool in a list of tools that are all in `domain` or below it.
+    """Return the MCP name of a tool, relative to a `domain` that contains all listed tools.
 
     `xyz.example.math.add@1` becomes `xyz_example_math_add_v1`, and in the domain `xyz.example` it
     becomes `math_add_v1`. The name of an FQN does not depend on the other tools in the list, and no
     two FQNs share a name. Otherwise an attacker could register a tool that is called instead of
     another. Therefore labels are joined by a separator that they do not contain: `_`, else `-`,
-    else `--`. If each would be ambiguous, or if the name is too long, its end is kept and 16
-    hexadecimal digits of the FQN's SHA-256 follow. Fewer digits would allow deliberate collisions.
+    else `--`. If each separator would be ambiguous, or if the name is too long, the name ends with
+    16 hexadecimal digits of the FQN's SHA-256. It is then cut at its start if necessary. Fewer
+    digits would allow deliberate collisions.
     """
     labels = [*_labels(fqn, domain), f"v{fqn.version}"]
     separator = _separator(labels)
@@ -91,7 +92,7 @@ def _separator(labels: list[str]) -> str | None:
 
 
 def _end_of(labels: list[str], separator: str, length: int) -> str:
-    """Return as many of the last labels as fit; a name that is too long is cut at its start."""
+    """Return as many of the last labels as fit. If the name is too long, cut its start."""
     last_labels = list(labels)
     while (
         len(last_labels) > 2 and len(separator.join(last_labels)) > length

@@ -1,6 +1,6 @@
-"""One OpenAPI document for many tools, with an operation `POST <url>/invoke` for each of them.
+"""One OpenAPI document for many tools, with an operation `POST <url>/invoke` for each tool.
 
-Source: OpenAPI Specification 3.1.1; problem documents of RFC 9457, as tool servers send them.
+Sources: OpenAPI Specification 3.1.1, and RFC 9457 for the problem documents of tool servers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ OPENAPI_VERSION = "3.1.1"
 
 _SCHEMAS = "/components/schemas"
 _PROBLEMS = {
-    "422": ("InputInvalid", "The ports do not match the schema; `errors` lists the locations."),
+    "422": ("InputInvalid", "The ports do not match the schema. `errors` lists the locations."),
     "429": ("Busy", "The tool is busy. Try again after `Retry-After`."),
     "4XX": ("Refused", "The tool refused the call."),
     "5XX": ("Broken", "The tool failed, is not ready, or exceeded its time limit (504)."),
@@ -22,7 +22,7 @@ _PROBLEMS = {
 
 
 def openapi(definitions: Sequence[ToolDefinition], names: Mapping[ToolFqn, str]) -> Export:
-    """Return the document of all tools that HTTP can reach; their schemas are the components."""
+    """Return the document of all tools that HTTP can reach. Their schemas are components."""
     reachable, skipped = callable_by_http(definitions)
     paths_by_fqn, without_path = server_paths(reachable)
     tools = [_tool(tool, names[tool.fqn]) for tool in reachable if tool.fqn in paths_by_fqn]
@@ -130,7 +130,7 @@ _RESPONSES["Busy"]["headers"] = {
 def callable_by_http(
     definitions: Sequence[ToolDefinition],
 ) -> tuple[list[ToolDefinition], list[str]]:
-    """Return the tools that can be called by HTTP, and a sentence for each other tool."""
+    """Return the tools that can be called by HTTP, and a sentence about each skipped tool."""
     callable_tools = [tool for tool in definitions if tool.type is ToolType.OFFCHAIN]
     others = [tool for tool in definitions if tool.type is not ToolType.OFFCHAIN]
     return callable_tools, [f"{tool.fqn} is skipped: it is an on-chain tool" for tool in others]
@@ -139,7 +139,7 @@ def callable_by_http(
 def server_paths(
     definitions: Sequence[ToolDefinition],
 ) -> tuple[dict[ToolFqn, tuple[str, str]], list[str]]:
-    """Return the server and path of each tool's `/invoke`, and a sentence for each skipped tool.
+    """Return the server and path of each tool's `/invoke`, and a sentence about each skipped tool.
 
     A document contains each path once, regardless of the server. So if two tools have the same path
     on different hosts, the first segments of one path move to its server URL.

@@ -1,4 +1,4 @@
-"""The requirements of a schema for an object beyond the properties that it describes."""
+"""The requirements that an object schema makes in addition to its `properties`."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -28,8 +28,8 @@ def sanitize_definition(definition: T) -> T:
     values in a schema must not change.
 
     Raises:
-        ValidationError: with code `invisible_characters` if a name or value contains such a
-            character.
+        ValidationError: with code `invisible_characters` if a name or value contains a control or
+            invisible character.
     """
     any_definition: Any = definition
     return replace(  # type: ignore[no-any-return]
@@ -43,7 +43,7 @@ def sanitize_definition(definition: T) -> T:
 def sanitize_definitions(
     definitions: list[ToolDefinition],
 ) -> tuple[list[ToolDefinition], tuple[str, ...]]:
-    """Return the definitions that are safe to show, and a sentence for each other one."""
+    """Return the definitions that are safe to show, and a sentence about each omitted one."""
     shown, skipped = [], []
     for definition in definitions:
         try:

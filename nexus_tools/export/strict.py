@@ -38,7 +38,7 @@ _ASSERTIONS = (
     "minItems",
     "maxItems",
 )
-# Keywords that may require, beside a union, properties that its branches do not describe.
+# Keywords that, beside a union, may require properties which its branches do not describe.
 _DEMANDS = (
     *("required", "dependentRequired", "dependentSchemas", "minProperties"),
     *("if", "contains", "items"),
@@ -57,11 +57,11 @@ Schema = dict[str, Any]
 
 
 class NotStrictError(Exception):
-    """A strict copy is not possible; the message gives the location and the reason."""
+    """The error of a schema without a strict copy. The message gives the location and reason."""
 
 
 def strict_arguments(arguments: Arguments) -> Arguments:
-    """Return the same arguments with a strict schema.
+    """Return `arguments` with a strict schema.
 
     Raises:
         NotStrictError: if a strict schema is not possible.
@@ -104,7 +104,7 @@ def _with_definitions(schema: Schema) -> Schema:
 
 
 def _root(schema: Schema) -> Schema:
-    """Return the strict root; a root without properties takes no arguments."""
+    """Return the strict root. A root without properties takes no arguments."""
     copy: Schema = {"type": "object"} | {key: schema[key] for key in _ANNOTATIONS if key in schema}
     copy |= _object({"properties": {}, **schema}, "")
     definitions = schema.get("$defs", {})
@@ -138,7 +138,7 @@ def _strict(schema: Schema | bool, place: str) -> Schema:
 
 
 def _alternatives(schema: Schema, place: str) -> Iterator[Schema]:
-    """Yield the branches of a schema that is a union; yield nothing for other schemas."""
+    """Yield the branches of a schema that is a union. Yield nothing for other schemas."""
     unions = [key for key in ("$ref", "$dynamicRef", "anyOf", "oneOf", "allOf") if key in schema]
     if len(unions) > 1 or (unions and "properties" in schema):
         raise _not_strict(place, f"it has {' and '.join([*unions, 'properties'][:2])} together")
@@ -233,8 +233,8 @@ def _not_strict(place: str, problem: str) -> NotStrictError:
 
 # --- The size limits of a strict schema
 #
-# The limits of 5 000 properties and of 120 000 characters in names and values need no check,
-# because a tool's schema has at most 2 000 subschemas and 48 KiB.
+# OpenAI also limits a schema to 5 000 properties and to 120 000 characters in names and values. A
+# tool's schema has at most 2 000 subschemas and 48 KiB, so it cannot exceed these limits.
 
 MAX_DEPTH = 10
 MAX_ENUM_VALUES = 1_000
@@ -263,7 +263,7 @@ def _inner(schema: Schema) -> list[Schema]:
 
 
 def _depth(schema: Schema) -> int:
-    """Return the nesting depth of objects; targets of references are counted separately."""
+    """Return the nesting depth of objects. Targets of references are counted separately."""
     deepest = max((_depth(inner) for inner in _inner(schema)), default=0)
     return deepest + ("properties" in schema)
 
@@ -285,7 +285,7 @@ _WHOLE = "/$defs/whole"
 
 
 class FillerRemover:
-    """The filler values in arguments, which are removed with the help of the original schema."""
+    """The remover of filler nulls from arguments, according to the original schema."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self._document = SchemaDocument.parse(schema)
@@ -315,7 +315,7 @@ class FillerRemover:
         return value
 
     def _clean_by_branch(self, value: Any, branches: Sequence[str]) -> Any:
-        """Return the value cleaned by the first branch that then accepts it, or unchanged."""
+        """Clean the value by the first branch that accepts the result, or return it unchanged."""
         for place in branches:
             cleaned = self._clean(value, place)
             if self._allows(place, cleaned):

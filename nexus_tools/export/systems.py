@@ -9,4 +9,4 @@ MAX_NAME_LENGTHS = {
     "openapi": 128,
     "unstract": 64,
 }
-"""The maximum length of a name in characters, by system; all allow `[a-zA-Z0-9_-]`."""
+"""The maximum length of a name in characters, by system. All systems allow `[a-zA-Z0-9_-]`."""

@@ -18,7 +18,7 @@ from nexus_tools.tool import ToolDefinition, ToolType, check_output_schema, prot
 _MARGIN_MS = 5_000
 
 _SUFFIX = ".template"
-# The templates with placeholders; all other files are copied unchanged.
+# The templates with placeholders. All other files are copied unchanged.
 _FILLED = ("README.md.template", "invocation.py.template")
 
 
@@ -56,7 +56,7 @@ def write_unstract_tool(
 
 
 def _move(new_folder: Path, folder: Path, backup: Path) -> None:
-    """Replace the old folder by the new one; restore the old one if that fails."""
+    """Replace the old folder by the new one. If that fails, restore the old one."""
     if not folder.exists():
         new_folder.rename(folder)
         return
@@ -192,7 +192,7 @@ def spec(definition: ToolDefinition) -> dict[str, Any]:
 
 
 def runtime_variables(definition: ToolDefinition) -> dict[str, Any]:
-    """Return `runtime_variables.json`; both variables are optional."""
+    """Return `runtime_variables.json`. Both variables are optional."""
     return {
         "title": "Runtime Variables",
         "description": f"Runtime Variables for {display_name(definition)}",
@@ -214,7 +214,7 @@ def runtime_variables(definition: ToolDefinition) -> dict[str, Any]:
 
 
 def call_settings(definition: ToolDefinition, timeout_ms: int) -> dict[str, Any]:
-    """Return `definition.json`, with which the program calls the tool; times are in ms."""
+    """Return `definition.json`, with which the program calls the tool. Times are in ms."""
     variants = list(check_output_schema(definition.output_schema).variants)
     return {
         "fqn": str(definition.fqn),

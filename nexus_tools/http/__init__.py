@@ -1,4 +1,4 @@
-"""HTTP: a client that refuses private addresses, and servers that run inside the event loop.
+"""HTTP: a client that refuses private addresses, and servers that run in the caller's event loop.
 
 Start with `guarded_client.py` and `embedded_server.py`.
 """

@@ -1,8 +1,8 @@
-"""The policy for network addresses, because the URL of a tool is chosen by an attacker.
+"""The policy for network addresses. It is needed because an attacker may choose a tool's URL.
 
 The form of a URL is checked first. Then its host is resolved once, every address is checked, and
-the connection uses a checked address. Sources: the IANA registries of special-purpose addresses
-(RFC 6890), RFC 6052 (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo), RFC 4291 (IPv4 in IPv6).
+the connection uses one of the checked addresses. Sources: the IANA registries of special-purpose
+addresses (RFC 6890), RFC 6052 (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo), RFC 4291 (IPv4 in IPv6).
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ IPNetwork = IPv4Network | IPv6Network
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
-# The option with which an operator allows addresses of its own tools.
+# The option with which operators allow the addresses of their own tools.
 _OPTIONS = {
     "loopback": "--allow-loopback",
     "private": "--allow-network",
@@ -61,7 +61,8 @@ _SPECIAL_NETWORKS: tuple[tuple[IPNetwork, str], ...] = tuple(
         ("ff00::/8", "multicast"),
     )
 )
-# Public addresses are in this range (RFC 4291, section 2.4), except for the networks below.
+# All public IPv6 addresses are in this range (RFC 4291, section 2.4). The networks below it are not
+# public.
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 _SPECIAL_GLOBAL_NETWORKS: tuple[tuple[IPNetwork, str], ...] = tuple(
     (ip_network(network), what)
@@ -75,9 +76,10 @@ _SPECIAL_GLOBAL_NETWORKS: tuple[tuple[IPNetwork, str], ...] = tuple(
 
 
 class AddressRefused(NotAllowedError, OSError):  # noqa: N818 - the name states the event
-    """An address or URL that is not allowed; an `OSError`, as connections raise them.
+    """The error for an address or URL that is not allowed.
 
-    `option` is the option that would allow it; empty if no option does.
+    It is an `OSError`, because connection attempts raise it. `option` is the option that would
+    allow the address or URL, or empty if no option does.
     """
 
     def __init__(self, message: str, option: str = "") -> None:
@@ -91,14 +93,17 @@ class AddressRefused(NotAllowedError, OSError):  # noqa: N818 - the name states 
 
 @dataclass(frozen=True, slots=True)
 class AddressGuard:
-    """The exceptions to "https to public addresses"; empty `ports` allow every port."""
+    """The check for URLs and addresses. By default, it allows only https to public addresses.
+
+    `networks` and `http` allow more. Empty `ports` allow every port.
+    """
 
     networks: tuple[IPNetwork, ...] = ()
     ports: frozenset[int] = frozenset()
     http: bool = False
 
     def check_url(self, url: str) -> None:
-        """Raise `AddressRefused` if the form of the URL is not allowed; resolve nothing."""
+        """Raise `AddressRefused` if the URL is not allowed. A host name is not resolved."""
         try:
             parts = urlsplit(url)
             port = parts.port
@@ -121,8 +126,8 @@ class AddressGuard:
     def check_resolved(self, addresses: Iterable[str]) -> None:
         """Raise `AddressRefused` if `addresses` is empty, or any address is not allowed.
 
-        A name with public and private addresses is refused as a whole, because no honest name has
-        both.
+        A single address that is not allowed is enough to refuse the name, because no honest name
+        has both public and private addresses.
         """
         candidates = [ip_address(address) for address in addresses]
         if not candidates:
@@ -165,9 +170,9 @@ def special_purpose(address: IPAddress) -> str:
 
 
 def _is_isatap(address: IPv6Address) -> bool:
-    """Return whether an interface identifier embeds an IPv4 address.
+    """Return whether an address has an interface identifier that embeds an IPv4 address.
 
-    These identifiers are `[02]00:5efe` (RFC 5214, section 6.1).
+    An ISATAP identifier starts with `0000:5efe` or `0200:5efe` (RFC 5214, section 6.1).
     """
     return address.packed[8:12] in (b"\0\0\x5e\xfe", b"\2\0\x5e\xfe")
 

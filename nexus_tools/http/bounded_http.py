@@ -1,8 +1,9 @@
 """HTTP/1.1 for embedded servers: uvicorn's protocol with limits for slow clients.
 
-uvicorn waits forever for the end of the request headers and for a client that does not read its
-response, and it accepts headers of any length. An untrusted client could hold a connection, or its
-memory, with a few bytes a minute. The application limits the time for a body.
+uvicorn waits forever for the end of the request headers, and for a client that does not read its
+response. It accepts headers of any length. With a few bytes a minute, an untrusted client could
+therefore occupy a connection and its memory. The time for a request body is not limited here but by
+the application.
 """
 
 import asyncio
@@ -13,10 +14,10 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """One connection; status 408 and 431 (RFC 9110, RFC 6585) end it beyond a limit.
+    """One connection, which ends with status 408 or 431 (RFC 9110, RFC 6585) beyond a limit.
 
-    The time for headers starts with the connection or the end of the previous response, so it also
-    limits silent connections. A client that does not read is disconnected.
+    The time for headers starts with the connection or with the end of the previous response, so it
+    also limits silent connections. A client that does not read its response is disconnected.
     """
 
     head_timeout_s: ClassVar[float] = 10.0
@@ -75,8 +76,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._stall_alarm = None
         super().resume_writing()
 
-    # A timer for each request would cost as much as the parser. So one timer checks whether the
-    # time is over, and otherwise starts again for the remaining time.
+    # A timer for each request would cost as much as the parser. So each connection has one timer.
+    # When it fires before the time for headers is over, it starts again for the remaining time.
 
     def _look_again(self, seconds: float) -> None:
         self._watch = self.loop.call_later(seconds, self._look)

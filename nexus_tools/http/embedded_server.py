@@ -1,6 +1,6 @@
-"""An ASGI server inside a running event loop: uvicorn, embedded.
+"""An ASGI server that runs uvicorn inside a running event loop.
 
-It does not change the signals, the logging or the event loop of the process.
+It does not change the signal handlers, the logging or the event loop of the process.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ async def serve_embedded(
 ) -> AsyncIterator["uvicorn.Server"]:
     """Serve `app` on `listener` during the context, and close the listener at the end.
 
-    Requests in progress at the end of the context have ten seconds to finish. `options` are
-    uvicorn's.
+    Requests in progress at the end of the context have ten seconds to finish. `options` are passed
+    to `uvicorn.Config`.
 
     Raises:
         UsageError: `tls_files_invalid`, or `start_failed` if the lifespan of `app` fails.
@@ -51,7 +51,7 @@ async def serve_embedded(
         try:
             await server.startup(sockets=[listener])
         except SystemExit as error:
-            message = "the server's lifespan failed to start; the log has the cause"
+            message = "the server's lifespan failed to start. The log shows the cause"
             raise UsageError("start_failed", message) from error
         tick_task = asyncio.create_task(_tick(server))
         try:
@@ -69,14 +69,14 @@ async def _tick(server: "uvicorn.Server") -> None:
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
-    """Return a socket that listens on an address; port 0 chooses a free one.
+    """Return a socket that listens on an address. Port 0 selects a free port.
 
     Raises:
         UsageError: `address_unavailable`.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio sets TCP_NODELAY for accepted connections only if the listener names its protocol,
-    # which `socket.create_server` does not: small responses would wait for the peer's delayed ACK.
+    # asyncio sets TCP_NODELAY for accepted connections only if the listener names its protocol, but
+    # `socket.create_server` does not. Small responses would then wait for the peer's delayed ACK.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform != "win32":  # on Windows it would let other programs take the port
@@ -90,7 +90,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
         raise UsageError(
             "address_unavailable",
             f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}",
-            hint="Choose another host or port. Port 0 chooses a free one.",
+            hint="Choose another host or port. Port 0 selects a free port.",
         ) from error
     return listener
 

@@ -1,12 +1,12 @@
 """Slots that many tools share, so that slow tools do not block others.
 
 A slot cannot be taken back from a call that hangs, so some slots must stay free in advance. A key
-may take another slot while four times its own number is less than the number of free slots (the
-dynamic thresholds of Choudhury and Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet
-Switches", 1998). For example, of 4 096 slots one tool gets at most 820. Ten tools that keep asking
-get 293 each, and the other 1 166 slots stay free for further tools. To use up all slots, more than
-forty tools must hang at once. Then each slot that is released goes to the tool with the fewest
-slots, which is max-min fairness.
+may take another slot while four times the number of its slots is less than the number of free
+slots. These are the dynamic thresholds of Choudhury and Hahne, "Dynamic Queue Length Thresholds for
+Shared-Memory Packet Switches", 1998. For example, one tool gets at most 820 of 4 096 slots. Ten
+tools with unlimited demand get 293 slots each, and the other 1 166 slots stay free for further
+tools. To use up all slots, more than forty tools must hang at once. If slots are scarce, a released
+slot goes to the tool with the fewest slots (max-min fairness).
 """
 
 import asyncio
@@ -21,15 +21,15 @@ _FREE_PER_SLOT = 4
 
 
 class FairShare(Generic[Key]):
-    """A set of `total` slots, of which one key gets at most `each`."""
+    """A set of `total` slots. One key gets at most `each` of them."""
 
     def __init__(self, total: int, each: int) -> None:
         self._free = total
         self._max_per_key = each
         self._slot_counts: dict[Key, int] = {}
         self._queues: dict[Key, OrderedDict[asyncio.Future[None], None]] = {}
-        # Waiting keys by their number of slots, so that finding the next one does not take longer
-        # with more keys.
+        # The waiting keys by their number of slots, so that finding the next key takes the same
+        # time with any number of keys.
         self._waiting: list[OrderedDict[Key, None]] = [OrderedDict() for _ in range(each + 1)]
 
     @asynccontextmanager
@@ -46,7 +46,7 @@ class FairShare(Generic[Key]):
         return self._slot_counts.get(key, 0)
 
     async def acquire(self, key: Key) -> None:
-        """Wait for a slot; requests with the same key are served in their order."""
+        """Wait for a slot. Requests of one key get slots in their order."""
         if key not in self._queues and self.count(key) < self._max_slots():
             self._change_count(key, 1)
             return
@@ -62,11 +62,11 @@ class FairShare(Generic[Key]):
             if turn in queue:
                 self._leave_queue(key, turn)
             elif not turn.cancelled():
-                self.release(key)  # it already had the slot
+                self.release(key)  # the cancelled request already had the slot
             raise
 
     def release(self, key: Key) -> None:
-        """Release a slot, and give it to the waiting key with the fewest slots."""
+        """Release a slot of a key, and give free slots to the waiting keys with the fewest."""
         self._change_count(key, -1)
         while (following := self._next_key()) is not None:
             turn = next(iter(self._queues[following]))
@@ -76,7 +76,7 @@ class FairShare(Generic[Key]):
                 turn.set_result(None)
 
     def _max_slots(self) -> int:
-        """Return how many slots a key may hold, including its next one."""
+        """Return the number of slots that a key may have after it takes another slot."""
         return min(self._max_per_key, -(-self._free // _FREE_PER_SLOT))
 
     def _next_key(self) -> Key | None:
@@ -99,6 +99,6 @@ class FairShare(Generic[Key]):
         self._slot_counts[key] = before + by
         if key in self._queues:
             del self._waiting[before][key]
-            self._waiting[before + by][key] = None  # last, so that keys with equally many alternate
+            self._waiting[before + by][key] = None  # at the end, so that equal keys alternate
         if not self._slot_counts[key]:
             del self._slot_counts[key]

@@ -1,8 +1,8 @@
 """The Leader's HTTP client, which connects only to checked addresses.
 
-aiohttp asks the resolver once per connection and connects to the returned address. It uses the name
-of the URL in `Host` and in TLS (SNI and certificate). The client uses no proxies, cookies or
-environment variables, and follows no redirects.
+For each connection, aiohttp calls the resolver once and connects to the returned address. It uses
+the host name of the URL in `Host` and in TLS (SNI and certificate). The client uses no proxies,
+cookies or environment variables, and follows no redirects.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from nexus_tools.http.fair_share import FairShare
 from nexus_tools.tool import protocol
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
-"""A function from a host name to its IP addresses as text; raises `OSError` without any."""
+"""A function from a host name to its IP addresses as text. It raises `OSError` if it has none."""
 
 MAX_HEADERS = 64
 MAX_HEADER_BYTES = 8_190
@@ -41,7 +41,7 @@ _HEADERS = {
 
 
 class SystemResolver:
-    """The operating system's resolver in its own threads, because lookups can be slow."""
+    """The operating system's resolver. It runs in separate threads because lookups can be slow."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_RESOLVER_THREADS, thread_name_prefix="resolver")
@@ -71,7 +71,8 @@ def guarded_client(
 ) -> aiohttp.ClientSession:
     """Return a client that checks every connection with `guard` and has no timeouts.
 
-    `tls` decides which certificates are trusted; the default is the public authorities.
+    `tls` decides which certificates are trusted. By default, the client trusts certificates of
+    public authorities.
     """
     connector = aiohttp.TCPConnector(
         resolver=_GuardedResolver(guard, resolve),
@@ -113,7 +114,7 @@ class _GuardedResolver(AbstractResolver):
         return [_result(host, port, address) for address in addresses]
 
     async def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing, because the resolver holds no resources."""
 
 
 def _guarded_socket_factory(guard: AddressGuard) -> Callable[[Any], socket.socket]:
@@ -169,9 +170,10 @@ _SIGNATURE_HEADERS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The response of a tool: the body of a 200, or of a short problem document.
+    """The response of a tool.
 
-    No other body is read. `signed` are the headers of signatures, in lower case.
+    `body` is the body of a response with status 200, or a short problem document. Other bodies are
+    not read. `signed` maps the names of the signature headers, in lower case, to their values.
     """
 
     status: int
@@ -181,10 +183,10 @@ class Response:
 
 
 class NoResponseError(Exception):
-    """A connection that failed, or broke before the response was complete.
+    """The error for a connection that failed or broke before the response was complete.
 
-    The message is for users. `refusal` is why the Leader does not connect to the address; only the
-    operator may see it.
+    The message is for users. `refusal` is why the Leader does not connect to the address. Only the
+    operator may see the refusal.
     """
 
     def __init__(self, message: str, refusal: str = "") -> None:
@@ -193,11 +195,11 @@ class NoResponseError(Exception):
 
 
 class ResponseTooLargeError(Exception):
-    """A body with more bytes than the limit."""
+    """The error for a response body that is larger than the limit."""
 
 
 class ResponseMalformedError(Exception):
-    """A response that violates HTTP, or has a content coding that was not requested."""
+    """The error for a response that violates HTTP, or whose content coding was not requested."""
 
 
 async def exchange(
@@ -209,10 +211,10 @@ async def exchange(
     body: bytes = b"",
     max_response_bytes: int,
 ) -> Response:
-    """Send one request and return the response; the caller sets the deadline.
+    """Send one request and return the response. The caller sets the deadline.
 
-    The request has `Accept-Encoding: identity`. A response with another coding is rejected, so
-    nothing is ever decompressed.
+    The request has `Accept-Encoding: identity`. A response with another content coding is rejected,
+    so nothing is ever decompressed.
 
     Raises:
         NoResponseError: There was no complete response.
@@ -256,14 +258,14 @@ async def _read(response: aiohttp.ClientResponse, limit: int) -> Response:
 
 
 def _abort(response: aiohttp.ClientResponse) -> None:
-    """Close a connection at once; a TLS shutdown would wait for a peer that keeps sending."""
+    """Close a connection without a TLS shutdown, which would wait while the peer keeps sending."""
     connection = response.connection
     if connection is not None and connection.protocol is not None:
         connection.protocol.abort()
 
 
 async def _problem(response: aiohttp.ClientResponse) -> bytes:
-    """Return the problem document if the status does not fully explain the response."""
+    """Return the problem document if the meaning of the status depends on it, else no bytes."""
     is_plain = _header(response, "Content-Encoding", "identity").lower() == "identity"
     if response.status not in protocol.STATUSES_WITH_CODE or not is_plain:
         return b""
@@ -293,7 +295,7 @@ def _guard_refusal(error: BaseException | None) -> str:
 
 
 def _public_message(error: Exception) -> str:
-    """Return a description of an error without addresses, because it is published on chain."""
+    """Return a description of an error for publication on chain, so without addresses."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
         return "the tool's TLS certificate is not trusted"
     if isinstance(error, aiohttp.ClientConnectorError):

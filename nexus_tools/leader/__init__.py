@@ -1,7 +1,7 @@
 """The Leader daemon: it takes invocations from the chain, calls tools, and records the outcomes.
 
-Start reading in `leader` (start, work, stop) and `assembly` (how the components are wired); one
-invocation is handled in `dispatcher`.
+Start reading in `leader` (start, work, stop) and `assembly` (how the components are wired). The
+module `dispatcher` handles one invocation.
 """
 
 from nexus_tools.leader.chain.chain import FoundTool

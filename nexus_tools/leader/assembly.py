@@ -76,7 +76,7 @@ class Components:
 
 
 async def assemble(dependencies: Dependencies, stack: AsyncExitStack) -> Components:
-    """Create all components without starting them; `stack` closes them."""
+    """Create all components without starting them. Closing `stack` closes the components."""
     config, metrics = dependencies.config, dependencies.metrics
     journal = await Journal.open(config.journal, _identity(dependencies.chain))
     stack.push_async_callback(journal.close)
@@ -94,7 +94,7 @@ async def assemble(dependencies: Dependencies, stack: AsyncExitStack) -> Compone
     dispatcher = _dispatcher(dependencies, journal, closer, calls)
     group = await stack.enter_async_context(asyncio.TaskGroup())
     closure_log = ClosureLog(metrics, dependencies.clock.now_ms, lines=config.max_closed_log_lines)
-    stack.callback(closure_log.end)
+    stack.callback(closure_log.end_period)
     workload = Workload(
         group,
         dispatcher,
@@ -159,7 +159,7 @@ async def _calls(
     meta = MetaCheck(client, lifetime, now) if config.check_meta else None
     turns = ValidationTurns()
     basics = config, client, outcome_bytes, dependencies.metrics
-    invoker = Invoker(*basics, traffic=dependencies.request_signing, turns=turns)
+    invoker = Invoker(*basics, request_signing=dependencies.request_signing, turns=turns)
     storages = await _storages(dependencies, stack, resolve)
     values = RemoteValues(storages, config, dependencies.metrics)
     tool_calls = ToolCalls(
@@ -187,7 +187,10 @@ async def _calls(
 async def _storages(
     dependencies: Dependencies, stack: AsyncExitStack, resolve: Resolve
 ) -> Mapping[str, Fetch]:
-    """Return the given storages and the configured ones, whose hosts the operator trusts."""
+    """Return the storages of the dependencies and of the configuration, by name.
+
+    The operator trusts the hosts of configured storages, so any network and port is allowed.
+    """
     urls = dependencies.config.storages
     if not urls:
         return dependencies.storages

@@ -1,6 +1,6 @@
 """The configuration of a Leader: the settings of an operator and their valid ranges.
 
-The timeout of a tool is not a setting: each tool's definition on chain has it.
+The timeout of a tool is not a setting, because each tool's definition on chain contains it.
 """
 
 from collections.abc import Collection, Mapping
@@ -25,7 +25,7 @@ _LIST_SETTINGS = ("allowed_networks", "allowed_ports")
 
 
 class LeaderConfig(pydantic.BaseModel):
-    """The configuration of one Leader; times are in milliseconds, sizes in bytes."""
+    """The configuration of one Leader. Times are in milliseconds, and sizes are in bytes."""
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -33,7 +33,7 @@ class LeaderConfig(pydantic.BaseModel):
     """SQLite file that records assignments and their outcomes."""
 
     health_port: int | None = Field(default=None, ge=0, le=65_535)
-    """Port for health and metrics. 0 selects a free port; without a port, nothing is served."""
+    """Port for health and metrics. 0 selects a free port. If unset, the Leader serves neither."""
 
     health_host: IPv4Address | IPv6Address = IPv4Address("127.0.0.1")
     """Address for health and metrics, which have no authentication and no TLS."""
@@ -60,7 +60,7 @@ class LeaderConfig(pydantic.BaseModel):
     """Maximum size of a request body that is sent to a tool."""
 
     max_response_bytes: int = Field(default=10 * MIB, ge=1024, le=64 * MIB)
-    """Maximum size of a response body, unless the invocation pays for less."""
+    """Maximum size of a response body. The size that an invocation pays for may lower it."""
 
     storages: Mapping[str, str] = Field(default_factory=dict)
     """Storages of remote values as `NAME=URL`, where the URL contains `{key}`."""
@@ -69,46 +69,46 @@ class LeaderConfig(pydantic.BaseModel):
     """Maximum total size of the remote values of one invocation."""
 
     fetch_timeout_ms: int = Field(default=10_000, ge=10, le=600_000)
-    """Timeout for fetching the remote values; afterwards the input is invalid."""
+    """Timeout for fetching the remote values of an invocation, which then fails."""
 
     retry_delay_ms: int = Field(default=200, ge=1, le=60_000)
-    """Approximate delay before the second attempt; it doubles with each further attempt."""
+    """Approximate delay before the second attempt of a call. It doubles with each attempt."""
 
     max_retry_delay_ms: int = Field(default=5_000, ge=1, le=60_000)
-    """Maximum delay between two attempts, unless the tool requests a longer one."""
+    """Maximum delay between two attempts of a call, unless the tool requests a longer delay."""
 
     breaker_failures: int = Field(default=8, ge=1, le=10_000)
     """Consecutive failures to reach a tool after which its calls are paused."""
 
     breaker_open_ms: int = Field(default=5_000, ge=1, le=600_000)
-    """Length of this pause, after which one call tries again."""
+    """Length of the pause of a tool's calls, after which one call tries whether it responds."""
 
     signing_key: Path | None = None
     """PEM file of the Ed25519 key that signs calls. Without it, tools that sign are not called."""
 
     check_meta: bool = True
-    """Whether to compare the tool's `/meta` with the chain before its first invocation."""
+    """Whether to compare a tool's `/meta` with the chain before its first invocation."""
 
     meta_lifetime_ms: int = Field(default=600_000, ge=1_000, le=86_400_000)
     """How long the result of the comparison with `/meta` is valid."""
 
     closing_margin_ms: int = Field(default=2_000, ge=0, le=60_000)
-    """Safety margin before the leader's window ends; no response is accepted later."""
+    """Safety margin before the leader's window ends. The Leader waits for no response in it."""
 
     max_batch_size: int = Field(default=32, ge=1, le=64)
     """Maximum number of invocations that one transaction closes."""
 
     max_batch_bytes: int = Field(default=80 * 1024, ge=1024, le=110 * 1024)
-    """Maximum size of the outcomes in one transaction, which may have 128 KiB in total."""
+    """Maximum total size of the outcomes in one transaction. A transaction may have 128 KiB."""
 
     max_transactions: int = Field(default=4, ge=1, le=64)
     """Maximum number of closing transactions in flight. Further outcomes wait for a batch."""
 
     max_unpaid_gas_units: int = Field(default=4_000, ge=1_500, le=1_000_000_000)
-    """Gas units that executions of one owner may cost beyond their payments before they wait."""
+    """Gas units that the executions of one owner may cost beyond what they pay. Then they wait."""
 
     max_unpaid_tool_mist: int = Field(default=60_000_000, ge=0, le=10**15)
-    """MIST that the on-chain tools of one author may cost beyond their payments."""
+    """MIST that calls of one author's on-chain tools may cost beyond what they pay."""
 
     clock_interval_ms: int = Field(default=1_000, ge=10, le=60_000)
     """Interval between reads of the chain's clock while a task waits for a time."""
@@ -120,19 +120,19 @@ class LeaderConfig(pydantic.BaseModel):
     """Timeout of a health check, after which the Leader is not ready and reconnects."""
 
     error_retry_delay_ms: int = Field(default=1_000, ge=1, le=60_000)
-    """Delay after an error of the Leader itself: an unreachable node or insufficient gas."""
+    """Delay after a failure of the Leader itself, such as an unreachable node or too little gas."""
 
     balance_interval_ms: int = Field(default=60_000, ge=100, le=3_600_000)
     """Interval between reads of the balances and the collateral."""
 
     max_closed_log_lines: int = Field(default=10, ge=0, le=10_000)
-    """Maximum number of log lines about closed invocations per second. Others are counted."""
+    """Maximum number of log lines about closed invocations per second. The rest is counted."""
 
     stop_timeout_ms: int = Field(default=20_000, ge=0, le=600_000)
     """How long a stop waits for work in progress."""
 
     lookback_ms: int = Field(default=600_000, ge=0)
-    """How far back a new journal starts; longer than any invocation stays open."""
+    """How far back a new journal reads events. Invocations must not stay open for longer."""
 
     retention_ms: int = Field(default=7 * 86_400_000, ge=0)
     """How long the journal keeps closed invocations."""
@@ -140,7 +140,7 @@ class LeaderConfig(pydantic.BaseModel):
     @field_validator(*_LIST_SETTINGS, mode="before")
     @classmethod
     def _split_list(cls, value: Any) -> Any:
-        """Accept a list as text with commas, as environment variables have it."""
+        """Accept a list as comma-separated text, because environment variables contain text."""
         if isinstance(value, str):
             return [part.strip() for part in value.split(",") if part.strip()]
         return value
@@ -148,7 +148,7 @@ class LeaderConfig(pydantic.BaseModel):
     @field_validator("storages", mode="before")
     @classmethod
     def _split_storages(cls, value: Any) -> Any:
-        """Accept pairs as `NAME=URL`, as a list or as text with commas."""
+        """Accept `NAME=URL` pairs as a list or as comma-separated text."""
         if isinstance(value, str):
             value = [part.strip() for part in value.split(",") if part.strip()]
         if isinstance(value, list | tuple):
@@ -190,9 +190,9 @@ class LeaderConfig(pydantic.BaseModel):
 
 
 def _describe_errors(error: pydantic.ValidationError, variables: Collection[str]) -> str:
-    """Return each invalid setting with the reason, but without the value, which may be a secret.
+    """Return each invalid setting with the reason. The value is omitted, as it may be a secret.
 
-    A setting is named as the operator wrote it: by its variable if it is one of `variables`.
+    A setting in `variables` is named by its environment variable, as the operator wrote it.
     """
     problems = error.errors(include_input=False, include_url=False)
     descriptions = []

@@ -25,12 +25,12 @@ from nexus_tools.tool import Failure, FailureReason, Outcome
 
 _log = get_logger("nexus_tools.leader")
 
-# A node that lags behind the one that reported the invocation may not have it yet.
+# A node that lags behind the node that reported the invocation may not have the object yet.
 _READS_BEFORE_MISSING = 3
 
 
 class Dispatcher:
-    """Takes an entry of the journal from its stage on until the invocation is closed."""
+    """Handles a journal entry from its current stage until the invocation is closed."""
 
     def __init__(
         self,
@@ -62,9 +62,10 @@ class Dispatcher:
         self._accounts = accounts
 
     async def dispatch(self, entry: Entry) -> Closure:
-        """Return how the invocation was closed for this leader, after the journal has recorded it.
+        """Dispatch an invocation, and return how it was closed after the journal recorded that.
 
-        An unexpected error never fails an invocation: it is dispatched again until it expires.
+        An unexpected error never fails an invocation. The invocation is dispatched again until it
+        expires.
         """
         assignment = entry.assignment
         while True:
@@ -129,7 +130,7 @@ class Dispatcher:
     async def _read(
         self, assignment: Assignment
     ) -> tuple[InvocationObject, FoundTool | None] | ClosureKind:
-        """Return the current invocation and tool, or how the invocation was closed."""
+        """Return the current invocation and tool, or the closure kind if it is closed."""
         missing = 0
         while self._clock.now_ms() < assignment.expires_at_ms:
             try:
@@ -160,8 +161,8 @@ class Dispatcher:
     async def _call_and_decide(
         self, assignment: Assignment, invocation: InvocationObject, tool: FoundTool | None
     ) -> Outcome | None:
-        """Return the outcome of the invocation, or None if it is left to the next leader."""
-        # Do not call a tool, which expects payment, while invocations cannot be closed.
+        """Return the outcome of the invocation, or None to leave it to the next leader."""
+        # A tool expects payment, so do not call it while no worker can close invocations.
         while self._workers.trouble and self._remaining_ms(assignment) > 0:
             await self._pause()
         left_ms = self._remaining_ms(assignment)
@@ -173,11 +174,11 @@ class Dispatcher:
     async def _outcome_to_record(
         self, assignment: Assignment, result: Outcome | Declined
     ) -> Outcome | None:
-        """Return the outcome to write on chain; None if the next leader may get an answer."""
+        """Return the outcome to write on chain, or None if the next leader may get an answer."""
         if not isinstance(result, Declined):
             return await self._record_outcome(assignment, result)
         if assignment.is_last:
-            # Recording the failure ends the requester's wait.
+            # No other leader can get an answer, so the failure ends the requester's wait.
             return await self._record_outcome(assignment, result.failure)
         reason, detail = result.failure.reason.value, result.failure.detail
         place = str(assignment.invocation)
@@ -185,7 +186,7 @@ class Dispatcher:
         return None
 
     def _remaining_ms(self, assignment: Assignment) -> int:
-        """Return how long the tool may take from now on, in ms."""
+        """Return the time left until an outcome is no longer useful, in ms."""
         now_ms = self._clock.now_ms()
         return assignment.outcome_by_ms(now_ms, self._config.closing_margin_ms) - now_ms
 
@@ -199,7 +200,7 @@ class Dispatcher:
     async def _call_on_chain(
         self, assignment: Assignment, target: InvocationObject, tool: FoundTool
     ) -> Closure | Failure | Declined:
-        """Call the tool's function, which closes the invocation, or return why it fails."""
+        """Call the tool's Move function, which closes the invocation, or return why that fails."""
         run = await self._run_inputs(target.invocation)
         if isinstance(run, Failure):
             return run

@@ -41,11 +41,12 @@ T = TypeVar("T")
 class Leader:
     """A daemon that works for one registered leader, whose ID is `id`.
 
-    `client` reads the chain and sends transactions. `signers`, at least one, are the local keys of
-    the leader's workers: they pay gas and earn fees. Tool calls are signed with another key, which
-    the configuration names; `RequestSigning.load` raises if it cannot be used. `resolve` looks up
-    the hosts of tools and defaults to the system's resolver. `storages` fetch remote values, by
-    name; they take precedence over the storages of the configuration.
+    `client` reads the chain and sends transactions. `signers` are the local keys of the leader's
+    workers, at least one. The workers pay gas and earn fees. Tool calls are signed with another
+    key, which the configuration names. `RequestSigning.load` raises if it cannot be used. `resolve`
+    looks up the hosts of tools and defaults to the system's resolver. `storages` maps the names of
+    storages to functions that fetch remote values. A storage in it replaces a configured storage
+    of the same name.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class Leader:
         self._config = config
         self._chain = Chain(client, deployment, leader)
         self._workers = Workers(self._chain, signers, self._target_balance_mist)
-        self._traffic = RequestSigning.load(config, leader)
+        self._request_signing = RequestSigning.load(config, leader)
         self._clock = ChainClock(client.now_ms, config.clock_interval_ms, self._chain.note_rollback)
         self._resolve = resolve
         self._storages = storages or {}
@@ -76,7 +77,7 @@ class Leader:
         self.health_port: int | None = None
 
     def stop(self) -> None:
-        """Make `run` finish the work in progress, for at most `stop_timeout_ms`, and return."""
+        """Make `run` return, after it has finished work in progress for up to `stop_timeout_ms`."""
         self._stopping.set()
 
     def problems(self) -> dict[str, str]:
@@ -94,8 +95,8 @@ class Leader:
     async def run(self) -> None:
         """Work until `stop` is called.
 
-        Problems with tools or with the node do not end it: if the node is unreachable, the Leader
-        waits for it, also at the start.
+        Problems with tools or with the node do not end it. If the node is unreachable, even at the
+        start, the Leader waits for it.
 
         Raises:
             NexusError: The Leader cannot start (`leader_unknown`, `not_a_worker`, `wrong_chain`,
@@ -119,7 +120,7 @@ class Leader:
     # --- Starting
 
     async def _until_stopped(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """Return the result of the work, or cancel it and return None if the Leader stops first."""
+        """Return the result of `work`. If the Leader stops first, cancel it and return None."""
         working = asyncio.create_task(work)
         stopping = asyncio.create_task(self._stopping.wait())
         try:
@@ -131,13 +132,13 @@ class Leader:
             await asyncio.wait((working, stopping))
 
     async def _wait_for_node(self) -> None:
-        """Return as soon as the node responds and all checks succeed."""
+        """Wait until the node responds and all checks succeed."""
         while True:
             try:
                 await self._chain.check()
                 await self._workers.refresh()
-                self._workers.check()
-                self._traffic.log_keys(self._workers.leader.leader.keys.keys)
+                self._workers.require_worker_key()
+                self._request_signing.log_keys(self._workers.leader.leader.keys.keys)
                 await self._clock.refresh()
                 self._heartbeat.observe(await self._chain.height())
             except UnreachableError as error:
@@ -154,7 +155,7 @@ class Leader:
             self._workers,
             self._clock,
             self.metrics,
-            self._traffic,
+            self._request_signing,
             self._resolve,
             self._storages,
             ExecutionAccounts(
@@ -168,7 +169,7 @@ class Leader:
     # --- Working
 
     async def _work(self, parts: Components) -> None:
-        """Start each component in order, wait for `stop`, and end them in reverse order."""
+        """Start the components in order, wait for `stop`, finish open work, and end the tasks."""
         memory = await parts.journal.recover()
         if memory.cursor:
             self._chain.observe(Cursor.parse(memory.cursor).checkpoint)
@@ -208,12 +209,11 @@ class Leader:
         _log.info("stopped", leader=str(self._chain.leader))
 
     async def _detect_rollback(self, journal: Journal) -> None:
-        """Detect a node that was rolled back, while the Leader was off, to before its last event.
+        """Detect a rollback of the node that happened while the Leader was not running.
 
-        If an invocation that the journal has as closed is open on the chain, the node was rolled
-        back. The event cursor cannot show this if no event followed. A node that only lags is not
-        mistaken for a rollback: invocations that were closed after the node's own time are not
-        checked.
+        If an invocation is closed in the journal but open on the chain, the node was rolled back.
+        The event cursor may not show this. A node that only lags does not count as rolled back,
+        because invocations that were closed after the node's current time are not checked.
         """
         while True:
             try:
@@ -242,11 +242,12 @@ class Leader:
             cursor = None
 
     async def _reconcile(self, parts: Components) -> None:
-        """Resume work that a rollback of the chain reopened, even if the journal has its end.
+        """Resume the work that a rollback of the chain reopened.
 
-        Invocations that were closed after the position of the rollback are open again. If reading a
-        page was interrupted, no task works on the invocations that the journal already has. Reading
-        events again changes nothing, because the journal knows their invocations.
+        Invocations that were closed after the position of the rollback are open again, although the
+        journal records them as closed. The tasks of recorded invocations may be missing, because
+        the rollback may have interrupted a page. The watcher reads the events again but does not
+        start their tasks, because the journal already contains the invocations.
         """
         while self._chain.rolled_back.is_set():
             self._chain.rolled_back.clear()
@@ -262,7 +263,7 @@ class Leader:
         parts.executions.resume(memory.executions)
 
     async def _run_heartbeat(self) -> None:
-        """Check at each heartbeat whether the node responds, and log a change of readiness."""
+        """Check the node periodically, and log each change of readiness."""
         while True:
             await asyncio.sleep(self._heartbeat.pause_s)
             await self._heartbeat.beat()
@@ -271,8 +272,8 @@ class Leader:
     async def _check_clock_and_workers(self) -> None:
         """Compare the clock with the chain's, and check whether the workers can pay again.
 
-        This runs beside the heartbeat, because a read may hang on a dead connection, which only the
-        heartbeat detects and replaces.
+        This is a separate task from the heartbeat, because its reads may hang on a dead connection.
+        Only the heartbeat detects and replaces a dead connection.
         """
         while True:
             await asyncio.sleep(self._heartbeat.pause_s)
@@ -280,11 +281,11 @@ class Leader:
             await self._workers.try_refresh()
 
     def _full_batch_mist(self, price: int) -> int:
-        """Return the cost of a full transaction at a gas price, as an upper bound in MIST."""
+        """Return the most that a full closing transaction costs at a gas price, in MIST."""
         return full_batch_mist(self._config.max_batch_size, price)
 
     def _target_balance_mist(self, price: int) -> int:
-        """Return the cost of the concurrent full transactions and one of steps, in MIST."""
+        """Return the balance for all concurrent closings and one step transaction, in MIST."""
         steps = cost_mist([RequestIterations("", (), MAX_ITERATIONS)], price)
         return self._config.max_transactions * self._full_batch_mist(price) + steps
 
@@ -295,7 +296,7 @@ class Leader:
 
 
 def _root_cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the error that ended the task group, preferably one with a message for users."""
+    """Return the error that ended the task group. Prefer a `NexusError`, which users understand."""
     inner: BaseException = group.subgroup(NexusError) or group
     while isinstance(inner, BaseExceptionGroup):
         inner = inner.exceptions[0]

@@ -1,7 +1,7 @@
-"""The Leader's Prometheus metrics, in a registry of their own.
+"""The Leader's Prometheus metrics, in a separate registry.
 
-Names and units follow Prometheus and OpenMetrics: seconds, totals that only grow, and MIST (10^9
-are 1 SUI).
+Names follow the conventions of Prometheus and OpenMetrics. Times are in seconds and amounts in MIST
+(10^9 MIST are 1 SUI). Totals never decrease.
 """
 
 from collections import Counter as Counts
@@ -20,7 +20,7 @@ _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 _MAX_TOOLS = 100
 OTHER_TOOLS = "other"
-"""The label for the tools that were not active recently."""
+"""The label that counts all tools that were not active recently."""
 
 
 class LeaderMetrics:
@@ -59,13 +59,16 @@ class LeaderMetrics:
         self.workers = gauge("workers", "Local keys that are workers of the leader.")
         self.fees_mist = counter("fees_mist", "Fees earned since the start.")
         self.gas_mist = gauge("gas_mist", "Gas since the start, minus rebates and refunds.")
-        self.balance_mist = gauge("balance_mist", "Balances of the workers, with coins.")
+        self.balance_mist = gauge("balance_mist", "Balances of the workers, including coins.")
         self.collateral_mist = gauge("collateral_mist", "Collateral of the leader.")
         self.active = gauge("active", "Whether the leader receives new invocations.")
         self.earned_mist_per_hour = gauge(
-            "earned_mist_per_hour", "Fees minus gas of the last hour, or since the start."
+            "earned_mist_per_hour",
+            "Fees minus gas in the last hour, or since the start if that is more recent.",
         )
-        self.shortfall_mist = gauge("shortfall_mist", "Shortfall of the workers for the next hour.")
+        self.shortfall_mist = gauge(
+            "shortfall_mist", "Amount that the workers lack for the next hour."
+        )
         self.fetched = counter(
             "values_fetched", "Remote values fetched, by storage and result.", "storage", "how"
         )
@@ -73,7 +76,7 @@ class LeaderMetrics:
         self.executions_ended = counter(
             "executions_ended", "Ended executions, by status.", "status"
         )
-        self.steps = counter("steps", "Steps of these executions, by kind.", "step")
+        self.steps = counter("steps", "Steps of executions that name this leader.", "step")
         self.step_transactions = counter(
             "step_transactions", "Transactions with steps but without closings."
         )
@@ -103,7 +106,7 @@ class LeaderMetrics:
             self.by_tool.called(fqn, seconds)
 
     def render(self, accept: str = "") -> tuple[bytes, str]:
-        """Return the metrics in the format that the header `Accept` requests, and its type."""
+        """Return the metrics and their media type, in the format that `Accept` requests."""
         encode, media_type = choose_encoder(accept)
         return encode(self.registry), media_type
 
@@ -121,10 +124,10 @@ class _ToolTotals:
 
 
 class ToolCounts(Collector):
-    """The counters by tool, for the `most` tools that were active last.
+    """Counters by tool, for the `most` tools that were active last.
 
-    Anyone can register any number of tools. The counts of a tool that is evicted are added to
-    `other`, so that no sum decreases.
+    The number is limited because anyone can register any number of tools. The counts of an evicted
+    tool are added to the label `other`, so that no sum decreases.
     """
 
     def __init__(self, most: int = _MAX_TOOLS) -> None:

@@ -17,12 +17,12 @@ _log = get_logger("nexus_tools.leader")
 
 
 class Workload:
-    """Starts, counts and cancels the tasks; at most `capacity` run at once."""
+    """Starts, counts and cancels the tasks of invocations. At most `capacity` run at once."""
 
     def __init__(
         self,
         group: asyncio.TaskGroup,
-        carrier: Dispatcher,
+        dispatcher: Dispatcher,
         queue: ClosingQueue,
         *,
         closed: ClosureLog,
@@ -30,7 +30,7 @@ class Workload:
         capacity: int,
     ) -> None:
         self._group = group
-        self._carrier = carrier
+        self._dispatcher = dispatcher
         self._queue = queue
         self._closed = closed
         self._metrics = metrics
@@ -43,15 +43,15 @@ class Workload:
             await self._start(entry)
 
     async def start(self, assignments: Iterable[Assignment]) -> None:
-        """Start work on new invocations; waits while the capacity is exhausted."""
+        """Start the tasks of new invocations. Wait while the capacity is exhausted."""
         for assignment in assignments:
             await self._start(Entry(assignment, Stage.ASSIGNED, None))
 
     def drop(self, closed: Mapping[Address, ClosureKind]) -> None:
         """Drop invocations that the chain reports as closed.
 
-        An invocation that is part of a transaction is not dropped: its task learns the result from
-        that transaction.
+        An invocation in a transaction in flight is not dropped, because its task gets the result
+        from that transaction.
         """
         for invocation, kind in closed.items():
             if invocation not in self._tasks or self._queue.withdraw(invocation, kind):
@@ -61,9 +61,9 @@ class Workload:
                 self._closed.add(assignment, Closure(kind))
 
     async def drain(self, now_ms: int, seconds: float) -> None:
-        """Let running tasks finish for `seconds`, then leave the rest to the next start.
+        """Wait up to `seconds` for running tasks, then cancel the rest for the next start.
 
-        A task that waits for its window, by the chain's time `now_ms`, is cancelled immediately.
+        A task whose window opens after `now_ms` (chain time) is cancelled immediately.
         """
         waiting = [
             task for task, assignment in self._tasks.values() if assignment.opens_at_ms > now_ms
@@ -84,7 +84,7 @@ class Workload:
             task, current = self._tasks[invocation]
             if current == entry.assignment:
                 return
-            # The same ID with another time occurs only on a chain that was rolled back.
+            # An ID occurs again with another time only on a chain that was rolled back.
             task.cancel()
             await asyncio.wait({task})
         await self._slots.acquire()
@@ -99,4 +99,4 @@ class Workload:
         self._metrics.open.dec()
 
     async def _dispatch(self, entry: Entry) -> None:
-        self._closed.add(entry.assignment, await self._carrier.dispatch(entry))
+        self._closed.add(entry.assignment, await self._dispatcher.dispatch(entry))

@@ -33,8 +33,8 @@ class Presentation:
 
     If `domain` is given, all tools are in it or below it, and their names omit it. `annotate`
     returns the known annotations of a tool. If calls are paid (`is_paid`), the caller pays the
-    tool's price and gas. `origins` returns the authors of tools; the server repeats no hints of
-    unknown authors.
+    tool's price and gas. `origins` returns the authors of tools. The server does not repeat hints
+    of unknown authors.
     """
 
     domain: str | None = None
@@ -47,7 +47,7 @@ class Presentation:
         return mcp_name(fqn, self.domain)
 
     def annotations(self, definition: Exportable, origin: Origin) -> types.ToolAnnotations | None:
-        """Return the hints; a paid call is never read-only, because it changes the balance."""
+        """Return the hints. A paid call is never read-only, because it changes the balance."""
         author_annotations = self.annotate(definition) if origin.is_trusted else None
         if author_annotations is None or not self.is_paid:
             return author_annotations
@@ -62,9 +62,9 @@ class Presentation:
             return ""
         if not isinstance(definition, ToolDefinition):
             return (
-                f"A call costs up to {units.sui(price_mist)}, and gas. Unused funds are refunded."
+                f"A call costs up to {units.sui(price_mist)} plus gas. Unused funds are refunded."
             )
-        return f"A call costs {units.sui(price_mist)}, and gas."
+        return f"A call costs {units.sui(price_mist)} plus gas."
 
     def document(
         self, definition: Exportable, price_mist: int | None = None, origin: Origin = OWN

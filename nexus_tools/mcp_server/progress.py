@@ -8,7 +8,7 @@ from nexus_tools.mcp_server.catalogue.catalogue import Progress
 
 
 def progress_to(context: ServerRequestContext[Any, Any]) -> Progress:
-    """Return a function that reports progress if the client sent a token; each call counts one."""
+    """Return a function that reports a step of progress if the client sent a progress token."""
     steps = 0
 
     async def tell(message: str) -> None:

@@ -15,9 +15,9 @@ _MAX_DETAIL = 2_000
 def call_result(outcome: Outcome) -> types.CallToolResult:
     """Return the result of a call with an outcome.
 
-    A variant is the structured content, `{variant: {port: value}}`, and the same as text. An `err…`
-    variant is an error that matches the output schema. A failure has no structured content, because
-    it has no schema.
+    The structured content of a variant is `{variant: {port: value}}`, and its text is the same
+    JSON. An `err…` variant is an error that matches the output schema. A failure has no structured
+    content, because it has no schema.
     """
     if isinstance(outcome, Failure):
         return _error(f"{outcome.reason.value}: {one_line(outcome.detail, _MAX_DETAIL)}")
@@ -39,7 +39,7 @@ def _error(text: str) -> types.CallToolResult:
 
 
 def document_result(document: dict[str, Any], *, is_error: bool = False) -> types.CallToolResult:
-    """Return a document as structured content, and the same as text."""
+    """Return a document as structured content, and as JSON text."""
     return types.CallToolResult(
         content=[_text(escaped_json(json.dumps(document, ensure_ascii=False)))],
         structured_content=document,

@@ -43,7 +43,7 @@ class SearchResults:
 
 
 class ToolIndex:
-    """A full-text index of tools in SQLite (BM25 over stems); equal ranks are ordered by FQN.
+    """A full-text index of tools in SQLite (BM25 over stems). Equal ranks are ordered by FQN.
 
     The same tools and the same query always give the same order.
     """
@@ -63,7 +63,7 @@ class ToolIndex:
         )
 
     def find(self, query: str, limit: int, offset: int = 0) -> SearchResults:
-        """Return the tools with any word or word prefix of a query; all tools if it has no word."""
+        """Return the tools with any word or word prefix of a query, or all without a word."""
         words = _WORD.findall(_spaced(query))[:_MAX_WORDS]
         if not words:
             return SearchResults(tuple(self.tools[offset : offset + limit]), len(self.tools))
@@ -92,12 +92,12 @@ def _texts(definition: Exportable) -> Sequence[str]:
 
 
 def _spaced(text: str) -> str:
-    """Return the text with the words of `camelCase` separated; the index separates all others."""
+    """Return the text with the words of `camelCase` separated. The index separates all others."""
     return _CAPITAL.sub(" ", text)
 
 
 class CatalogueIndex:
-    """The index of a catalogue, at most `lifetime_s` old; it is refreshed in the background.
+    """The index of a catalogue, which is refreshed in the background after `lifetime_s`.
 
     Only the first caller waits until the catalogue has been read.
     """
@@ -110,7 +110,7 @@ class CatalogueIndex:
         self._reading: asyncio.Task[ToolIndex] | None = None
 
     async def get(self) -> ToolIndex:
-        """Return the index; an error of the catalogue is raised if it was never read."""
+        """Return the index. If the catalogue was never read, raise the catalogue's error."""
         is_old = time.monotonic() - self._read_at > self._lifetime_s
         if (self._index is None or is_old) and self._reading is None:
             self._reading = asyncio.create_task(self._read())

@@ -70,9 +70,9 @@ def mcp_server(
     Pass it to `serve_stdio`, `http_app`, or a `Client`. In the mode `list`, each tool is an MCP
     tool, and `page_size` limits the page of a `tools/list`. In the mode `search` there are three
     tools, which find, describe, and call the others. If all tools are in `domain`, their names omit
-    it. `annotate` returns the annotations of a tool; the default is those of its author. If the
-    caller pays for calls (`is_paid`), descriptions include the cost. `origins` returns the authors
-    of tools; by default all tools are the program's own. Text of other authors is marked, and their
+    the domain. `annotate` returns the annotations of a tool, by default the author's. If the caller
+    pays for calls (`is_paid`), descriptions include the cost. `origins` returns the authors of
+    tools. By default, all tools are the program's own. Text of other authors is marked, and their
     hints are omitted unless their domain is proved.
     """
     presentation = Presentation(domain, annotate, is_paid, origins)
@@ -93,7 +93,7 @@ def mcp_server(
 
 
 async def serve_stdio(server: Server[Any]) -> None:
-    """Serve one client over stdin and stdout until it closes them; logs must go to stderr."""
+    """Serve one client over stdin and stdout until it closes them. Logs must go to stderr."""
     async with stdio_server() as (reader, writer):
         await server.run(reader, writer, server.create_initialization_options())
 
@@ -130,7 +130,7 @@ async def serve_http(
     allowed_origins: tuple[str, ...] = (),
     on_ready: Callable[[str], None],
 ) -> None:
-    """Serve until cancelled; `on_ready` receives the URL. Port 0 selects a free port.
+    """Serve until cancelled. `on_ready` receives the URL. Port 0 selects a free port.
 
     `allowed_hosts` are further host names of the server. `allowed_origins` are the origins of web
     pages that may use it.
@@ -147,7 +147,7 @@ async def serve_http(
 
 
 class _ListHandler:
-    """The request handler of the list mode; it keeps no client state, so all clients share it."""
+    """The request handler of the list mode. It has no client state, so all clients share it."""
 
     def __init__(self, catalogue: Catalogue, page_size: int, presentation: Presentation) -> None:
         self._catalogue = catalogue
@@ -158,7 +158,7 @@ class _ListHandler:
     async def list_tools(
         self, _: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """Return one page; a cursor that the server did not issue is an invalid parameter."""
+        """Return one page. A cursor that the server did not issue is an invalid parameter."""
         try:
             cursor = None if params is None else _plain_cursor(params.cursor)
             page = await self._catalogue.page(cursor, self._page_size)
@@ -178,7 +178,7 @@ class _ListHandler:
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """Return the outcome of one call; only an unknown name is a protocol error."""
+        """Return the outcome of one call. Only an unknown name is a protocol error."""
         try:
             definition = await self._definition(params.name)
             ports = params.arguments or {}
@@ -197,7 +197,7 @@ class _ListHandler:
 
 
 def _guarded(handler: Callable[[Context, _Params], Awaitable[_Result]]) -> Any:
-    """Return the handler with its defects logged only, because their texts may contain secrets."""
+    """Wrap a handler to only log unexpected errors, because their texts may contain secrets."""
 
     async def guarded(context: Context, params: _Params) -> _Result:
         try:
@@ -207,7 +207,7 @@ def _guarded(handler: Callable[[Context, _Params], Awaitable[_Result]]) -> Any:
         except Exception as error:  # noqa: BLE001 - a catalogue may raise anything
             cause = "".join(traceback.format_exception(error))
             _log.error("server_broke", method=context.method, cause=cause)
-            message = "internal server error; the server's log contains the cause"
+            message = "internal server error. The server's log contains the cause"
             raise MCPError(types.INTERNAL_ERROR, message) from None
 
     return guarded

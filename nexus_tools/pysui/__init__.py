@@ -1,6 +1,6 @@
-"""The registry for programs that use pysui: they register, request, settle and claim with it.
+"""The registry for programs that use pysui, with which they register, request, settle and claim.
 
-Start reading at `registry.py`. `client.py` sends our transactions through a pysui client.
+Start reading at `registry.py`. `client.py` sends transactions through a pysui client.
 """
 
 from nexus_tools.pysui.registry import AddingMethods, PysuiRegistry

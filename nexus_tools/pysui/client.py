@@ -1,4 +1,4 @@
-"""Clients whose transactions pysui pays, signs and executes."""
+"""Clients of ours that use pysui to select gas, and to sign and execute transactions."""
 
 import asyncio
 from base64 import b64decode
@@ -32,9 +32,10 @@ from nexus_tools.sui.types.digest import transaction_digest
 class ExecutingClient(SuiClient):
     """A client that reads the chain itself, and sends transactions through a pysui client.
 
-    `signers` are the arguments `initial_sender` and `initial_sponsor` of the pysui client's
-    `transaction`. `gas` are arguments of `build`, for example `auto_gas`. Transactions are executed
-    one after another, because pysui does not reserve the coins of a transaction.
+    `program` is the pysui client. `signers` are the arguments `initial_sender` and
+    `initial_sponsor` for its method `transaction`. `gas` are arguments for pysui's `build`, for
+    example `auto_gas`. Transactions are executed one after another, because pysui does not reserve
+    the coins of a transaction.
     """
 
     def __init__(
@@ -55,13 +56,13 @@ class ExecutingClient(SuiClient):
     async def inspect(
         self, builder: TransactionBuilder, sender: Address | None = None
     ) -> SimulatedTransaction:
-        """Run commands for their return values, as the sender of the transactions by default."""
+        """Run commands for their return values. Default: as the sender of the transactions."""
         return await super().inspect(builder, sender or self.address)
 
     async def simulate(
         self, builder: TransactionBuilder, *, gas: GasSource = GasSource.ANY
     ) -> SimulatedTransaction:
-        """Return what `execute` would do now, with the gas that pysui selects."""
+        """Simulate a transaction, with the gas that pysui selects."""
         transaction = await self._transaction(builder)
         return await self._simulate(await self._build(transaction, _options(None, gas)))
 
@@ -79,10 +80,11 @@ class ExecutingClient(SuiClient):
     async def send(
         self, transaction: Any, *, is_simulated: bool = True, **options: Any
     ) -> Executed:
-        """Build, simulate, sign and execute a transaction of pysui; return it if it succeeded.
+        """Build, simulate, sign and execute a transaction of pysui. Return it if it succeeded.
 
-        Unless it is simulated, pysui also executes a transaction that fails. `options` are
-        arguments of `build`. Raises the errors of `SuiClient.execute`, or `pysui_failed`.
+        Without the simulation (`is_simulated`), a transaction that fails is executed and costs gas.
+        `options` are arguments of pysui's `build`. Raises the errors of `SuiClient.execute`, or
+        `pysui_failed`.
         """
         commands = builder_of(transaction.builder).commands
         async with self._turn, explain_refusals(self.connection, commands):
@@ -100,7 +102,7 @@ class ExecutingClient(SuiClient):
         return transaction
 
     async def _build(self, transaction: Any, options: dict[str, Any]) -> str:
-        """Return the bytes of a transaction in base64, with the gas that pysui selects."""
+        """Build a transaction, with the gas that pysui selects, and return its bytes in base64."""
         with connection_errors(self.network.url):
             try:
                 text: str = await transaction.build(**self.gas | options)
@@ -109,10 +111,10 @@ class ExecutingClient(SuiClient):
         return text
 
     async def _explain(self, transaction: Any, error: Exception) -> NexusError:
-        """Return the reason why pysui cannot build a transaction.
+        """Return the error for a transaction that pysui cannot build.
 
-        pysui reports it as text, so the transaction is built once more by our client, whose errors
-        have codes. This is possible only if the sender pays.
+        pysui reports only a text. Our client therefore builds the transaction again, because its
+        errors have codes. This is possible only if the sender pays the gas.
         """
         signers = transaction.signer_block
         if signers.sponsor is None:
@@ -144,7 +146,7 @@ class ExecutingClient(SuiClient):
             return await self.program.execute(command=command)
 
     def result_of(self, result: Any) -> Executed:
-        """Return the transaction that pysui executed. Raises its failure."""
+        """Return the transaction that pysui executed. Raises an error if it failed."""
         executed = executed_transaction(result, self.network.url)
         executed.raise_for_status()
         return executed
@@ -153,8 +155,8 @@ class ExecutingClient(SuiClient):
 class AddingClient(ExecutingClient):
     """A client that adds commands to a started transaction of pysui, and executes nothing.
 
-    Services in a dry run call `simulate`: it simulates the commands alone, with the signers of the
-    transaction, and adds them if the simulation succeeds.
+    The registry services call `simulate` in a dry run. It simulates only their own commands, with
+    the signers of the transaction. If the simulation succeeds, it adds the commands.
     """
 
     def __init__(self, client: ExecutingClient, transaction: Any, gas: dict[str, Any]) -> None:
@@ -167,7 +169,7 @@ class AddingClient(ExecutingClient):
     async def simulate(
         self, builder: TransactionBuilder, *, gas: GasSource = GasSource.ANY
     ) -> SimulatedTransaction:
-        """Simulate the commands alone, and add them unless they fail."""
+        """Simulate only these commands, and add them to the transaction if they succeed."""
         simulated = await super().simulate(builder, gas=gas)
         async with explain_refusals(self.connection, builder.commands):
             simulated.raise_for_status()
@@ -187,13 +189,13 @@ def check_chain(found: str, expected: str) -> None:
     if found != expected:
         raise UnreachableError(
             "wrong_chain",
-            f"the pysui client is on chain {found}, the deployment on {expected}",
+            f"the pysui client is on chain {found}, but the deployment is on chain {expected}",
             hint="Check the active profile of the pysui configuration.",
             details={"found": found, "expected": expected},
         )
 
 
 def _options(budget: int | None, gas: GasSource) -> dict[str, Any]:
-    """Return the arguments of pysui's `build` for those of `SuiClient.execute`."""
+    """Convert the arguments of `SuiClient.execute` into arguments of pysui's `build`."""
     options: dict[str, Any] = {} if budget is None else {"gas_budget": budget}
     return options | {"use_account_for_gas": True} if gas is GasSource.ADDRESS_BALANCE else options

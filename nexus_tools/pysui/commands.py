@@ -1,8 +1,8 @@
-"""Conversion of commands between our transaction builder and the one of pysui.
+"""Conversion of commands between our transaction builder and pysui's builder.
 
-Both collect the same inputs and commands, so a command is converted by its BCS bytes. Objects are
-passed to pysui by their IDs, because pysui looks up their owners and versions when it builds the
-transaction.
+Both builders collect the same inputs and commands, so a command is converted through its BCS bytes.
+Objects are passed to pysui by their IDs, because pysui looks up their owners and versions when it
+builds the transaction.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,9 +35,9 @@ from nexus_tools.sui.types.transaction import (
 def add_commands(builder: TransactionBuilder, target: Any) -> None:
     """Append the inputs and commands of a builder to a `ProgrammableTransactionBuilder` of pysui.
 
-    An object that the target already has becomes mutable if the builder needs that.
+    If an object is already an input of the target, it becomes mutable if the builder needs that.
     """
-    # pysui finds out which objects are shared, so the kind and version do not matter here.
+    # pysui looks up which objects are shared, so the type and the version do not matter here.
     objects = {
         value.object_id: SharedObject(value.object_id, 0, value.mutable)
         for value in builder.unresolved()
@@ -65,7 +65,7 @@ def builder_of(source: Any) -> TransactionBuilder:
 
 
 def _moved(command: Command, inputs: Mapping[int, InputArgument], first: int) -> Command:
-    """Return a command whose arguments are other inputs, and results counted from `first`."""
+    """Return a command with its inputs replaced, and its result indices increased by `first`."""
 
     def move(argument: Argument) -> Argument:
         match argument:
@@ -83,7 +83,7 @@ def _moved(command: Command, inputs: Mapping[int, InputArgument], first: int) ->
 
 
 def _mapped(move: Callable[[Argument], Argument], value: Any) -> Any:
-    """Return a field of a command in which arguments are replaced."""
+    """Return a field of a command, which is one argument or several, with arguments replaced."""
     return tuple(map(move, value)) if isinstance(value, tuple) else move(value)
 
 
@@ -94,7 +94,7 @@ def _add_input(target: Any, value: Input) -> int:
     """Add an input and return its index."""
     index = len(target.inputs)
     if isinstance(value, Pure):
-        # Not by `input_pure`, which shares equal inputs: a command may change one of them.
+        # `input_pure` would use one input for equal values, but a command may change an input.
         key = bcs.BuilderArg("Pure", list(value.value))
         target.inputs[key] = bcs.CallArg("Pure", key.value)
     elif isinstance(value, FundsWithdrawal):
@@ -113,7 +113,7 @@ def _add_input(target: Any, value: Input) -> int:
 
 
 def _find_object(target: Any, object_id: Address) -> int | None:
-    """Return the index of the input that is an object, or None."""
+    """Return the index of the input for an object, or None if it is not an input."""
     for index, (key, _) in enumerate(target.inputs.items()):
         if key.enum_name == "Unresolved" and Address.parse(key.value) == object_id:
             return index

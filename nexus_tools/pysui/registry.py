@@ -23,10 +23,10 @@ from nexus_tools.sui.network import Network
 class AddingMethods:
     """The methods of the registry that add commands to a started transaction.
 
-    Each method checks its arguments and simulates its own commands first, and adds them only if the
+    Each method checks its arguments, and first simulates its own commands. It adds them only if the
     simulation succeeds. The simulation does not include the commands that the transaction already
-    has. A method returns what it would return if it executed the commands now: the ID of an
-    invocation is known only after the execution.
+    has. A method returns the result of its simulation. The final ID of an invocation is therefore
+    known only after the execution.
     """
 
     tools: ToolRegistry
@@ -37,8 +37,8 @@ class AddingMethods:
 class PysuiRegistry:
     """The tools, leaders and invocations of one deployment, for a client of pysui.
 
-    A method that writes builds one transaction. pysui selects the gas, and signs and executes it.
-    `nexus` has the rest of the Python API.
+    A method that writes sends one transaction. pysui selects the gas, and signs and executes the
+    transaction. The attribute `nexus` provides the rest of the Python API.
     """
 
     def __init__(self, client: ExecutingClient, deployment: Deployment) -> None:
@@ -62,8 +62,8 @@ class PysuiRegistry:
     ) -> AsyncIterator[Self]:
         """Open the deployment on the network of a pysui client.
 
-        By default it is the deployment that this machine knows on the chain of the client. The
-        active address signs, unless `sender` is another address of the configuration or a
+        Default: the deployment that this machine knows for the chain of the client. The active
+        address signs, unless `sender` is another address of the configuration or a
         `SigningMultiSig`. `sponsor` pays for the transactions. `gas` are arguments of pysui's
         `build`, for example `auto_gas=True`.
 
@@ -93,12 +93,13 @@ class PysuiRegistry:
         return AddingMethods(nexus.tools, nexus.leaders, nexus.invocations)
 
     async def execute(self, transaction: Any, **gas: Any) -> Executed:
-        """Build, simulate, sign and execute a transaction of pysui; return it if it succeeded.
+        """Build, simulate, sign and execute a transaction of pysui. Return it if it succeeded.
 
-        A transaction that would fail is not signed. `gas` are arguments of pysui's `build`.
+        If the simulation fails, the transaction is not signed. `gas` are arguments of pysui's
+        `build`.
 
-        Raises `argument_invalid`, the errors of aborts of the packages, and the errors of
-        `SuiClient.execute`, or `pysui_failed`.
+        Raises `argument_invalid`, the errors of `explain_abort` and `SuiClient.execute`, or
+        `pysui_failed`.
         """
         _check_transaction(transaction)
         try:
@@ -110,7 +111,7 @@ class PysuiRegistry:
         """Return the transaction that pysui executed.
 
         `result` is a `SuiRpcResult` of `ExecuteTransaction`, or an `ExecutedTransaction` of an
-        executor. Raises as `execute` if the transaction failed or was not executed.
+        executor. Raises the errors of `execute` if the transaction failed or was not executed.
         """
         if not (hasattr(result, "is_ok") or hasattr(result, "effects")):
             raise _argument_error("a result of `ExecuteTransaction`", result)
@@ -121,9 +122,10 @@ class PysuiRegistry:
 
 
 def _find_deployment(network: Network, chain_id: str) -> Deployment:
-    """Return the deployment that this machine knows on a chain.
+    """Return the deployment that this machine knows for a chain.
 
-    pysui may have another name for the network. Raises `package_not_published`.
+    The network may have another name in pysui, so the chain ID is compared. Raises
+    `package_not_published`.
     """
     settings = Settings.load()
     try:

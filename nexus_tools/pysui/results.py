@@ -1,4 +1,4 @@
-"""Results of pysui's commands: transactions as our types, and failures as our errors."""
+"""Conversion of pysui's results: transactions into our types, and failures into our errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,18 +25,18 @@ _TIMEOUT_S = 60.0  # the longest time limit that pysui sets for a call
 
 
 def executed_transaction(result: Any, url: str) -> Executed:
-    """Return a transaction of pysui, or the one of a `SuiRpcResult`, even if it failed."""
+    """Convert a transaction of pysui or of a `SuiRpcResult`, even if the transaction failed."""
     executed = content_of(result, url) if hasattr(result, "is_ok") else result
     return parse_executed(_message("ExecutedTransaction", executed))
 
 
 def simulated_transaction(result: Any, url: str) -> SimulatedTransaction:
-    """Return the simulation of a `SuiRpcResult`, even of a transaction that fails."""
+    """Convert the simulation in a `SuiRpcResult`, even if the transaction would fail."""
     return parse_simulated(_message("SimulateTransactionResponse", content_of(result, url)))
 
 
 def _message(name: str, value: Any) -> Any:
-    """Return a message of pysui as one of ours: both classes have the same encoding."""
+    """Convert a Protobuf message of pysui into our class, which has the same encoding."""
     return load_messages().message(f"{SUI_PACKAGE}.{name}").FromString(bytes(value))
 
 
@@ -52,7 +52,7 @@ def content_of(result: Any, url: str) -> Any:
 
 
 def pysui_failure(reason: object) -> NexusError:
-    """Return the error for a failure that only pysui can explain."""
+    """Return the error for a failure that only a text of pysui describes."""
     return WrongStateError(
         "pysui_failed",
         f"pysui cannot build or execute the transaction: {reason}",
@@ -74,14 +74,14 @@ def connection_errors(url: str) -> Iterator[None]:
         raise UnreachableError(
             "node_unreachable",
             f"the node at {url} does not respond to pysui: {error}",
-            hint="Check the network's URL and your connection. For a localnet without TLS, give the"
-            " client a channel without TLS.",
+            hint="Check the network's URL and your connection. For a localnet without TLS, pass a"
+            " channel without TLS to the pysui client.",
             details={"url": url},
         ) from error
 
 
 class _RpcCallError(RpcError):  # type: ignore[misc]  # grpc has no types
-    """A failed call of pysui, as the gRPC library of our client reports it."""
+    """A failed call of pysui, in the form that the gRPC library of our client uses."""
 
     def __init__(self, status: Status, message: str) -> None:
         super().__init__(message)
@@ -89,7 +89,7 @@ class _RpcCallError(RpcError):  # type: ignore[misc]  # grpc has no types
         self._message = message
 
     def code(self) -> Status:
-        """Return the status, which has the names of all gRPC libraries."""
+        """Return the status. Its names are the same in all gRPC libraries."""
         return self._status
 
     def details(self) -> str:

@@ -1,7 +1,8 @@
 """Services for the tools, leaders, invocations, workflows and schedules of a deployment.
 
-Each service (`ToolRegistry`, `LeaderRegistry`, `Invocations`, `Executions`, …) reads objects of
-`package` and sends transactions. `nexus.Nexus` creates all of them: start reading there.
+Each service (`ToolRegistry`, `LeaderRegistry`, `Invocations`, `Executions`, …) reads on-chain
+objects, whose types `contracts` defines, and sends transactions. Start reading at `nexus.Nexus`,
+which creates all services.
 """
 
 import lazy_loader

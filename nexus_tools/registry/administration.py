@@ -1,4 +1,4 @@
-"""The administration of a deployment: its admin, and how the role passes to another address."""
+"""The admin role of a deployment, and its transfer to another address."""
 
 from nexus_tools.contracts import PackageClient, Sent, require_admin
 from nexus_tools.contracts.move_bindings import admin as calls
@@ -20,7 +20,7 @@ class Administration(PackageClient):
         return await self.read(self.deployment.admin, Admin)
 
     async def offer(self, to: Address | None) -> Sent:
-        """Offer the role to an address; with None, withdraw the offer. Raises `not_admin`."""
+        """Offer the role to an address. With None, withdraw the offer. Raises `not_admin`."""
         require_admin(self.client.address, await self.state())
         return await self.call(calls.offer, self.deployment.admin, to)
 

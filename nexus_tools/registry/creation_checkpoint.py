@@ -1,4 +1,4 @@
-"""The checkpoint at which objects were created, so that older events need not be read."""
+"""The checkpoint that created an object. Readers of its events skip all earlier checkpoints."""
 
 import asyncio
 
@@ -9,9 +9,9 @@ from nexus_tools.sui.types.object import Shared
 
 
 async def cursor_before_creation(package: PackageClient, *objects: Address) -> Cursor | None:
-    """Return a cursor shortly before the first event of shared objects, or None if it is unknown.
+    """Return a cursor just before the checkpoint that created the first of these shared objects.
 
-    It is unknown for deleted objects, and for objects whose first version the node has pruned.
+    Return None if one of the objects was deleted, or if the node has pruned its first version.
     """
     checkpoints = await asyncio.gather(*(_checkpoint(package, address) for address in objects))
     known = [checkpoint for checkpoint in checkpoints if checkpoint is not None]

@@ -1,8 +1,8 @@
 """Proof that the domain in a tool's name lists the tool's owner.
 
-The queried host is untrusted. So the request passes the Leader's address guard, follows no
-redirect, and has one deadline for all hosts. Tools are queried one at a time, because the operator
-of the host learns who looks at a tool. Responses are cached for a day.
+The queried host is untrusted. So each request passes the Leader's address guard and follows no
+redirect. One deadline covers all hosts of a query. A query is for one tool only, because the host's
+operator learns who looks at the tool. Responses are cached for a day.
 """
 
 import asyncio
@@ -33,7 +33,8 @@ from nexus_tools.tool import MAX_PROOF_BYTES, PROOF_PATH, DomainOwners, proof_ho
 DEADLINE_S = 10
 DOCUMENT_LIFETIME_S = 86_400
 ABSENCE_LIFETIME_S = 3_600
-"""Shorter than for documents, because the owner may be about to publish one."""
+"""Absence is cached for less time than a document, because the owner may soon publish a document.
+"""
 
 _PORT = 443
 _OK = 200
@@ -44,7 +45,7 @@ _NO_NAME_ERRORS = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_N
 
 
 class ProofState(StrEnum):
-    """The result of a query. Only `PROVED` is good; `NOT_PROVED` with a document is a denial."""
+    """The result of a query. Only `PROVED` confirms the owner."""
 
     PROVED = "proved"
     NOT_PROVED = "not_proved"
@@ -54,10 +55,10 @@ class ProofState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DomainProof:
-    """The result of a query whether a domain lists an owner, with the reason.
+    """The answer to whether a domain lists an owner, with the reason.
 
-    `host` is the host that decided, if one did. `owners` are those that its document lists for the
-    registry; None without a document.
+    `host` is the host that decided, or None if no host did. `owners` are the owners that the host's
+    document lists for the registry, or None without a document.
     """
 
     state: ProofState
@@ -67,12 +68,12 @@ class DomainProof:
 
     @property
     def is_denied(self) -> bool:
-        """Whether the domain published the owners of its names, without this owner."""
+        """Whether the domain publishes a list of owners that does not contain this owner."""
         return self.state is ProofState.NOT_PROVED and self.owners is not None
 
 
 class DomainProver:
-    """Queries domains, and caches their responses in a folder, if one is given.
+    """A client that queries domains. If a folder is given, it caches the responses there.
 
     `now` returns the time in s since 1970.
     """
@@ -92,9 +93,9 @@ class DomainProver:
     async def prove(
         self, domain: str, owner: str, chain: str, registry: str, *, fresh: bool = False
     ) -> DomainProof:
-        """Query whether `domain`, as FQNs write it, lists an owner in a registry of a chain.
+        """Query whether `domain` lists an owner for a registry on a chain.
 
-        `fresh` bypasses the cache.
+        `domain` is spelled as in FQNs. `fresh` bypasses the cache.
         """
         try:
             hosts = proof_hosts(domain)
@@ -107,8 +108,9 @@ class DomainProver:
     ) -> DomainProof:
         """Return the decision of the nearest host that publishes a document.
 
-        An unreachable host decides as well. Otherwise an attacker who blocks a host could make its
-        parent domain decide. Only a host that does not exist, or that has no document, is skipped.
+        An unreachable host ends the query with `UNREACHABLE`. Otherwise an attacker who blocks a
+        host could let its parent domain decide. A host is skipped only if it does not exist or has
+        no document.
         """
         host = hosts[0]
         try:
@@ -136,7 +138,7 @@ class DomainProver:
         return document
 
     async def _query(self, host: str) -> tuple[int, bytes]:
-        """Return status and body of the host's response; status 0 if the host does not exist."""
+        """Return the status and body of a host's response. The status is 0 for an unknown host."""
         url = f"https://{host}:{self._port}{PROOF_PATH}"
         try:
             response = await exchange(self._client, "GET", url, max_response_bytes=MAX_PROOF_BYTES)
@@ -212,14 +214,14 @@ def _invalid(host: str, problem: str) -> ValidationError:
 
 
 class _Cache:
-    """A cache of responses with one file per host; entries are parsed as strictly as responses."""
+    """A cache of responses with one file per host. Entries are parsed as strictly as responses."""
 
     def __init__(self, folder: Path | None, now: Callable[[], float]) -> None:
         self._folder = folder
         self._now = now
 
     def get(self, host: str) -> tuple[int, bytes] | None:
-        """Return status and body, or None if the entry is too old or from the future."""
+        """Return the cached status and body, or None if the entry is too old or in the future."""
         if self._folder is None:
             return None
         try:
@@ -230,7 +232,7 @@ class _Cache:
             return None
 
     def put(self, host: str, status: int, body: bytes) -> None:
-        """Cache a response that decided or reported absence, unless the folder is read-only."""
+        """Cache a host's document, or its absence. If the folder is read-only, do nothing."""
         if self._folder is None:
             return
         entry = {"at_s": self._now(), "status": status, "body": body.decode()}

@@ -1,4 +1,4 @@
-"""Preconditions of transactions on tools and leaders, checked before anything is sent."""
+"""Preconditions of transactions on tools and leaders, checked before a transaction is sent."""
 
 from nexus_tools.contracts import require_owner
 from nexus_tools.contracts.move_bindings.collateral import Collateral
@@ -85,7 +85,7 @@ def signing_key_missing_error(fqn: str, hint: str) -> ValidationError:
 
 
 def check_not_claimed(collateral: Collateral, name: str) -> None:
-    """Raise `already_claimed` if all of the collateral was claimed."""
+    """Raise `already_claimed` if the collateral was claimed."""
     if collateral.is_claimed:
         raise WrongStateError(
             "already_claimed",
@@ -106,7 +106,10 @@ def check_shortfall(collateral: Collateral, name: str) -> int:
 
 
 def check_slash(collateral: Collateral, name: str, amount_mist: int) -> None:
-    """Raise `already_claimed`, or `slash_too_large` if slashes exceed half of the collateral."""
+    """Check that the collateral is not claimed and that its slashes stay within half of it.
+
+    Raises `already_claimed` or `slash_too_large`.
+    """
     check_not_claimed(collateral, name)
     if collateral.slashable_mist < amount_mist <= collateral.balance_mist:
         raise ValidationError(
@@ -118,9 +121,10 @@ def check_slash(collateral: Collateral, name: str, amount_mist: int) -> None:
 
 
 def check_key(key: bytes) -> None:
-    """Raise `public_key_invalid` for a key of small order, with which anyone can sign anything.
+    """Raise `public_key_invalid` for a key of small order.
 
-    The chain verifies signatures by ZIP 215, which accepts such keys.
+    Anyone can forge signatures of a small-order key, and the chain accepts them, because it
+    verifies signatures by ZIP 215.
     """
     if has_small_order(key):
         raise ValidationError(

@@ -1,4 +1,4 @@
-"""Questions of workflows to addresses: the open ones, and the transaction that answers one."""
+"""Open questions that workflows ask addresses, and the transaction that answers a question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,11 +32,11 @@ from nexus_tools.workflow import Run, Status
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question to an address, with its requester and its deadline.
+    """A question that an address is asked, with its requester and deadline.
 
-    Times are in ms since 1970. `execution` is None if the question was asked outside a workflow.
-    `ending` is the status with which the execution will end regardless of the answer, such as
-    `cancelled`; it is empty if the answer counts.
+    Times are in ms since 1970. `execution` is None if the question was asked outside a workflow. If
+    the final status of the execution is already decided, such as `cancelled`, the answer has no
+    effect and `decided_status` is that status. Otherwise `decided_status` is empty.
     """
 
     invocation: Address
@@ -52,7 +52,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class _OpenQuestion:
-    """An open invocation of `ask`, with its question and, inside a workflow, its attempt."""
+    """An open invocation of the tool `ask`, its question and, inside a workflow, its attempt."""
 
     question: Question
     invocation: Invocation
@@ -64,7 +64,7 @@ class Questions(PackageClient):
     """The questions of a deployment. Every method raises as `SuiClient` does."""
 
     async def open(self, who: Address | None = None) -> list[Question]:
-        """Return the open questions to an address, or all of them, oldest first."""
+        """Return the open questions that an address is asked, or all of them, oldest first."""
         ids = []
         kind = event_filter(self.deployment, InvocationRequested)
         async for record in past_events(self.client, kind):
@@ -79,7 +79,7 @@ class Questions(PackageClient):
         return (await self._require_open(invocation)).question
 
     async def answer(self, invocation: Address, *, approve: bool, note: str = "") -> Sent:
-        """Answer a question and continue its execution. The sender receives the leader's fee.
+        """Answer a question and continue its execution. The wallet receives the leader's fee.
 
         Raises `question_unknown`, `not_answerer` for a question to another address,
         `already_closed`, or `note_too_long`.
@@ -117,10 +117,10 @@ class Questions(PackageClient):
         )
 
     async def _open_questions(self, ids: Sequence[Address]) -> list[_OpenQuestion]:
-        """Return the invocations among these that are open questions.
+        """Return the open questions among these invocations.
 
-        Inputs are untrusted: an invocation that cannot be read, or that names no address, is
-        skipped.
+        Inputs are untrusted, so an invocation is skipped if it cannot be read or has no valid
+        answerer.
         """
         questions = []
         for invocation in await self.find_all(ids, Invocation):
@@ -163,7 +163,7 @@ class Questions(PackageClient):
         return _OpenQuestion(question, invocation, run_attempt)
 
     async def _decided_status(self, execution: Execution, workflow: PublishedWorkflow) -> str:
-        """Return the final status of an execution that is already decided, or an empty string."""
+        """Return the final status of an execution if it is decided, else an empty string."""
         if execution.progress.ending is not None:
             return execution.progress.ending.replace("_", " ")
         terms = await ExecutionRecords(self, execution, workflow).terms()
@@ -172,7 +172,7 @@ class Questions(PackageClient):
 
 
 def _check_note(entry: _OpenQuestion, variant: str, note: str) -> None:
-    """Raise `note_too_long` if the answer is larger than the outcome size that was paid for."""
+    """Raise `note_too_long` if the answer exceeds the outcome size that the requester paid for."""
     answer = Answer(variant, {"answerer": str(entry.question.answerer), "note": note})
     excess = outcome_bytes(answer) - entry.invocation.max_outcome_bytes
     if excess > 0:

@@ -1,8 +1,8 @@
-"""A tool server's view of the chain: the accepted leaders and the open invocations of its tools.
+"""A tool server's cache of on-chain state: the accepted leaders and open invocations of its tools.
 
-An event triggers a new read; a periodic read covers missed events. While the node is unreachable,
-the last state stays valid. A key is accepted until it is removed on chain. Before an unknown key is
-rejected, the chain is read again.
+Each event triggers a new read, and a periodic read covers missed events. While the node is
+unreachable, the last state stays valid. A leader's key is accepted until a read finds that it was
+removed on chain. Before the server rejects an unknown key, it reads the chain again.
 """
 
 import asyncio
@@ -38,25 +38,25 @@ from nexus_tools.tool_server import (
 )
 
 REREAD_INTERVAL_S = 60.0
-"""The interval of complete reads without a known change."""
+"""The time between complete reads if no event triggers one earlier."""
 
 MIN_READ_INTERVAL_S = 0.5
 """The minimum pause between two reads, which limits the load on the node."""
 
 PROOF_GRACE_S = 5.0
-"""How long a request waits for a read that may find its key."""
+"""The longest time that a request with an unknown key waits for the next read."""
 
 MAX_WAITING_REQUESTS = 256
-"""The most requests that wait for a read; others must retry."""
+"""The most requests that wait for a read. Further requests are rejected and must be retried."""
 
 MAX_LEADERS = 1_024
 """The most leaders that are cached for tools that accept any leader."""
 
 MAX_INVOCATIONS = 10_000
-"""The most invocations that are cached from events; others are read when they are called."""
+"""The most invocations that are cached from events. A call for another invocation reads it."""
 
 MAX_PENDING_ANSWERS = 1_000
-"""The most pending answers whose outcomes are read, for which no event was received."""
+"""The most pending answers whose outcomes a complete read looks up, in case an event was missed."""
 
 _log = get_logger("nexus_tools.registry.tool_access")
 
@@ -69,14 +69,14 @@ class _OpenCall:
     leaders: tuple[Address, ...]
     expires_at_ms: int
     signers: Collection[bytes]
-    """The keys, one of which must sign the answer; empty if no signature is needed."""
+    """The public keys. One of them must sign the answer. Empty if no signature is needed."""
 
 
 class ToolAccess:
-    """The on-chain state of a server's tools by FQN, registered or not.
+    """The on-chain state of a server's tools by FQN, whether registered or not.
 
-    `signatures` is the server's configuration; the property of the same name adds what the chain
-    says. Use it inside `following`.
+    The parameter `signatures` is the server's configuration. The property `signatures` adds the
+    keys that the chain lists. Use the object inside `following`.
     """
 
     def __init__(
@@ -125,8 +125,8 @@ class ToolAccess:
     def _keys(self, fqn: str, signer: str) -> tuple[bytes, ...] | None:
         """Return the keys of a leader that the tool accepts, or None.
 
-        An inactive leader must still close the invocations that name it. A leader whose collateral
-        is not complete cannot close any.
+        An inactive leader is included, because it must still close the invocations that name it. A
+        leader with incomplete collateral is not, because it cannot close invocations.
         """
         tool, address = self._tools.get(fqn), _address(signer)
         leader = None if address is None else self._leaders.get(address)
@@ -138,9 +138,9 @@ class ToolAccess:
     async def _wait_for_read(self, signer: str) -> None:
         """Wait for the next read, which may find the signer or its key.
 
-        Anyone can trigger this with an unknown name, so all waiting requests share one read. Raises
-        `NotReadyError` if the node is unreachable or slow, or if too many requests wait. The chain
-        said nothing about the key in these cases, so the caller should retry.
+        Anyone can trigger a read with an unknown name, so all waiting requests share one read.
+        Raises `NotReadyError` if the node is unreachable or slow, or if too many requests wait. In
+        both cases it stays unknown whether the key is valid, so the caller should retry.
         """
         if len(self._waiting) >= MAX_WAITING_REQUESTS:
             raise NotReadyError("too many requests wait for keys to be read from the chain")
@@ -168,7 +168,7 @@ class ToolAccess:
             opened = await self._read_invocation(invocation)
         if opened.tool != self._ids[fqn] or leader not in opened.leaders:
             raise NotAuthorizedError(f"{invocation} does not name this tool and this leader")
-        # The clock of the chain decides. Query it only if the local clock says that it is too late.
+        # The chain's clock decides. Query it only if the deadline has passed by the local clock.
         if opened.expires_at_ms <= time() * 1_000 and opened.expires_at_ms <= await self._now_ms():
             raise NotAuthorizedError(f"the deadline of {invocation} has passed")
         if not self._can_sign(opened.signers):
@@ -227,12 +227,11 @@ class ToolAccess:
             self._set_signers(fqn, frozenset(tool.keys.keys))
 
     def _set_signers(self, fqn: str, signers: frozenset[bytes]) -> None:
-        """Set the keys of a tool. If ours is not among them, no leader can use our signature.
+        """Set the keys of a tool. If the server's key is not among them, excuse its open answers.
 
-        Open answers were then signed with a key that was valid, or was removed a moment ago. An
-        honest leader with such an answer must fail the invocation and is not to blame, so its
-        answers are excused. An attacker gains at most the open answers. A leader cannot cause the
-        removal of a tool's key.
+        The server signed its open answers with a key that was valid until now. The chain no longer
+        accepts that signature, so an honest leader must fail the invocation and is not to blame. An
+        attacker gains at most the open answers. A leader cannot cause the removal of a tool's key.
         """
         self._signers[fqn] = signers
         if not self._can_sign(signers):
@@ -257,9 +256,9 @@ class ToolAccess:
         self._leaders = dict([*current.items(), *retained.items()][: len(listed) + MAX_LEADERS])
 
     async def _read_closed(self) -> None:
-        """Read the outcomes of pending answers, for which no event was received.
+        """Read the outcomes of pending answers, in case their events were missed.
 
-        The outcomes of deleted invocations stay unknown.
+        The outcome of a deleted invocation stays unknown.
         """
         pending = map(_address, self._signatures.answers.pending(MAX_PENDING_ANSWERS))
         for value in await self._client.objects([address for address in pending if address]):
@@ -291,7 +290,7 @@ class ToolAccess:
             )
 
     def _check_keys(self) -> None:
-        """Log the tools that lack the server's key on chain: Leaders reject what it signs."""
+        """Log each tool that lacks the server's key on chain. Leaders reject its answers."""
         for fqn, signers in self._signers.items():
             if not self._can_sign(signers):
                 hint = (
@@ -392,7 +391,7 @@ def _unreachable() -> NotReadyError:
 
 
 def _address(text: str) -> Address | None:
-    """Return the address if the text is its canonical spelling; else None."""
+    """Return the address if the text is the canonical spelling of an address, else None."""
     with suppress(ValidationError):
         address = Address.parse(text)
         return address if str(address) == text else None

@@ -1,4 +1,4 @@
-"""The directories of a user's files, by the XDG Base Directory Specification 0.8."""
+"""The directories of a user's files, from the XDG Base Directory Specification 0.8."""
 
 import os
 from pathlib import Path
@@ -17,7 +17,7 @@ def data_directory() -> Path:
 
 
 def cache_directory() -> Path:
-    """Return the directory of data that can be recreated or downloaded again, like the compiler."""
+    """Return the directory of files that can be created again, such as the Move compiler."""
     return _directory("XDG_CACHE_HOME", ".cache")
 
 

@@ -1,8 +1,9 @@
 """Settings in environment variables, and detection of misspelled names.
 
 A misspelled variable such as `NEXUS_TOOLS_NETWROK` would be ignored silently, and a command would
-work on another network. So this module knows all names with our prefixes; the Leader knows its own.
-Variables that click reads for an option have their full names here.
+use another network. So this module lists all names with our prefixes, except the settings of the
+Leader, which lists its own. For a variable that click reads for an option, a constant has the full
+name.
 """
 
 import os
@@ -17,7 +18,7 @@ NAMES = (
     *("check_domain", "config", "debug", "keystore", "leaders", "localnet_port", "max_gas_price"),
     *("network", "passphrase", "passphrase_file", "secret", "timeout", "wallet"),
 )
-"""Settings of users, as `NEXUS_TOOLS_CONFIG` and so on."""
+"""The names of users' settings. The variable of `config` is `NEXUS_TOOLS_CONFIG`."""
 
 LEADER_PREFIX = "NEXUS_TOOLS_LEADER_"
 """The prefix of the Leader's settings. The Leader knows their names."""
@@ -27,7 +28,7 @@ TOOL_VARIABLES = (
     *("authorization", "tls_cert_path", "tls_key_path", "tls_root_pem_path", "url"),
     *("leaders_path", "signatures", "signing_key_path", "state_path"),
 )
-"""Settings shared with other implementations of programs that serve and call tools."""
+"""The names of settings that other programs for serving and calling tools also use."""
 
 CHECK_DOMAIN = f"{PREFIX}CHECK_DOMAIN"
 DEBUG = f"{PREFIX}DEBUG"
@@ -43,7 +44,7 @@ TLS_CERT_PATH = f"{TOOL_PREFIX}TLS_CERT_PATH"
 TLS_KEY_PATH = f"{TOOL_PREFIX}TLS_KEY_PATH"
 TLS_ROOT_PEM_PATH = f"{TOOL_PREFIX}TLS_ROOT_PEM_PATH"
 BIND_ADDR = "BIND_ADDR"
-"""The listening address of any server, as container platforms set it."""
+"""The variable with a server's listening address, which container platforms set."""
 
 
 def home_directory() -> Path:
@@ -52,7 +53,10 @@ def home_directory() -> Path:
 
 
 def user_variables() -> dict[str, str]:
-    """Return the variables that the user has set, by `NAMES`. Raises `variable_unknown`."""
+    """Return the values of the set variables by their names in `NAMES`.
+
+    Raises `variable_unknown`.
+    """
     read(TOOL_PREFIX, TOOL_VARIABLES)
     return read(PREFIX, NAMES, elsewhere=LEADER_PREFIX)
 
@@ -66,8 +70,9 @@ def read(
 ) -> dict[str, str]:
     """Return the values of the variables with a prefix, by `names` in lower case.
 
-    An empty variable counts as not set. Variables that start with `elsewhere` belong to another
-    reader. Raises `variable_unknown` for a variable with the prefix and an unknown name.
+    An empty variable counts as not set. Variables that start with `elsewhere` are ignored, because
+    another module reads them. Raises `variable_unknown` if another variable with the prefix is not
+    in `names`.
     """
     environment = os.environ if environment is None else environment
     known = {prefix + name.upper(): name for name in names}

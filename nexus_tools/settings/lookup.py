@@ -1,4 +1,4 @@
-"""Lookup of an item by name in several sources, the nearest first."""
+"""Lookup of an item by name in several sources. The first source that has the item wins."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Resolved(Generic[T]):
-    """A network or an account, and its source: our own files, the Sui CLI, or pysui."""
+    """A network or an account with its source: our own files, the Sui CLI, or pysui."""
 
     value: T
     source: str
@@ -22,7 +22,7 @@ class Resolved(Generic[T]):
 def first_matches(
     places: Iterable[Iterable[Resolved[T]]], is_wanted: Callable[[T], bool]
 ) -> list[Resolved[T]]:
-    """Return the matching items of the first source that has any."""
+    """Return the matching items of the first source that has a matching item."""
     for place in places:
         found = [item for item in place if is_wanted(item.value)]
         if found:
@@ -33,9 +33,10 @@ def first_matches(
 def check_unambiguous(
     found: Sequence[Resolved[T]], kind: str, name: str, identity: Callable[[T], object]
 ) -> None:
-    """Raise an error if a name means different things in the Sui CLI and in pysui.
+    """Raise an error if a name stands for different items in different sources.
 
-    The error is `network_ambiguous` or `account_ambiguous`, depending on `kind`.
+    `identity` returns the value to compare. The error is `network_ambiguous` or
+    `account_ambiguous`, depending on `kind`.
     """
     if len({identity(item.value) for item in found}) > 1:
         places = ", ".join(f"{identity(item.value)} in {item.file}" for item in found)

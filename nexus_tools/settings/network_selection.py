@@ -1,4 +1,4 @@
-"""Resolution of the network and the key that a program names or passes as objects."""
+"""Resolution of the network and the key that a program passes, as names or as objects."""
 
 from typing import Any, Protocol
 
@@ -10,7 +10,7 @@ from nexus_tools.sui.types.address import Address
 
 
 class HasUrl(Protocol):
-    """A network of which only the URL is known, such as a localnet. Its faucet has the same URL."""
+    """A network with a URL only, such as a localnet. Its faucet has the same URL."""
 
     @property
     def url(self) -> str:
@@ -18,11 +18,11 @@ class HasUrl(Protocol):
 
 
 NetworkLike = str | Network | HasUrl | None
-"""A network: its name, a `Network`, a localnet, a `pysui.PysuiConfiguration`, or None for the
+"""A network: its name, a `Network`, a localnet, or a `pysui.PysuiConfiguration`. None selects the
 network of the settings."""
 
 KeySelector = str | Address | Signer | None
-"""A key: a signer, or its alias or address in the keystore of this machine."""
+"""A key: a signer, or the alias or the address of a key on this machine. None selects no key."""
 
 
 def resolve_network_and_key(where: Any, who: KeySelector) -> tuple[Network, Signer | None]:

@@ -12,7 +12,7 @@ from nexus_tools.sui.support.text_file import read_text
 
 @dataclass
 class Passphrase:
-    """A passphrase as text, in a file, or from `prompt`, which receives the alias of the key."""
+    """A passphrase as text, in a file, or from `prompt`, which is called with the key's alias."""
 
     text: str | None = field(default=None, repr=False)
     file: Path | None = None
@@ -20,7 +20,7 @@ class Passphrase:
 
     @classmethod
     def of(cls, variables: Mapping[str, str]) -> "Passphrase":
-        """Return the passphrase of the environment. `variables` are named without our prefix."""
+        """Return the passphrase of the environment. The names in `variables` lack our prefix."""
         file = variables.get("passphrase_file")
         return cls(variables.get("passphrase"), Path(file) if file else None)
 

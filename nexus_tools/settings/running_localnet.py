@@ -1,8 +1,8 @@
-"""The localnets of this user: their addresses, and how other processes see that they run.
+"""The localnets of this user: their addresses, and how other processes detect that they run.
 
-Each localnet has a name, and commands use it as the network of that name; the default name is
-`localnet`. The process that runs a localnet holds a lock for its lifetime, however it ends. So a
-stale file, or another process with the same pid, is never mistaken for a running localnet.
+Each localnet has a name, by default `localnet`. Commands use it as the network of that name. The
+process that runs a localnet holds a file lock, which the system releases however the process ends.
+So a stale file, or another process with the same pid, is never mistaken for a running localnet.
 """
 
 import json
@@ -28,11 +28,11 @@ _RESERVED = ("devnet", "testnet", "mainnet")
 class RunningLocalnet:
     """A localnet that this user started. Commands use it as the network `name`.
 
-    `state` is the folder of its state, if any. `detached` says that it runs in the background, with
-    its log in the data directory. `randomness_seed` is the seed of its random bytes, if one was
-    given. `framework_from` and `wanted_version` are the options it was started with;
-    `protocol_version` and `framework` (digests in hexadecimal, by `0x1` and so on) are its actual
-    values. Web pages of `allowed_hosts` and `allowed_origins` may use it.
+    `state` is the folder of its state, if any. `detached` is whether it runs in the background,
+    with its log in the data directory. `randomness_seed` is the seed of its random bytes, if any.
+    `framework_from` and `wanted_version` are options with which it was started. The actual values
+    are `protocol_version` and `framework`, which maps package addresses such as `0x1` to digests in
+    hexadecimal. Web pages of `allowed_hosts` and `allowed_origins` may use the localnet.
     """
 
     pid: int
@@ -50,7 +50,7 @@ class RunningLocalnet:
 
     @property
     def port(self) -> int:
-        """The port of its URL."""
+        """The port of the localnet's URL."""
         return int(self.url.rsplit(":", 1)[1])
 
 
@@ -72,12 +72,12 @@ def check_name(name: str, networks: Collection[str]) -> str:
 
 
 def running_localnet(name: str = DEFAULT_NAME) -> RunningLocalnet | None:
-    """Return the localnet with a name if it is running, or None."""
+    """Return the localnet with a name, or None if it is not running."""
     return last_localnet(name) if _is_alive(name) else None
 
 
 def last_localnet(name: str = DEFAULT_NAME) -> RunningLocalnet | None:
-    """Return the last localnet with a name, running or not, or None."""
+    """Return the last localnet with a name, even if it has stopped, or None."""
     try:
         return RunningLocalnet(**json.loads(_record_file(name).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -85,7 +85,7 @@ def last_localnet(name: str = DEFAULT_NAME) -> RunningLocalnet | None:
 
 
 def running_localnets() -> Iterator[RunningLocalnet]:
-    """Yield all running localnets, starting with the default one."""
+    """Yield all running localnets. The localnet with the default name comes first."""
     names = sorted(path.stem for path in _record_file("*").parent.glob("*.json"))
     for name in (DEFAULT_NAME, *names):
         running = running_localnet(name)
@@ -119,10 +119,10 @@ def start_command(port: int | None = None, name: str = DEFAULT_NAME) -> str:
 
 
 def restart_hint(name: str) -> str:
-    """Return a hint to start a localnet that ran before, or "" if none had this name."""
+    """Return a hint to start a localnet again, or "" if no localnet had this name."""
     if last_localnet(name) is None:
         return ""
-    return f"your localnet {name} is not running: start it with `{start_command(name=name)}`"
+    return f"Your localnet {name} is not running. Start it with `{start_command(name=name)}`."
 
 
 def lock_localnet_name(name: str = DEFAULT_NAME) -> None:
@@ -133,7 +133,7 @@ def lock_localnet_name(name: str = DEFAULT_NAME) -> None:
     """
     _lock_file(name).parent.mkdir(parents=True, exist_ok=True)
     running = running_localnet(name)
-    # The file stays open, because its lock ends with the process.
+    # The file stays open, because closing it would release the lock.
     lock = os.open(_lock_file(name), os.O_RDWR | os.O_CREAT, 0o600)
     if running is not None or not _try_lock(lock):
         where = f" at {running.url} (pid {running.pid})" if running else ""
@@ -141,12 +141,12 @@ def lock_localnet_name(name: str = DEFAULT_NAME) -> None:
             "localnet_running",
             f"your localnet {name} is already running{where}",
             hint=f"Use it, stop it with `nexus-tools localnet stop -n {name}`, or start another"
-            " one with `--name NAME`.",
+            " localnet with `--name NAME`.",
         )
 
 
 def publish_localnet(running: RunningLocalnet) -> None:
-    """Publish this process's localnet to other commands."""
+    """Record the localnet of this process, so that other commands find it."""
     path = _record_file(running.name)
     new = path.with_suffix(f".{os.getpid()}.tmp")
     new.write_text(json.dumps(asdict(running)), encoding="utf-8")
@@ -154,7 +154,7 @@ def publish_localnet(running: RunningLocalnet) -> None:
 
 
 def log_file(name: str = DEFAULT_NAME) -> Path:
-    """Return the log file of a localnet in the background."""
+    """Return the log file of a localnet that runs in the background."""
     return _record_file(name).with_suffix(".log")
 
 
@@ -168,7 +168,7 @@ def _lock_file(name: str) -> Path:
 
 
 def _try_lock(descriptor: int) -> bool:
-    """Take the lock until the file is closed. Return False if another process has it."""
+    """Lock a file until it is closed. Return False if another process has locked it."""
     import fcntl  # noqa: PLC0415 - not on Windows, where only other networks can be used
 
     try:

@@ -1,8 +1,9 @@
 """A user's settings: networks, keys and deployments by name, and which of them are selected.
 
-The file is `$XDG_CONFIG_HOME/nexus-tools/config.toml`. Environment variables override it. Keys have
-a file of their own. Networks and keys that are not found there are looked up in the files of the
-Sui CLI and pysui, so users of those programs need not import keys or configure nodes again.
+Settings are in the file `$XDG_CONFIG_HOME/nexus-tools/config.toml`. Environment variables override
+the file. Keys are in a separate file. If a network or key is in neither file, it is looked up in
+the files of the Sui CLI and pysui. Users of these programs therefore need not import their keys or
+configure their nodes again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -58,8 +59,9 @@ class Settings:
     """The locations of files, and the settings from the file and the environment.
 
     `values` come from the file. `overrides`, `passphrase` and `localnet_port` come from the
-    environment; the port is where a localnet is expected that this user has not started. `networks`
-    are the user's own profiles by name, `deployments` and `upgrade_locks` are packages by network.
+    environment. `localnet_port` is the port of the default localnet if this user has not started
+    it. `networks` maps names to the user's own network profiles. `deployments` and `upgrade_locks`
+    map networks to published packages.
     """
 
     config_file: Path
@@ -93,7 +95,7 @@ class Settings:
         return settings
 
     def get(self, key: str) -> str | None:
-        """Return a setting from the environment, or else from the file."""
+        """Return a setting from the environment, else from the file, or None."""
         return self.overrides.get(key, self.values.get(key))
 
     @property
@@ -115,7 +117,7 @@ class Settings:
     def timeout_s(self) -> float:
         """The time limit in seconds for a response of a node or a faucet.
 
-        Raises as `parse_timeout`.
+        Raises the errors of `parse_timeout`.
         """
         return parse_timeout(self.get("timeout") or DEFAULT_TIMEOUT) / 1000
 
@@ -136,7 +138,7 @@ class Settings:
         return tuple(Address.parse_whole(text) for text in given if text)
 
     def save(self) -> None:
-        """Write the changes, and keep changes that other processes have made to the file since."""
+        """Write the changed settings, and keep the changes of other processes to the file."""
         now = self.values | {table: getattr(self, table) for table in TABLES}
         self._was = merge_document(self.config_file, self._was, now)
         self._take(self._was)
@@ -157,7 +159,7 @@ class Settings:
         return self.locate_network(name).value.with_gas_price_limit(self.max_gas_price_mist)
 
     def locate_network(self, name: str | None = None) -> "Resolved[Network]":
-        """Return the same as `find_network`, with the source of the network."""
+        """Return a network with its source. Raises the errors of `find_network`."""
         name = name or self.network
         found = first_matches(self._network_places(), lambda network: network.name == name)
         if not found:
@@ -170,9 +172,9 @@ class Settings:
         return found[0]
 
     def all_networks(self, report: Report) -> "list[Resolved[Network]]":
-        """Return the network of each name from its nearest source.
+        """Return all networks. If several sources have a name, the first source wins.
 
-        `report` receives unreadable files.
+        `report` is called with an error for each unreadable file.
         """
         found: list[Resolved[Network]] = []
         for place in self._network_places(report):
@@ -181,7 +183,7 @@ class Settings:
         return found
 
     def hidden_networks(self) -> "list[Resolved[Network]]":
-        """Return the networks of other programs whose name has another meaning here."""
+        """Return the networks of other programs whose name stands for another URL here."""
         ours, known, elsewhere = self._network_places(lambda _: None)
         used = {network.value.name: network.value.url for network in (*known, *ours)}
         urls = ((network, network.value.url) for network in elsewhere)
@@ -190,7 +192,7 @@ class Settings:
     def _network_places(
         self, report: Report | None = None
     ) -> "Iterator[Iterator[Resolved[Network]]]":
-        """Yield the sources of networks: the user's own, the well-known ones, other programs."""
+        """Yield the networks of each source: the user's own, the well-known, other programs'."""
         yield self._our_networks()
         yield self._known_networks()
         yield self._find_elsewhere(lambda files: files.networks, report)
@@ -210,7 +212,7 @@ class Settings:
     def _known_networks(self) -> "Iterator[Resolved[Network]]":
         """Yield the well-known networks.
 
-        A stopped localnet has the port of the environment variable.
+        The URL of the localnet has the port of the environment variable, if it is set.
         """
         from nexus_tools.sui.network import LOCALNET, NETWORKS, Network
 
@@ -221,19 +223,19 @@ class Settings:
             yield Resolved(network, WELL_KNOWN_SOURCE)
 
     def lacks_localnet(self, network: str) -> bool:
-        """Return whether a network is a localnet that the user has to start first."""
+        """Return whether a network is the default localnet, and it is not running."""
         return network == "localnet" and network not in self.networks and running_localnet() is None
 
     # --- Keys
 
     def open_wallet(self) -> "Wallet":
-        """Return the keystore. Its file is created with the first key."""
+        """Return the keystore. Adding the first key creates its file."""
         from nexus_tools.sui.keystore import Wallet
 
         return Wallet(self.keystore, self.passphrase)
 
     def find_key(self, which: "str | Address | None" = None) -> "KeyPair":
-        """Return the key of the account that `locate_account` finds. Raises the same errors."""
+        """Return the key of an account. Finds the account and raises errors as `locate_account`."""
         found = self.locate_account(which)
         address = found.value.address
         if found.source == OWN_SOURCE:
@@ -243,15 +245,16 @@ class Settings:
     def locate_account(self, which: "str | Address | None" = None) -> "Resolved[Account]":
         """Return the account with an alias or address, and the source of its key.
 
-        Default: the account of the settings, or else the active account of our keystore. Raises
-        `account_unknown`, `account_ambiguous` or `wallet_empty`.
+        Default: the account in the settings. If the settings name no account, the default is the
+        active account of our keystore. Raises `account_unknown`, `account_ambiguous` or
+        `wallet_empty`.
         """
         which = which or self.wallet
         if which is None:
             return self._active_account()
         found = first_matches(self._account_places(), lambda account: account.is_named(which))
         if not found:
-            aliases = [each.value.alias for each in self.all_accounts(lambda _: None)]
+            aliases = [account.value.alias for account in self.all_accounts(lambda _: None)]
             raise NotFoundError(
                 "account_unknown",
                 f"no key named {which!s:.80} in {self.keystore}, the Sui CLI keystore, or pysui",
@@ -261,11 +264,11 @@ class Settings:
         return found[0]
 
     def all_accounts(self, report: Report) -> "list[Resolved[Account]]":
-        """Return the accounts of our keystore and then those of other programs.
+        """Return the accounts of our keystore, followed by the accounts of other programs.
 
-        `report` receives unreadable files.
+        `report` is called with an error for each unreadable file.
         """
-        return [each for place in self._account_places(report) for each in place]
+        return [account for place in self._account_places(report) for account in place]
 
     def _account_places(
         self, report: Report | None = None
@@ -291,7 +294,7 @@ class Settings:
             raise
 
     def use_account(self, found: "Resolved[Account]") -> None:
-        """Make an account the one that signs from now on."""
+        """Select the account that signs from now on."""
         address = found.value.address
         if found.source == OWN_SOURCE:
             self.open_wallet().use(address)
@@ -302,9 +305,10 @@ class Settings:
         self.save()
 
     def rename_account(self, found: "Resolved[Account]", alias: str) -> None:
-        """Change the alias of a key in our keystore, and in the settings file where it is named.
+        """Change the alias of a key in our keystore.
 
-        Raises `alias_invalid` or `alias_taken`.
+        If the settings file names the alias, it is changed there too. Raises `alias_invalid` or
+        `alias_taken`.
         """
         self.open_wallet().rename(found.value.address, alias)
         if self.values.get("wallet") == found.value.alias:
@@ -312,7 +316,7 @@ class Settings:
             self.save()
 
     def remove_account(self, found: "Resolved[Account]") -> None:
-        """Delete a key from our keystore, and remove it from the settings file."""
+        """Delete a key from our keystore. If the settings select it, remove that setting."""
         self.open_wallet().remove(found.value.address)
         if found.value.is_named(self.values.get("wallet", "")):
             del self.values["wallet"]
@@ -323,7 +327,10 @@ class Settings:
     def _find_elsewhere(
         self, read: "Callable[[Files], Sequence[T]]", report: Report | None
     ) -> Iterator[Resolved[T]]:
-        """Yield entries of other programs' files. Without `report`, a broken file is an error."""
+        """Yield entries of other programs' files.
+
+        An invalid file is reported to `report`. Without `report`, it raises an error.
+        """
         for source, files in self._elsewhere.items():
             try:
                 found = read(files)
@@ -354,7 +361,7 @@ class Settings:
     # --- Deployments
 
     def find_deployment(self, network: str, chain_id: str) -> "Deployment":
-        """Return the package published on a network, if the network still has the same chain.
+        """Return the deployment on a network, if it is on the chain with this ID.
 
         Raises `package_not_published`.
         """
@@ -373,13 +380,13 @@ class Settings:
         return deployment
 
     def remember(self, deployment: "Deployment", network: str) -> None:
-        """Store the deployment of the package on a network."""
+        """Store the deployment of the packages on a network."""
         known = {key: value for key, value in deployment.as_json().items() if value is not None}
         self.deployments[network] = known
         self.save()
 
     def find_locks(self, network: str, chain_id: str) -> "LockDeployment | None":
-        """Return the `upgrade_lock` package of a network, if it still has the same chain."""
+        """Return the `upgrade_lock` package of a network, if it is on the chain with this ID."""
         from nexus_tools.contracts import LockDeployment
 
         document = self.upgrade_locks.get(network)

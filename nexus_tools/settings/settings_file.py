@@ -1,7 +1,7 @@
 """The file `config.toml`: settings and tables that several commands may change at the same time.
 
 A command reads the file when it starts, and may wait for a user or a network before it writes. So
-it writes only its own changes, and keeps what other processes have changed since.
+it writes only its own changes, and keeps the changes that other processes made in the meantime.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from nexus_tools.sui.support.text_file import read_text
 KEYS = {
     "network": "the network that commands use",
     "wallet": "the alias or address of the key that signs",
-    "keystore": "the file with the keys in the format of the Sui CLI, named *.keystore",
+    "keystore": "the key file in the format of the Sui CLI. Its name must end with .keystore",
     "timeout": "the timeout for a response of a node or a faucet, for example 10s",
     "max_gas_price": "the maximum gas price accepted from a node in MIST, for example 10000",
     "leaders": "the IDs of the leaders that your invocations name, separated by commas",
@@ -25,7 +25,7 @@ TABLES = ("networks", "deployments", "upgrade_locks")
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """Return the settings and all tables of a file. A missing file gives empty tables.
+    """Return the settings and all tables of a file. If it does not exist, all tables are empty.
 
     Raises `config_invalid`.
     """
@@ -49,9 +49,9 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def merge_document(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Apply the difference between two documents to the file; return the new content.
+    """Apply the difference between `was` and `now` to the file, and return its new content.
 
-    The file is written atomically and is readable only by its owner. Raises `config_invalid`.
+    The file is written atomically, and only its owner can read it. Raises `config_invalid`.
     """
     import tomli_w  # noqa: PLC0415 - only needed to write the file
 
@@ -70,7 +70,7 @@ def merge_document(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -
 def _changed(
     there: Mapping[str, Any], was: Mapping[str, Any], now: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return `there` with the difference between `was` and `now`."""
+    """Apply the difference between `was` and `now` to a copy of `there`, and return the copy."""
     removed = was.keys() - now.keys()
     new = {key: value for key, value in now.items() if key not in was or was[key] != value}
     return {key: value for key, value in there.items() if key not in removed} | new

@@ -1,7 +1,8 @@
 """A library for Sui: types, bytecode, Move sources, a client, keys, bindings, and a localnet.
 
-It imports nothing else of `nexus_tools`. Start with `client/sui_client.py` to talk to a node, with
-`localnet/localnet.py` to be one, or with `types/` for the data that both exchange.
+This package imports no other package of `nexus_tools`. Start with `client/sui_client.py` to talk to
+a node, or with `localnet/localnet.py` to run one. `types/` has the data that client and node
+exchange.
 """
 
 import lazy_loader

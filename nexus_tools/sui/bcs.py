@@ -1,7 +1,7 @@
 """Binary Canonical Serialization (BCS): codecs that are composed of smaller codecs.
 
-Source: the BCS specification (github.com/diem/bcs). A codec reads from bytes at a position and
-writes to a bytearray, so nested values need no intermediate copies.
+A codec reads from bytes at a position and writes to a bytearray. So nested values need no
+intermediate copies. Source: the BCS specification (github.com/diem/bcs).
 """
 
 from collections.abc import Callable, Sequence
@@ -30,8 +30,8 @@ class BcsError(ValidationError):
 class Codec(Generic[T]):
     """A pair of functions that read and write the values of one type.
 
-    `read(data, position)` returns the value and the position after it. It may raise `BcsError` or,
-    at the end of the data, `IndexError`. `write(value, out)` appends to `out`.
+    `read(data, position)` returns the value and the position after it. `read` may raise `BcsError`
+    or, at the end of the data, `IndexError`. `write(value, out)` appends to `out`.
     """
 
     __slots__ = ("read", "write")
@@ -65,7 +65,7 @@ class Codec(Generic[T]):
 class _LateCodec(Codec[T]):
     """A codec whose functions are compiled at their first use.
 
-    A program reads and writes only a few of all types.
+    A program uses only a few of the types that it imports, so compiling all of them would be slow.
     """
 
     __slots__ = ("_make",)
@@ -81,7 +81,10 @@ class _LateCodec(Codec[T]):
 
 
 def read_uleb128(data: bytes, position: int) -> tuple[int, int]:
-    """Read a length or a variant number: at most 32 bits, in the shortest form."""
+    """Read a length or a variant number.
+
+    The number has at most 32 bits, and its encoding must be the shortest.
+    """
     byte = data[position]
     if byte < 0x80:
         return byte, position + 1
@@ -137,7 +140,7 @@ boolean: Codec[bool] = Codec(_read_boolean, lambda value, out: out.append(1 if v
 
 
 def fixed(size: int, make: Callable[[bytes], T]) -> Codec[T]:
-    """Return a codec of exactly `size` bytes, which `make` converts to the value."""
+    """Return a codec of values that are `size` bytes long. `make` builds a value from its bytes."""
 
     def read(data: bytes, position: int) -> tuple[T, int]:
         raw, end = _take(data, position, size)
@@ -151,7 +154,8 @@ def fixed(size: int, make: Callable[[bytes], T]) -> Codec[T]:
     return Codec(read, write)
 
 
-# Most lengths and all variants are below 128. Their only byte is read and written inline.
+# Most lengths and all variants are below 128. So their encoding is one byte, which is read and
+# written inline.
 
 
 def _read_bytes(data: bytes, position: int) -> tuple[bytes, int]:
@@ -182,7 +186,7 @@ string: Codec[str] = Codec(_read_string, lambda value, out: _write_bytes(value.e
 
 
 def vector(element: Codec[T]) -> Codec[tuple[T, ...]]:
-    """Return a codec of sequences. It reads tuples and writes any sequence."""
+    """Return a codec of vectors. The codec reads a vector as a tuple, and writes any sequence."""
 
     def read(data: bytes, position: int) -> tuple[tuple[T, ...], int]:
         length = data[position]
@@ -224,7 +228,7 @@ def option(element: Codec[T]) -> Codec[T | None]:
 
 
 def record(elements: Sequence[Codec[Any]]) -> Codec[tuple[Any, ...]]:
-    """Return a codec of a tuple."""
+    """Return a codec of tuples with one codec for each item."""
 
     def read(data: bytes, position: int) -> tuple[tuple[Any, ...], int]:
         values = []
@@ -241,7 +245,7 @@ def record(elements: Sequence[Codec[Any]]) -> Codec[tuple[Any, ...]]:
 
 
 def struct(cls: type[T], *fields: Codec[Any]) -> Codec[T]:
-    """Return a codec of a class, with one codec for each of its fields in order."""
+    """Return a codec of the instances of a class. `fields` has a codec for each field, in order."""
     names: tuple[str, ...] = cls.__match_args__  # type: ignore[attr-defined]  # T is a `Struct`
     if len(names) != len(fields):
         raise TypeError(f"{cls.__name__} has {len(names)} fields, got {len(fields)} codecs")
@@ -251,9 +255,9 @@ def struct(cls: type[T], *fields: Codec[Any]) -> Codec[T]:
 def _struct_functions(
     cls: type[T], names: Sequence[str], fields: Sequence[Codec[Any]]
 ) -> tuple[Reader[T], Writer[T]]:
-    """Compile straight-line code without a loop over the fields, as `dataclasses` does.
+    """Compile the reader and the writer of a struct. Neither function loops over the fields.
 
-    For a class with an `Address` and a u64, the writer is
+    For a class with an `Address` and a u64, the compiled writer is
 
         def write(value, out):
             write0(value.owner, out)
@@ -274,7 +278,10 @@ def _struct_functions(
 
 
 def _read_line(place: int, codec: Codec[Any]) -> str:
-    """Return the line that reads the field at an index. Integers need no function call."""
+    """Return the code line that reads the field at an index.
+
+    For an integer, the line calls no codec.
+    """
     if not isinstance(codec, UnsignedCodec):
         return f"    value{place}, position = read{place}(data, position)\n"
     return (
@@ -285,14 +292,17 @@ def _read_line(place: int, codec: Codec[Any]) -> str:
 
 
 def _write_line(place: int, name: str, codec: Codec[Any]) -> str:
-    """Return the line that writes the field of this name. Integers need no function call."""
+    """Return the code line that writes the field of this name.
+
+    For an integer, the line calls no codec.
+    """
     if not isinstance(codec, UnsignedCodec):
         return f"    write{place}(value.{name}, out)\n"
     return f"    out += value.{name}.to_bytes({codec.size}, 'little')\n"
 
 
 def choice(name: str, *variants: tuple[type[Any], Codec[Any]]) -> Codec[Any]:
-    """Return a codec of one of several classes. A class's number is its index in `variants`."""
+    """Return a codec of an enum with a class for each variant. A variant's number is its index."""
     return _LateCodec(lambda: _choice_functions(name, variants))
 
 
@@ -320,7 +330,10 @@ def _choice_functions(
 
 
 def unit_enum(cls: type[E]) -> Codec[E]:
-    """Return a codec of an `Enum` whose members have no data, numbered in order of definition."""
+    """Return a codec of an `Enum` whose members have no data.
+
+    The members are numbered in the order of their definition.
+    """
     members = list(cls)
     numbers = {member: encode_uleb128(number) for number, member in enumerate(members)}
 
@@ -335,12 +348,15 @@ def unit_enum(cls: type[E]) -> Codec[E]:
 
 
 def wrapper(cls: type[T], inner: Codec[Any]) -> tuple[type[T], Codec[T]]:
-    """Return a variant of `choice`: a class with one field."""
+    """Return an argument of `choice` for a class with one field."""
     return cls, struct(cls, inner)
 
 
 def lazy(codec: Callable[[], Codec[T]]) -> Codec[T]:
-    """Return a codec that is looked up at each use, for types that contain themselves."""
+    """Return a codec that calls `codec` at each use.
+
+    The codec of a recursive type uses it to refer to itself.
+    """
     return Codec(
         lambda data, position: codec().read(data, position),
         lambda value, out: codec().write(value, out),
@@ -348,7 +364,7 @@ def lazy(codec: Callable[[], Codec[T]]) -> Codec[T]:
 
 
 def late(make: Callable[[], Codec[T]]) -> Codec[T]:
-    """Return a codec that is built once at its first use, so it may use codecs defined later."""
+    """Return a codec that is built once, at its first use. So it may use codecs defined later."""
 
     def functions() -> tuple[Reader[T], Writer[T]]:
         codec = make()

@@ -1,4 +1,4 @@
-"""All errors that users of `nexus_tools` can encounter.
+"""The error classes of `nexus_tools`, with the exit code of each.
 
     NexusError                 exit code 1   failed
     ├── UsageError                       2   wrong usage: an option, a setting, a file
@@ -9,8 +9,8 @@
     ├── ValidationError                  7   data is invalid: FQN, schema, definition, ports
     └── NotAllowedError                  8   not the owner, an invalid key, a refused address
 
-The class determines the exit code of the command line and the caller's options. `code` is a stable
-identifier for programs. The message says what is wrong and where. The hint says what to do.
+The class determines the exit code of a CLI command. `code` is a stable identifier for programs. The
+message says what is wrong and where. The hint says what to do.
 """
 
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ class NexusError(Exception):
         return f"{self.message} ({self.hint})" if self.hint else self.message
 
     def as_json(self) -> dict[str, Any]:
-        """Return the error as the command line prints it with `--json`."""
+        """Return the error as the CLI prints it with `--json`."""
         return {
             "code": self.code,
             "message": self.message,

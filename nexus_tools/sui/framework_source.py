@@ -1,7 +1,7 @@
-"""Frameworks of other networks, downloaded once from a node or read from compiled modules.
+"""Sui frameworks of other networks, downloaded from a node or read from compiled modules.
 
-A downloaded framework is cached by its digest in the user's cache directory, together with the
-node's URL. So the node is not queried again.
+A downloaded framework is cached by its digest in the user's cache directory. The URL of the node is
+stored with it, so the node is queried only once.
 """
 
 import json
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 async def find_release(source: str, cache: Path) -> "Release":
-    """Return the framework from a folder with `.mv` files, or from the node at a URL.
+    """Return the framework in a folder with `.mv` files, or of the node at a URL.
 
-    Raises `framework_source_invalid` for other sources, `framework_incomplete`, and as `SuiClient`
-    does.
+    Raises `framework_source_invalid` for any other source, `framework_incomplete`, and the errors
+    of `SuiClient`.
     """
     from nexus_tools.sui.localnet.framework import read_release  # noqa: PLC0415 - 20 ms
 

@@ -11,22 +11,24 @@ from nexus_tools.sui.errors import UsageError
 MAX_GAS_PRICE_MIST = 10_000
 """The highest reference gas price that a client accepts by default, in MIST per unit.
 
-Since 2023, validators of Sui's mainnet have set prices between 500 and 1 000, and those of testnet
-and devnet 1 000, like the localnet. Ten times the highest price leaves a margin for an expensive
-epoch. A dishonest node can cost a user ten times the usual gas, instead of the 50 000 000 times
-that the protocol allows.
+Since 2023, the price on mainnet has been between 500 and 1 000. On testnet, devnet and localnets,
+the price is 1 000. Ten times the highest price leaves a margin for an expensive epoch. With this
+limit, a dishonest node can make a user pay at most ten times the usual gas. The protocol would
+allow 50 000 000 times.
 """
 
 
 class Network(Struct, frozen=True):
-    """A Sui network by name, with the URL of a node that serves gRPC.
+    """A Sui network: its name, and the URL of a node that serves gRPC.
 
-    `faucet_url` is the root of a faucet, if the network has one. `chain_id` is the digest of the
-    first checkpoint in base58. If it is set, a client rejects a node of another chain. A client
-    also rejects a node that reports a gas price above `max_gas_price_mist`, because each
-    transaction pays it. `has_profile` means that this machine's settings resolve the name to this
-    network, so hints can use the name in commands. A localnet that a program starts has no profile:
-    its name may resolve to another localnet.
+    `faucet_url` is the root URL of a faucet, or None. `chain_id` is the digest of the first
+    checkpoint in base58. If it is set, a client rejects a node of another chain. A client also
+    rejects a node that reports a gas price above `max_gas_price_mist`, because the user pays that
+    price.
+
+    `has_profile` means that this machine's settings resolve the name to this network, so hints can
+    contain commands with the name. A localnet that a program starts has no profile because its name
+    may resolve to another localnet.
     """
 
     name: str
@@ -38,7 +40,7 @@ class Network(Struct, frozen=True):
 
     @property
     def is_localnet(self) -> bool:
-        """Whether the node is a localnet (its own faucet), with tools on this machine."""
+        """Whether the node is a localnet, which serves its own faucet at the same URL."""
         return self.url == self.faucet_url
 
     @property
@@ -47,7 +49,7 @@ class Network(Struct, frozen=True):
         return shlex.quote(self.name)
 
     def with_gas_price_limit(self, limit_mist: int | None) -> "Network":
-        """Return the network with another gas price limit; None keeps the current one."""
+        """Return the network with another gas price limit, or unchanged if the limit is None."""
         if limit_mist is None:
             return self
         return replace(self, max_gas_price_mist=limit_mist)

@@ -1,4 +1,4 @@
-"""A builder of programmable transactions: inputs and commands, without reading the network."""
+"""A builder of programmable transactions, which does not read from the network."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,24 +35,27 @@ from nexus_tools.sui.types.transaction import (
 from nexus_tools.sui.types.type_tag import Primitive, TypeTag
 
 MAX_PURE_BYTES = 16 * 1024
-"""The largest pure input: `max_pure_argument_size` of the protocol configuration."""
+"""The maximum size of a pure input: `max_pure_argument_size` of the protocol configuration."""
 
 MAX_CHUNK_BYTES = MAX_PURE_BYTES - 3
-"""The longest `vector<u8>` in one pure input, after a length of three bytes."""
+"""The maximum size of a `vector<u8>` in one pure input, whose length takes three bytes."""
 
 
 class UnresolvedObject(Struct, frozen=True):
-    """An object known only by its ID. It is resolved to an `ObjectArgument` before sending."""
+    """An object input that has only an ID.
+
+    Before sending, it is resolved to an `ObjectArgument`.
+    """
 
     object_id: Address
     mutable: bool
 
 
 class TransactionBuilder:
-    """A builder that collects inputs and commands. Each command returns its result as an argument.
+    """A builder that collects inputs and commands.
 
-    An object appears once among the inputs, however often it is used. It is mutable if any use is
-    mutable.
+    Each command method returns the result's argument. If an object is used several times, it has
+    only one input. The input is mutable if any use is mutable.
     """
 
     gas = GasCoin()
@@ -65,7 +68,7 @@ class TransactionBuilder:
     # --- Inputs
 
     def pure(self, codec: Codec[Any], value: Any) -> InputArgument:
-        """Return an input for a value of a type that is not an object."""
+        """Add a pure input, which is a value but not an object. Raises `pure_input_too_large`."""
         encoded = codec.encode(value)
         if len(encoded) > MAX_PURE_BYTES:
             raise ValidationError(
@@ -75,17 +78,18 @@ class TransactionBuilder:
         return self._append(Pure(encoded))
 
     def u64(self, value: int) -> InputArgument:
-        """Return a `u64` input."""
+        """Add a `u64` input."""
         return self.pure(u64, value)
 
     def address(self, value: Address) -> InputArgument:
-        """Return an `address` input."""
+        """Add an `address` input."""
         return self.pure(ADDRESS, value)
 
     def byte_vector(self, value: bytes) -> Argument:
-        """Return a `vector<u8>` of any length. Beyond one pure input, it is joined from chunks.
+        """Add a `vector<u8>` of any length. If it is too long for one pure input, it is split.
 
-        Joining is a Move loop over the bytes. It costs about a million instructions for 48 KiB.
+        Commands then join its chunks. The Move function for that loops over the bytes. For 48 KiB,
+        it runs about a million instructions.
         """
         if len(value) <= MAX_CHUNK_BYTES:
             return self.pure(byte_vector, value)
@@ -98,14 +102,17 @@ class TransactionBuilder:
         return joined
 
     def withdrawal(self, amount: int, coin_type: TypeTag) -> InputArgument:
-        """Return the right to withdraw up to `amount` from the sender's address balance.
+        """Add an input that can withdraw up to `amount` from the sender's address balance.
 
-        `0x2::coin::redeem_funds` and `0x2::balance::redeem_funds` convert it to funds.
+        Convert it with `0x2::coin::redeem_funds` or `0x2::balance::redeem_funds`.
         """
         return self._append(FundsWithdrawal(amount, coin_type, 0))
 
     def object(self, object_id: Address, *, mutable: bool = True) -> InputArgument:
-        """Return an object input. `mutable` matters if it is shared, also when passed by value."""
+        """Add an object input. `mutable` applies to shared objects.
+
+        A shared object that is passed by value must also be mutable.
+        """
         if object_id == CLOCK:
             return self.resolved(clock_input(mutable=False))
         index = self._objects.get(object_id)
@@ -117,7 +124,7 @@ class TransactionBuilder:
         return InputArgument(index)
 
     def resolved(self, argument: ObjectArgument) -> InputArgument:
-        """Return an input for an object whose owner and version are known."""
+        """Add an input for an object whose owner and version are known."""
         object_id = _object_id(argument)
         index = self._objects.get(object_id)
         if index is None:
@@ -141,11 +148,11 @@ class TransactionBuilder:
 
     @property
     def commands(self) -> tuple[Command, ...]:
-        """The commands so far."""
+        """The commands that have been added so far."""
         return tuple(self._commands)
 
     def command(self, command: Command) -> Result:
-        """Append a command."""
+        """Append a command, and return the argument for its result."""
         self._commands.append(command)
         return Result(len(self._commands) - 1)
 
@@ -163,12 +170,12 @@ class TransactionBuilder:
         )
 
     def split_coins(self, coin: Argument, amounts: Sequence[int]) -> tuple[NestedResult, ...]:
-        """Split one new coin for each amount (MIST for SUI) off a coin."""
+        """Split new coins off a coin, one for each amount. Amounts of SUI are in MIST."""
         result = self.command(SplitCoins(coin, tuple(self.u64(amount) for amount in amounts)))
         return tuple(result[index] for index in range(len(amounts)))
 
     def merge_coins(self, destination: Argument, sources: Sequence[Argument]) -> None:
-        """Merge coins into a coin."""
+        """Merge the coins `sources` into the coin `destination`."""
         self.command(MergeCoins(destination, tuple(sources)))
 
     def transfer_objects(self, objects: Sequence[Argument], recipient: Address) -> None:
@@ -176,16 +183,16 @@ class TransactionBuilder:
         self.command(TransferObjects(tuple(objects), self.address(recipient)))
 
     def deposit(self, coin: Argument, recipient: Address, coin_type: TypeTag) -> None:
-        """Deposit a coin in the address balance of an address."""
+        """Deposit a coin in the address balance of `recipient`."""
         arguments = [coin, self.address(recipient)]
         self.move_call(SUI_FRAMEWORK, "coin", "send_funds", arguments, (coin_type,))
 
     def make_move_vec(self, elements: Sequence[Argument], element_type: TypeTag | None) -> Result:
-        """Create a vector."""
+        """Create a vector. `element_type` is required if the vector is empty."""
         return self.command(MakeMoveVec(element_type, tuple(elements)))
 
     def publish(self, modules: Sequence[bytes], dependencies: Sequence[Address]) -> Result:
-        """Publish a package. The result is its `UpgradeCap`."""
+        """Publish a package. The result is the package's `UpgradeCap`."""
         return self.command(Publish(tuple(modules), tuple(dependencies)))
 
     def upgrade(
@@ -202,17 +209,20 @@ class TransactionBuilder:
 
     @property
     def objects(self) -> frozenset[Address]:
-        """The IDs of the objects among the inputs."""
+        """The IDs of the input objects."""
         return frozenset(self._objects)
 
     def unresolved(self) -> tuple[UnresolvedObject, ...]:
-        """Return the objects that are known only by ID."""
+        """Return the object inputs that have only an ID."""
         return tuple(value for value in self._inputs if isinstance(value, UnresolvedObject))
 
     def finish(
         self, objects: Mapping[Address, ObjectArgument] | None = None
     ) -> ProgrammableTransaction:
-        """Return the transaction with `objects` for the IDs. Raises `object_unresolved`."""
+        """Return the transaction. `objects` resolves the unresolved inputs by ID.
+
+        Raises `object_unresolved` if an unresolved input is not in `objects`.
+        """
         arguments = objects or {}
         inputs: list[Input] = []
         for value in self._inputs:

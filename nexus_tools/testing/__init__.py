@@ -1,8 +1,9 @@
 """Pytest fixtures for tests that need a Sui network: `localnet`, `wallet`, `publish` and others.
 
-pytest loads this module as soon as nexus-tools is installed, so heavy imports wait until a fixture
-is used. All fixtures are synchronous: they work in sync tests, and in async tests under any plugin.
-The guide is docs/guides/pytest.md. Start reading in `given`, which has the fixtures' types.
+pytest loads this module in every run after nexus-tools is installed. Slow imports are therefore in
+the fixtures. All fixtures are synchronous, so they work in sync tests, and in async tests under any
+plugin. The guide is docs/guides/pytest.md. Start reading in `fixtures`, which has the fixtures'
+types.
 """
 
 import os
@@ -57,13 +58,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         _URL_OPTION,
         metavar="URL",
-        help="use the node at URL, which must have a faucet, instead of a network per process;"
-        " changes are not reverted, and tests that move the clock are skipped",
+        help="use the node at URL, which must have a faucet, instead of a network per process."
+        " Changes are not reverted, and tests that move the clock are skipped",
     )
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Report that the tests share a node, if they do."""
+    """Return the header line for tests that share a node, or None."""
     url = config.getoption(_URL_OPTION)
     return url and f"localnet: {url} (shared: changes of tests are not reverted)"
 
@@ -98,7 +99,7 @@ def _release(source: str | None) -> "Release | None":
 
 @pytest.fixture(scope="session")
 def session_localnet(_nexus_session: Session) -> LocalnetFixture:
-    """Provide the network for fixtures of a wider scope. Their changes stay for all later tests."""
+    """Provide the network for fixtures with a wider scope. Their changes are never reverted."""
     return _nexus_session.localnet
 
 
@@ -152,8 +153,8 @@ def on_chain_tools(
 ) -> "Callable[[str | os.PathLike[str]], InvocableTools]":
     """Provide a function that publishes a Move package and lets a Leader call its on-chain tools.
 
-    The definitions of the tools are the files next to `Move.toml`. A relative folder is relative to
-    the test's file. The package is compiled in each call, which needs the extra `compiler`.
+    The tools' definitions are the JSON files next to `Move.toml`. A relative folder is relative to
+    the test's file. Each call compiles the package, which needs the extra `compiler`.
     """
     from nexus_tools.nexus import Nexus
     from nexus_tools.testing.move_project import InvocableTools, MoveProject
@@ -168,7 +169,7 @@ def on_chain_tools(
 
 @pytest.fixture(scope="session")
 def _deployment(_nexus_session: Session) -> "Deployment":
-    """Publish the registry's package before the snapshot of the first test that needs it."""
+    """Provide the deployment of the registry, published before the first test's snapshot."""
     return _nexus_session.deployment()
 
 
@@ -178,7 +179,7 @@ def registry(
     _deployment: "Deployment",
     wallet: WalletFixture,
 ) -> "ToolRegistry":
-    """Provide the tool registry, used with the key of `wallet`."""
+    """Provide the tool registry. It signs with the key of `wallet`."""
     from nexus_tools.registry import ToolRegistry
 
     return ToolRegistry(wallet.client, _nexus_session.deployment())

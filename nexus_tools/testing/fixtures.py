@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Compiled = Callable[[Path, "Bundle | None"], tuple[Sequence[bytes], Sequence[bytes]]]
-"""A compiler: returns the modules of the package in a folder, and the IDs of its dependencies."""
+"""A function that compiles the package in a folder.
+
+It returns the modules, and the IDs of the dependencies."""
 
 _FRAMEWORK = (1, 2)  # the default dependencies of modules: 0x1 and 0x2
 
@@ -32,8 +34,8 @@ _FRAMEWORK = (1, 2)  # the default dependencies of modules: 0x1 and 0x2
 class LocalnetFixture:
     """The network of a test: a localnet in this process, or the node at `--localnet-url`.
 
-    Methods may be called from any thread, also while the test's event loop runs, because the
-    network has a thread of its own.
+    The network runs in a separate thread. So any thread may call its methods, even while the test's
+    event loop runs.
     """
 
     def __init__(self, url: str, own: "ThreadedLocalnet | None") -> None:
@@ -42,7 +44,7 @@ class LocalnetFixture:
 
     @property
     def is_own(self) -> bool:
-        """Whether the network runs in this process, so that its clock and state can be changed."""
+        """Whether the network runs in this process. Only then can tests change clock and state."""
         return self._own is not None
 
     @cached_property
@@ -65,7 +67,7 @@ class LocalnetFixture:
     def advance_clock(self, milliseconds: int) -> int:
         """Advance the clock and return the new time in ms.
 
-        With `--localnet-url` this skips the test, and so do the methods below.
+        With `--localnet-url`, this method and all methods below except `run` skip the test.
         """
         return self._require_own("cannot advance its clock").advance_clock(milliseconds)
 
@@ -74,11 +76,11 @@ class LocalnetFixture:
         return self._require_own("cannot end its epoch").advance_epoch()
 
     def seed_randomness(self, seed: bytes) -> None:
-        """Derive all later random bytes in this test from a seed."""
+        """Derive all random bytes of the network from a seed, from now until the test ends."""
         self._require_own("cannot seed its randomness").seed_randomness(seed)
 
     def snapshot(self) -> "Snapshot":
-        """Return a snapshot of the current state, to revert to within this test."""
+        """Return a snapshot of the current state. This test can revert the network to it."""
         return self._require_own("cannot revert it to a snapshot").snapshot()
 
     def revert(self, snapshot: "Snapshot") -> None:
@@ -86,13 +88,13 @@ class LocalnetFixture:
         self._require_own("cannot revert it to a snapshot").revert(snapshot)
 
     def trace(self, digest: "Digest") -> "TransactionTrace":
-        """Return the trace of a transaction, call by call."""
+        """Return the trace of a transaction, with each of its calls."""
         return self._require_own("cannot trace its transactions").trace(digest)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine in a separate thread and return its result.
 
-        Sync tests use async clients in this way.
+        Sync tests use this method to call async clients.
         """
         import asyncio
         from concurrent.futures import Future
@@ -117,12 +119,12 @@ class LocalnetFixture:
 
 @dataclass(frozen=True, slots=True)
 class WalletFixture:
-    """A key with SUI. Its `client` signs with the key, and needs no `async with`."""
+    """A key with SUI, and a client that signs with the key and needs no `async with`."""
 
     key: "KeyPair"
     client: "SuiClient"
     another: "Callable[[], WalletFixture]"
-    """Create another wallet with a new key and the same balance."""
+    """The function that creates another wallet, with a new key and the same balance."""
 
     @property
     def address(self) -> "Address":
@@ -132,7 +134,10 @@ class WalletFixture:
 
 @dataclass(frozen=True, slots=True)
 class PublishedPackage:
-    """A package that `publish` has published. `executed` lists the objects that `init` created."""
+    """A package that the fixture `publish` published.
+
+    `executed` is the publishing transaction, with the objects that `init` created.
+    """
 
     id: "Address"
     upgrade_cap: "Address"
@@ -145,13 +150,13 @@ class PublishedPackage:
         return StructTag(self.id, module, name, type_params)
 
     def created(self, module: str, name: str) -> "Address":
-        """Return the only object of a type that the package's publication created."""
+        """Return the ID of the only object of a type that the publication created."""
         (object_id,) = self.executed.created_of(module, name)
         return object_id
 
 
 class PublishFixture:
-    """A publisher of Move packages that uses the test's `wallet`, which gets the `UpgradeCap`."""
+    """A publisher of Move packages. The test's `wallet` pays and receives the `UpgradeCap`."""
 
     def __init__(
         self, compiled: "Compiled", wallet: WalletFixture, localnet: LocalnetFixture, beside: Path
@@ -170,11 +175,12 @@ class PublishFixture:
     ) -> PublishedPackage:
         """Publish the package in a folder with `Move.toml`, or compiled modules.
 
-        A relative folder is relative to the test's file. Modules are in the order of their
-        dependencies. The packages that they use are the framework's unless `dependencies` names
-        them. Unchanged sources are compiled once per process, which needs the extra `compiler`.
-        Their dependencies are either published, or in `bundle`, which includes them in the package.
-        Raises the same errors as `build_to_publish` and `SuiClient.execute`.
+        A relative folder is relative to the test's file. Compiled modules must be in dependency
+        order. `dependencies` are the packages that they use, by default the framework.
+
+        Sources are compiled once per process unless they change, which needs the extra `compiler`.
+        Their dependencies must be published, unless `bundle` includes them in the package. Raises
+        the errors of `build_to_publish` and `SuiClient.execute`.
         """
         from nexus_tools.sui.transaction_builder import TransactionBuilder
         from nexus_tools.sui.types.address import Address
@@ -182,7 +188,7 @@ class PublishFixture:
         if isinstance(package, str | os.PathLike):
             folder = self._beside / package
             modules, ids = self._compiled(folder, bundle)
-            dependencies = [Address(each) for each in ids]
+            dependencies = [Address(id_) for id_ in ids]
         else:
             modules = tuple(package)
         if dependencies is None:

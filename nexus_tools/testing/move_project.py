@@ -42,14 +42,15 @@ def build_and_link(
 ) -> tuple[Sequence[bytes], tuple[Address, ...]]:
     """Compile the package in a folder, and link it to our published packages.
 
-    Returns its modules and the packages that it depends on. It compiles against the packages in the
-    manifests. Types refer to the first versions of our packages, calls to the latest versions.
-    Raises the same errors as `build_to_publish`.
+    Return its modules and the packages that it depends on. The compiler uses the dependencies in
+    the manifests. In the modules, the nexus-tools packages have the IDs of their first versions.
+    The returned dependencies have the IDs of the newest versions. Raises the errors of
+    `build_to_publish`.
     """
     from nexus_tools.sui.localnet.compiler import build_to_publish
 
     packages = {} if deployment is None else deployment.by_name()
-    published = {name: bytes(each.original_id) for name, each in packages.items()}
+    published = {name: bytes(package.original_id) for name, package in packages.items()}
     built = build_to_publish(
         builder, folder, checkouts=checkouts, bundle=bundle, published=published
     )
@@ -67,9 +68,9 @@ class MoveProject:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Read the definitions: all `*.json` files with a `function`, sorted by name.
+        """Read the definitions from all `*.json` files with a `function`, sorted by file name.
 
-        Raises `definition_missing` if there are none, and `definition_invalid`.
+        Raises `definition_missing` if no file has a `function`, or `definition_invalid`.
         """
         found = {}
         for path in sorted(folder.glob("*.json")):
@@ -89,7 +90,7 @@ class MoveProject:
     ) -> Address:
         """Publish the package with the client's key and return its ID.
 
-        Raises the same errors as `build_and_link` and `Publisher.publish_other`.
+        Raises the errors of `build_and_link` and `Publisher.publish_other`.
         """
         modules, needed = await asyncio.to_thread(build_and_link, builder, self.folder, deployment)
         sent = await Publisher(client).publish_other(modules, needed)
@@ -97,7 +98,7 @@ class MoveProject:
         return sent.published()
 
     async def definition(self, client: "SuiClient", package: Address, file: str) -> ToolDefinition:
-        """Return the definition in a file, for the published package.
+        """Return the definition in a file, with the ID of the published package filled in.
 
         Raises `definition_invalid` or `function_unknown`.
         """
@@ -106,9 +107,9 @@ class MoveProject:
     async def register(
         self, client: "SuiClient", deployment: Deployment, package: Address
     ) -> tuple[ToolDefinition, ...]:
-        """Register the tools with the client's key, which has published the package.
+        """Register the tools with the client's key, which must have published the package.
 
-        Raises the same errors as `definition` and `ToolRegistry.register`.
+        Raises the errors of `definition` and `ToolRegistry.register`.
         """
         definitions = [
             await self.definition(client, package, document) for document in self.documents
@@ -120,8 +121,8 @@ class MoveProject:
 class InvocableTools:
     """The tools of a project on a test network, called by a Leader.
 
-    They are published and registered with the key of `nexus`; `run` waits for a coroutine. Raises
-    the same errors as `MoveProject.publish` and `register`.
+    The constructor publishes and registers the tools with the key of `nexus`. `run` runs a
+    coroutine and returns its result. Raises the errors of `MoveProject.publish` and `register`.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The state that a process keeps across tests: the network, and objects that are created once."""
+"""The state that all tests of a process share: the network, compiled packages, the registry."""
 
 import os
 from collections.abc import Sequence
@@ -19,22 +19,23 @@ if TYPE_CHECKING:
     from nexus_tools.sui.types.address import Address
 
 WALLET_MIST = 1_000 * MIST_PER_SUI
-"""The initial balance of a wallet, in two coins. The faucet of another node may send less."""
+"""The initial balance of a wallet, in two coins. The faucet of a shared node may send less."""
 
 
 class Session:
-    """The network, and objects that are created once: compiled packages and the registry."""
+    """The network, and the objects that are created once per process."""
 
     def __init__(self, localnet: LocalnetFixture, release: "Release | None" = None) -> None:
         self.localnet = localnet
         self._release = release
-        # The same keys in each run make failures comparable. A shared node gets new keys.
+        # Our own network has the same keys in each run, so that failures are reproducible. On a
+        # shared node, each process has other keys.
         self._seed = b"" if localnet.is_own else os.urandom(32)
         self._compiled: dict[tuple[object, ...], tuple[Sequence[bytes], Sequence[bytes]]] = {}
         self._deployment: Deployment | None = None
 
     def wallet(self, name: str) -> "tuple[KeyPair, SuiClient]":
-        """Return a key that is derived from a name, with SUI, and a client that signs with it."""
+        """Return a key that is derived from a name, and a client that signs with it. Fund it."""
         from nexus_tools.sui.client import AnyLoopClient
         from nexus_tools.sui.keystore import KeyPair
         from nexus_tools.sui.types.digest import blake2b256
@@ -63,11 +64,11 @@ class Session:
         from nexus_tools.sui.support.private_file import locked
 
         cache = cache_directory()
-        with locked(cache / "compiler"):  # one of the pytest workers installs and compiles it
+        with locked(cache / "compiler"):  # so that only one pytest worker installs the compiler
             return MoveBuilder.installed(cache, release=self._release)
 
     def deployment(self) -> "Deployment":
-        """Return the deployment of this project's Move package; publish it again if reverted."""
+        """Return the deployment of the nexus-tools packages. Publish them if they do not exist."""
         if self._deployment is None or not self._exists(self._deployment.package_id):
             self._deployment = self.localnet.run(self._publish_registry())
         return self._deployment

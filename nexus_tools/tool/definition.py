@@ -39,8 +39,9 @@ class ToolType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A valid definition; `url` is a base URL, or `package::module::function` on chain.
+    """A valid definition of a tool.
 
+    `url` is the base URL of an off-chain tool, or `package::module::function` of an on-chain tool.
     Only an on-chain tool has a `function`.
     """
 
@@ -57,8 +58,8 @@ class ToolDefinition:
     def parse(cls, document: object, *, check_schemas: bool = True) -> "ToolDefinition":
         """Parse the JSON document and apply every rule.
 
-        Documents without `type` are off-chain tools. Checking the schemas takes most of the time.
-        Omit it only if the same schemas were checked before.
+        A document without `type` defines an off-chain tool. Checking the schemas takes most of the
+        time. Set `check_schemas` to False only if both schemas were checked before.
 
         Raises:
             ValidationError: With code `definition_invalid`, `fqn_invalid` or, for the schemas,
@@ -79,7 +80,7 @@ class ToolDefinition:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return the document of `/meta`, with every field and `timeout` in milliseconds."""
+        """Return the document of `/meta` with all fields. `timeout` is in milliseconds."""
         function = {"function": self.function.as_json()} if self.function else {}
         return {
             "fqn": str(self.fqn),
@@ -93,7 +94,7 @@ class ToolDefinition:
         }
 
     def has_same_interface(self, other: "ToolDefinition") -> bool:
-        """Return whether both have the same schemas in canonical JSON."""
+        """Return whether both definitions have the same two schemas in canonical JSON."""
         return all(
             canonical_json(mine) == canonical_json(theirs)
             for mine, theirs in (
@@ -104,7 +105,7 @@ class ToolDefinition:
 
 
 def definition_fields(document: object) -> Mapping[str, Any]:
-    """Return the fields of a definition document after checking their names, but not values."""
+    """Return the fields of a definition document. Their names are checked, but not their values."""
     if not isinstance(document, Mapping):
         raise _invalid("expected a JSON object")
     missing = [name for name in _REQUIRED if name not in document]
@@ -138,7 +139,7 @@ def _type(value: object) -> ToolType:
 def _function(fields: Mapping[str, Any], kind: ToolType) -> MoveFunction | None:
     has_one = fields.get("function") is not None
     if has_one != (kind is ToolType.ONCHAIN):
-        raise _invalid("an on-chain tool has a function, and no other tool has one")
+        raise _invalid("an on-chain tool must have a function, and an off-chain tool must not")
     return MoveFunction.parse(fields["function"]) if has_one else None
 
 
@@ -156,7 +157,7 @@ def _url(url: str, kind: ToolType) -> str:
 
 
 def _http_url_problem(url: str) -> str:
-    """Return the problem of an absolute http(s) URL of a tool, or an empty string."""
+    """Return why a text is not a valid URL of an off-chain tool, or an empty string."""
     if "?" in url or "#" in url:
         return "has a query or a fragment"
     try:

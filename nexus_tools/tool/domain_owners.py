@@ -1,9 +1,9 @@
-"""The document by which a domain declares the owners of names below it, and its location.
+"""The document in which a domain lists the owners of its names, and the hosts of the document.
 
-The owner of `llm.taluslabs.xyz` decides about `xyz.taluslabs.llm.chat@1`, and the owner of
-`taluslabs.xyz` decides if the former host has no document. The hosts are the labels before the
-name, reversed, down to two labels. A party that can publish there controls the domain today, and
-lists the addresses that may own its names in a registry.
+The document lists the addresses that may own names of the domain in a registry. For the tool
+`xyz.taluslabs.llm.chat@1`, the host `llm.taluslabs.xyz` decides. If that host has no document,
+`taluslabs.xyz` decides. The hosts are the labels before the tool's name in reverse order, down to
+two labels. The party that can publish a document on a host controls its domain.
 """
 
 import json
@@ -18,8 +18,8 @@ from nexus_tools.tool.strict_json import parse_json
 PROOF_PATH = "/.well-known/nexus-tools.json"
 MAX_PROOF_BYTES = 65_536
 MAX_PROOF_HOSTS = 4
-"""The maximum number of hosts per lookup. Untrusted input chooses the domain, and must not cause
-many requests."""
+"""The maximum number of hosts per lookup. The domain is untrusted input, which must not cause many
+requests."""
 
 _MIN_LABELS = 2
 _MAX_LABEL = 63
@@ -30,9 +30,9 @@ _ADDRESS = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
 
 
 def proof_hosts(domain: str) -> tuple[str, ...]:
-    """Return the hosts that decide about a domain of FQNs, the most specific first.
+    """Return the hosts that decide about a domain of FQNs, the most specific host first.
 
-    Raises `domain_unprovable` if no host can have such a name (RFC 1035, section 2.3.1).
+    Raises `domain_unprovable` if the domain is not a valid host name (RFC 1035, section 2.3.1).
     """
     labels = domain.split(".")
     for label in labels:
@@ -64,8 +64,8 @@ def _label_problem(label: str) -> str:
 class RegistryOwners:
     """The addresses that may own names of the domain in one registry.
 
-    `chain` is the digest of the chain's first checkpoint in base58. IDs and addresses have all 64
-    digits, in lower case.
+    `chain` is the digest of the chain's first checkpoint in base58. IDs and addresses have `0x` and
+    all 64 digits in lower case.
     """
 
     chain: str
@@ -100,7 +100,7 @@ class DomainOwners:
         return owners
 
     def owners_in(self, chain: str, registry: str) -> tuple[str, ...]:
-        """Return the addresses that may own names in a registry; none if it is not listed."""
+        """Return the addresses that may own names in a registry; empty if it is not listed."""
         key = (chain, registry)
         return next(
             (entry.owners for entry in self.registries if (entry.chain, entry.registry) == key), ()

@@ -1,9 +1,9 @@
 """The fully qualified name (FQN) of a tool: `domain.name@version`.
 
-At least three labels stand before the `@`, separated by dots. The last one is the name, and the
-others are the domain. A label is `[a-z][a-z0-9_-]+`. The version is a `u32` from 1, in decimal and
-without leading zeros, so that one tool has one spelling. The Move module `fqn` accepts the same
-strings.
+The part before the `@` consists of at least three labels, separated by dots. The last label is the
+name, and the other labels are the domain. A label is `[a-z][a-z0-9_-]+`. The version is a `u32`
+from 1, in decimal without leading zeros, so that each tool has only one spelling. The Move module
+`fqn` accepts exactly the same strings.
 """
 
 import re
@@ -23,7 +23,7 @@ _HINT = "Write an FQN such as xyz.example.math.add@1."
 
 @dataclass(frozen=True, slots=True, order=True)
 class ToolFqn:
-    """The name of one version of a tool; `domain` has at least two labels."""
+    """The name of one version of a tool. `domain` has at least two labels."""
 
     domain: str
     name: str
@@ -42,7 +42,7 @@ class ToolFqn:
             if not _LABEL.fullmatch(label):
                 raise _invalid(text, _label_problem(label))
         if len(labels) < _MIN_LABELS:
-            raise _invalid(text, "the domain needs two labels or more before the name")
+            raise _invalid(text, "the domain before the name needs at least two labels")
         return cls(".".join(labels[:-1]), labels[-1], _parse_version(text, version))
 
     @property
@@ -56,7 +56,7 @@ class ToolFqn:
 
 def _parse_version(text: str, version: str) -> int:
     if not _VERSION.fullmatch(version):
-        raise _invalid(text, f"the version {version!r} is not a whole number from 1")
+        raise _invalid(text, f"expected a version that is an integer from 1, got {version!r}")
     if len(version) > len(str(MAX_VERSION)) or int(version) > MAX_VERSION:
         raise _invalid(text, f"the version {version} is larger than {MAX_VERSION}")
     return int(version)

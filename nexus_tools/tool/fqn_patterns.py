@@ -8,9 +8,10 @@ from nexus_tools.tool.fqn import ToolFqn
 
 @dataclass(frozen=True, slots=True)
 class FqnPatterns:
-    """A filter of tools: those that match `only`, or all if it is empty, except `exclude`.
+    """A filter of tools. It selects tools that match `only` and do not match `exclude`.
 
-    A pattern is a glob, such as `read_*`, for the FQN, the FQN without its version, or the name.
+    An empty `only` matches all tools. A pattern is a glob, such as `read_*`. It may match the FQN,
+    the FQN without its version, or the name.
     """
 
     only: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The host of a URL: an IP address, or a resolvable name."""
+"""The check whether the host of a URL is an IP address or a resolvable name."""
 
 import re
 import unicodedata
@@ -13,7 +13,8 @@ def is_host(host: str) -> bool:
     """Return whether `host`, without brackets, can be passed to a resolver.
 
     Names follow RFC 1035, section 2.3.4, and may have underscores. A label in Punycode (RFC 3492)
-    must stand for text that is not ASCII. `xn--a`, a control character, does not.
+    must decode to text with non-ASCII characters. `xn--a` is invalid, because it decodes to a
+    control character.
     """
     try:
         ip_address(host)
@@ -35,6 +36,7 @@ def _is_punycode(text: str) -> bool:
         decoded = text.encode("ascii").decode("punycode")
     except (ValueError, OverflowError):
         return False
-    # Some scripts need joiners, which have category Cf. Other characters of C are not text.
+    # Some scripts need joiners, which have category Cf. Characters of other C categories are not
+    # text.
     kinds = {unicodedata.category(character) for character in decoded}
     return not decoded.isascii() and kinds.isdisjoint(("Cc", "Cn", "Co", "Cs"))

@@ -1,4 +1,4 @@
-"""The Move function of an on-chain tool: witness, arguments, gas and closers."""
+"""The Move function of an on-chain tool: its witness, arguments, gas, and who may call it."""
 
 import re
 from collections.abc import Mapping
@@ -31,11 +31,11 @@ _PREFIX = re.compile(r"(?<![\w:])(?:0x)?([0-9a-fA-F]{1,64})(?=::)", re.ASCII)
 class MoveFunction:
     """The arguments of the function, the witness that proves its answer, and its callers.
 
-    `witness` is the type of the witness by the original ID of its package. Types are in canonical
-    form, with addresses of 64 digits. `objects`, which are shared or immutable, follow the `Call`
-    in the function's parameters. Until the package is published, they may be named by their types,
-    such as `0x0::badge::Collection`. `gas_mist` is paid to the account that closes an
-    invocation.
+    `witness` is the type of the witness, with the original ID of its package. Types are in
+    canonical form, with addresses of 64 digits. `objects` are the shared or immutable objects that
+    the function takes after the `Call`. Until the package is published, a type such as
+    `0x0::badge::Collection` may stand for an object. `gas_mist` is paid to the account that closes
+    an invocation. `closable_by_anyone` is whether anyone may call the function, not only leaders.
     """
 
     witness: str
@@ -65,11 +65,11 @@ class MoveFunction:
 
     @property
     def type_name(self) -> str:
-        """The witness as Move writes types, without `0x`."""
+        """The witness type as Move's `type_name` writes it, without `0x`."""
         return _PREFIX.sub(lambda match: match[1], self.witness)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the document that `parse` reads, with every field and `gas` in MIST."""
+        """Return the document that `parse` reads, with all fields. `gas` is in MIST."""
         return {
             "witness": self.witness,
             "type_arguments": list(self.type_arguments),

@@ -18,18 +18,19 @@ class FailureReason(StrEnum):
     OUTPUT_TOO_LARGE = "output_too_large"
     UNAUTHORIZED = "unauthorized"
     REFUSED = "refused"
-    """The leader does not dispatch it, by its own policy."""
+    """The leader does not dispatch the invocation because of its own settings."""
     OVERLOADED = "overloaded"
-    """The leader could not dispatch it in time."""
+    """The leader could not dispatch the invocation in time."""
     ABORTED = "aborted"
     """The Move function of an on-chain tool aborts."""
     EXPIRED = "expired"
-    """No leader closed it in time. The reason follows from its state and is never stored."""
+    """No leader closed the invocation in time. This reason follows from the invocation's state and
+    is never stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeSignature:
-    """A tool's Ed25519 signature of an answer: a public key of 32 bytes, and 64 bytes."""
+    """A tool's Ed25519 signature of an answer: a public key (32 bytes) and a signature (64)."""
 
     key: bytes
     signature: bytes
@@ -48,11 +49,11 @@ class Answer:
 
     @property
     def is_error(self) -> bool:
-        """Whether the tool reports a failure of its own domain."""
+        """Whether the tool reports a failure in its own domain, such as a division by zero."""
         return is_error_variant(self.variant)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer as a tool writes it: `{variant: {port: value}}`."""
+        """Return the answer in the form of a response body: `{variant: {port: value}}`."""
         return {self.variant: self.ports}
 
 
@@ -68,5 +69,5 @@ Outcome = Answer | Failure
 
 
 def is_error_variant(name: str) -> bool:
-    """Return whether a variant of this name reports a failure of the tool's domain."""
+    """Return whether a variant of this name reports a failure in the tool's domain."""
     return name.startswith("err")

@@ -1,8 +1,8 @@
 """The BCS encoding of ports: the Move struct `value::Ports`.
 
-A list is encoded element by element because the chain does not parse JSON. A workflow can therefore
-continue with each element, and knows their number. A Leader writes these bytes on chain, and a tool
-signs them; this module is their only encoder.
+The chain does not parse JSON, so each element of a list is encoded separately. A workflow therefore
+knows the number of elements and can continue with each element. A Leader writes the encoded bytes
+on chain, and a tool signs them. Only this module encodes ports.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,22 +18,23 @@ MAX_NAME_BYTES = 100
 """The maximum length of a port name in the Move function `value::ports`."""
 
 _MAX_ARGUMENT_BYTES = 16_384
-# The length of the chunk takes three bytes.
+# The length prefix of a chunk takes three bytes.
 _MAX_CHUNK_BYTES = _MAX_ARGUMENT_BYTES - 3
 
-# The numbers of the variants of `value::Value` that encode JSON from a tool.
+# The variants of the Move enum `value::Value` that encode JSON from a tool.
 _INLINE = b"\x00"
 _INLINE_LIST = b"\x01"
 _INLINE_CHUNKS = b"\x04"
 
 
 def encode_ports(document: Mapping[str, Any]) -> bytes:
-    """Encode ports sorted by name, each as its canonical JSON, and lists by element.
+    """Encode ports, sorted by name, as canonical JSON. Each element of a list is one string.
 
-    `{"a": "1"}` is one entry (01), the name (01 61), a string in one piece (00) of three bytes (03
-    22 31 22). `{"a": [1, 2]}` has a list (01) of one part (01) with two strings (02), 1 (01 31) and
-    2 (01 32). Long values are split into parts or chunks, each as large as an argument on Sui can
-    be. A list is encoded as one string if an element is too long for an argument.
+    `{"a": "1"}` has one entry (01). It has the name `a` (01 61) and an inline value (00) of three
+    bytes, `"1"` (03 22 31 22). The value of `{"a": [1, 2]}` is an inline list (01) with one part
+    (01) of two strings (02): `1` (01 31) and `2` (01 32). Long lists are split into parts, and long
+    values into chunks, because an argument on Sui has a maximum size. If an element of a list is
+    too long for an argument, the list is encoded as one value.
 
     Raises:
         ValidationError: With code `json_invalid`, `port_name_invalid` or `too_many_ports`.
@@ -56,9 +57,9 @@ def encode_ports(document: Mapping[str, Any]) -> bytes:
 
 
 def outcome_bytes(answer: Answer) -> int:
-    """Return the bytes of an answer that count against `max_outcome_bytes`.
+    """Return the size of an answer that counts against `max_outcome_bytes`, in bytes.
 
-    Raises as `encode_ports`.
+    Raises the errors of `encode_ports`.
     """
     return len(answer.variant) + len(encode_ports(answer.ports))
 
@@ -85,7 +86,7 @@ def _value(value: Any) -> bytes:
 
 
 def _parts(elements: Iterable[bytes]) -> list[bytes]:
-    """Return vectors of strings, each as long as an argument can be, except for the last."""
+    """Return vectors of strings. All except the last are as long as an argument can be."""
     parts: list[bytes] = []
     part: list[bytes] = []
     size = 0

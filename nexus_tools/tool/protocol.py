@@ -10,7 +10,7 @@ from http import HTTPStatus
 from nexus_tools.tool.fqn import ToolFqn
 from nexus_tools.tool.outcome import FailureReason
 
-# --- Paths. All except `TOOLS` are below the URL of a tool, which is below the server's root.
+# --- Paths. `TOOLS` is below the root of a server. The others are below the URL of a tool.
 
 HEALTH = "/health"
 META = "/meta"
@@ -26,10 +26,11 @@ PROBLEM_JSON = "application/problem+json"
 # --- Headers of a tool call
 
 INVOCATION_HEADER = "Nexus-Invocation"
-"""The ID of the invocation. A server repeats its response to a known ID."""
+"""The ID of the invocation. If a server gets an ID again, it repeats its response."""
 
 IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"
-"""The idempotency key of callers without an invocation (IETF draft of that name)."""
+"""The idempotency key of callers without an on-chain invocation, from the IETF draft of that
+name."""
 
 TOOL_HEADER = "Nexus-Tool"
 """The FQN of the called tool."""
@@ -41,7 +42,8 @@ MAX_OUTCOME_BYTES_HEADER = "Nexus-Max-Outcome-Bytes"
 """The maximum size of the outcome that the requester pays for, in bytes."""
 
 RUN_HEADER = "Nexus-Run"
-"""The step of a workflow: `execution/vertex/path/attempt`, with a path such as `0,2`, or empty."""
+"""The attempt of a workflow's run: `execution/vertex/path/attempt`. The path may be empty or a
+list of indices such as `0,2`."""
 
 CALL_HEADERS = (
     INVOCATION_HEADER,
@@ -59,24 +61,25 @@ SIGNATURE_HEADER = "Signature"
 CONTENT_DIGEST_HEADER = "Content-Digest"
 
 OUTCOME_SIGNATURE_HEADER = "Nexus-Outcome-Signature"
-"""The tool's signature of the answer as it goes on chain: `:base64:;keyid="FQN#ed25519:…"`."""
+"""The tool's signature of the answer, for the chain: `:base64:;keyid="FQN#ed25519:…"`."""
 
 
 def endpoint(url: str, path: str) -> str:
-    """Return the URL of an endpoint `path` of the tool or server at `url`."""
+    """Return the URL of the endpoint `path` of a tool or a server, which has the URL `url`."""
     return url.rstrip("/") + path
 
 
 def tool_path(fqn: ToolFqn) -> str:
     """Return the path of a tool on every server, such as `/xyz.example.math.add@1`.
 
-    Its URL is registered on chain. A path that depended on other tools could break it.
+    The tool's URL is registered on chain. If the path depended on other tools of the server, the
+    URL could become invalid.
     """
     return f"/{fqn}"
 
 
 def tool_url(root_url: str, path: str) -> str:
-    """Return the URL of a tool at `path` of the server at `root_url`; `/` is the root."""
+    """Return the URL of a tool at `path` on the server at `root_url`. `/` is the server's root."""
     return endpoint(root_url, path).rstrip("/")
 
 
@@ -154,7 +157,7 @@ STATUSES_WITH_CODE = frozenset(
 
 
 def is_retryable(status: int, code: str = "") -> bool:
-    """Return whether another call with the same idempotency key may help, and is safe.
+    """Return whether it is safe to repeat a call with its idempotency key, and may help.
 
     A gateway in front of the tool responds with 502 and 504, for example while the tool restarts. A
     504 whose problem document has the code `timed_out` comes from the tool.
@@ -174,9 +177,9 @@ def is_caller_specific(status: int, code: str = "") -> bool:
 def failure_reason(status: int, code: str = "") -> FailureReason:
     """Return the failure reason for the status of the last response, which is not 200.
 
-    `code` is the problem document's. A server that follows the draft of `Idempotency-Key` literally
-    rejects a key that was used with another body with the same 422 as an invalid input. That does
-    not mean that the input is invalid, and neither does an answer that is too large.
+    `code` is the code in the problem document. A 422 usually means that the input is invalid, but
+    there are two exceptions. A server may follow the draft of `Idempotency-Key` and reject a key
+    that was used with another body (`key_reused`), and an answer may be too large.
     """
     if code == Problem.KEY_REUSED.code:
         return FailureReason.HTTP_ERROR

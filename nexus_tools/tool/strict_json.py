@@ -1,7 +1,8 @@
 """The strict parser of untrusted JSON, which measures a value before recursive code reads it.
 
-RFC 8259 leaves duplicate names, lone surrogates and huge numbers to the receiver. Here they are
-errors, as in I-JSON (RFC 7493), so that two readers never see different values in one text.
+RFC 8259 allows each receiver to interpret duplicate names, lone surrogates and huge numbers. This
+parser rejects them, as I-JSON (RFC 7493) does, so that two programs never read different values
+from the same text.
 """
 
 import json
@@ -14,15 +15,16 @@ from nexus_tools.errors import ValidationError
 
 MAX_DEPTH = 64
 
-# Long strings also cost time, which is counted in stretches of this many bytes.
+# The unit in which the length of strings is counted, because long strings take time to validate.
 BYTES_PER_STRETCH = 8
 
 
 class Extent(NamedTuple):
     """The size of a JSON value.
 
-    `nodes` counts values, and `depth` is the nesting. `text` counts full stretches of
-    `BYTES_PER_STRETCH` bytes in strings and names, and the work for integers beyond 64 bits.
+    `nodes` is the number of values, and `depth` is the number of nested levels. `text` is the
+    number of full stretches of `BYTES_PER_STRETCH` bytes in strings and names. It also contains the
+    work for integers of more than 64 bits.
     """
 
     nodes: int
@@ -33,14 +35,14 @@ class Extent(NamedTuple):
 def parse_json(text: bytes | str) -> Any:
     """Parse `text`, or raise `ValidationError` with code `json_invalid`.
 
-    Rejected are text that is not UTF-8, duplicate names, NaN and infinities, lone surrogates,
-    integers that Python refuses to read (more than 4300 digits), and nesting beyond `MAX_DEPTH`.
+    The parser rejects text that is not UTF-8, duplicate names, NaN, infinities, lone surrogates,
+    integers with more than 4300 digits (a limit of Python), and nesting beyond `MAX_DEPTH`.
     """
     try:
         decoded = text.decode("utf-8") if isinstance(text, bytes) else text
         value = _DECODER.decode(decoded)
-        # Python's parser turns "\\ud83d\\ude00" into one character, but accepts half of such a
-        # pair. Only an escape can contain one, because UTF-8 text cannot.
+        # Python's parser turns "\\ud83d\\ude00" into one character, but it also accepts only half
+        # of a surrogate pair. Only an escape can contain half a pair, because UTF-8 text cannot.
         if "\\u" in decoded:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeError as error:
@@ -52,7 +54,7 @@ def parse_json(text: bytes | str) -> Any:
         raise _invalid(f"{error.msg} at {where}") from error
     except ValueError as error:
         raise _invalid("a number has too many digits") from error
-    # Only text with that many brackets can nest too deep, so most values need not be measured.
+    # Only text with more than `MAX_DEPTH` brackets can nest too deep. Most values are not measured.
     if decoded.count("[") + decoded.count("{") > MAX_DEPTH:
         measure(value)
     return value
@@ -61,7 +63,7 @@ def parse_json(text: bytes | str) -> Any:
 def canonical_json(value: Any) -> bytes:
     """Return the canonical form of a value: sorted names, no spaces, UTF-8 without escapes.
 
-    Two schemas are the same if and only if these bytes are.
+    Two schemas are equal if and only if their canonical forms are equal.
     """
     return _encoded(_CANONICAL, value)
 
@@ -70,8 +72,8 @@ def canonical_elements(values: list[Any]) -> list[bytes]:
     """Return the canonical JSON of each element of a list."""
     if not values or not _SCALARS.issuperset(map(type, values)):
         return [canonical_json(value) for value in values]
-    # One call for all elements takes a tenth of the time. The separator cannot occur in an element,
-    # because JSON escapes it.
+    # One call for all elements takes a tenth of the time of a call for each. The separator cannot
+    # occur in an element, because JSON escapes it.
     return _encoded(_SEPARATED, values)[1:-1].split(_SEPARATOR.encode())
 
 
@@ -79,16 +81,16 @@ def _encoded(encoder: json.JSONEncoder, value: Any) -> bytes:
     try:
         return encoder.encode(value).encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
-        raise _invalid("it has something that JSON cannot express") from error
+        raise _invalid("it contains a value that JSON cannot represent") from error
 
 
 def measure(value: Any) -> Extent:
     """Return the extent of `value`, or raise `json_invalid` if it is too deep or not JSON.
 
-    It proceeds level by level instead of by recursion, so a value that nests 100 000 deep is
-    rejected at the 65th level and not by a RecursionError. `{"a": [1, "long…", 2]}` has the levels
-    `{}`, `[]`; its nodes are the object, the list, two numbers and the string. Names count as text,
-    but not as nodes.
+    The function works level by level without recursion. A value with 100 000 nested levels is
+    therefore rejected at the 65th level and raises no `RecursionError`. For example,
+    `{"a": [1, "long…", 2]}` has two levels, the object and the list. It has five nodes: the object,
+    the list, two numbers and the string. Names count as text, but not as nodes.
     """
     if not isinstance(value, _CONTAINERS):
         return Extent(1, 0, _leaf_text(value))
@@ -127,17 +129,20 @@ def json_pointer(path: Sequence[str | int]) -> str:
 
 
 def text_stretches(text: str) -> int:
-    """Return the full stretches of a string, or raise `json_invalid` for lone surrogates."""
+    """Return the number of full stretches of a string. Lone surrogates raise `json_invalid`."""
     if text.isascii():
         return len(text) // BYTES_PER_STRETCH
     try:
         return len(text.encode("utf-8")) // BYTES_PER_STRETCH
     except UnicodeEncodeError as error:
-        raise _invalid("a text has half a surrogate pair") from error
+        raise _invalid("a string has half a surrogate pair") from error
 
 
 def number_stretches(number: int) -> int:
-    """Return the stretches that cost as much as comparing an integer: its digits, squared."""
+    """Return the number of text stretches that cost as much as comparing an integer.
+
+    The cost grows with the square of the number of digits. It is 0 for integers of 64 bits.
+    """
     if -_WIDE < number < _WIDE:
         return 0
     return 32 + (number.bit_length() // 24) ** 2
@@ -185,12 +190,13 @@ def _invalid(problem: str) -> ValidationError:
     return ValidationError("json_invalid", f"invalid JSON: {problem}")
 
 
-# Validators parse larger integers from text, in time that is quadratic in the digits.
+# Validators parse larger integers from text, in time that is quadratic in the number of digits.
 _WIDE = 2**63
 
-# The types whose values are always valid, small JSON; looked up for each value of each call.
+# The types whose values count as one node without text, except large integers. The set is used for
+# each value of each call.
 _ONE_NODE = frozenset((int, bool, type(None)))
-# A tuple, because a union would be created again at each use.
+# This is a tuple, because a union would be created again at each use.
 _CONTAINERS = (dict, list)
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))

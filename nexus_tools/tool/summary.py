@@ -1,4 +1,4 @@
-"""The one-line summary of ports, for users and for models that search for a tool."""
+"""The one-line summary of ports, for users and for language models that search for a tool."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ _MAX_DEPTH = 5
 
 
 def port_summary(schema: dict[str, Any]) -> str:
-    """Return names and types of the ports of a schema, with `?` for optional ones.
+    """Return the names and types of the ports of a schema, with `?` after optional names.
 
     For example, `text: string, words?: array of string, note?: string or null`.
     """
@@ -27,7 +27,7 @@ def _kind(port: Any, depth: int = 0) -> str:
 
 
 def _kinds(port: Any, depth: int) -> list[str]:
-    """Return the types that a port accepts, without duplicates and with null last."""
+    """Return the types that a port accepts, without duplicates and with `null` at the end."""
     if not isinstance(port, dict) or depth > _MAX_DEPTH:
         return ["any"]
     if "enum" in port:

@@ -1,4 +1,4 @@
-"""The two waiting tools of the Move package: `ask` a person, `wait` for a time."""
+"""The two waiting tools of the Move package: `ask` waits for a person, `wait` for a time."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,8 +10,9 @@ WAIT = "nexus_tools.waiting.wait@1"
 
 _DAY_MS = 24 * 60 * 60 * 1000
 WAITING_MARGIN_MS = _DAY_MS
-"""The time between the end of the wait and the expiry of the invocation, in ms; `MARGIN_MS` of the
-Move module `waiting`."""
+"""The time between the end of the wait and the expiry of the invocation, in ms.
+
+The Move module `waiting` has it as `MARGIN_MS`."""
 
 _TIMEOUT_MS = 90 * _DAY_MS
 _GAS_MIST = 2_000_000
@@ -31,7 +32,7 @@ def is_address_port(schema: Mapping[str, Any]) -> bool:
 def ask_definition(package: str) -> ToolDefinition:
     """Return the definition of `ask`, which ends when an address answers or the time is over.
 
-    `package` is the ID of the Move package of tools, `0x` and 64 digits.
+    `package` is the ID of the Move package of nexus_tools, as `0x` and 64 digits.
     """
     inputs = {
         "answerer": {**_ADDRESS, "description": "The address whose answer counts."},
@@ -54,7 +55,10 @@ def ask_definition(package: str) -> ToolDefinition:
 
 
 def wait_definition(package: str) -> ToolDefinition:
-    """Return the definition of `wait`, until a time or for a time; `package` is as in `ask`."""
+    """Return the definition of `wait`, which ends at a time or after a duration.
+
+    `package` is the ID of the Move package of nexus_tools, as `0x` and 64 digits.
+    """
     inputs = {
         "until_ms": {**_TIME, "description": "The end of the wait, in ms since 1970."},
         "duration_ms": {**_TIME, "description": "The time to wait, in ms. Maximum: 89 days."},
@@ -71,14 +75,17 @@ def wait_definition(package: str) -> ToolDefinition:
 
 
 def ask_deadline_ms(inputs: Mapping[str, Any], requested_at_ms: int, expires_at_ms: int) -> int:
-    """Return the answer deadline of the Move module `waiting`; times are ms since 1970."""
+    """Return the time until which `ask` accepts an answer, as the Move module `waiting` does.
+
+    All times are in ms since 1970.
+    """
     latest_ms = expires_at_ms - WAITING_MARGIN_MS
     timeout_ms = int(inputs.get("timeout_ms", latest_ms - requested_at_ms))
     return min(requested_at_ms + timeout_ms, latest_ms)
 
 
 def wait_deadline_ms(inputs: Mapping[str, Any], requested_at_ms: int, expires_at_ms: int) -> int:
-    """Return the time when a `wait` is over; times are as in `ask_deadline_ms`."""
+    """Return the time when a `wait` is over. All times are in ms since 1970."""
     until_ms = int(inputs.get("until_ms", requested_at_ms + int(inputs.get("duration_ms", 0))))
     return min(until_ms, expires_at_ms - WAITING_MARGIN_MS)
 

@@ -1,7 +1,7 @@
 """The framework with which authors write and serve tools.
 
 Start with `@tool` (`authoring`), `Variant`, and `serve` (`hosting`). The modules of the server are
-imported on first use, so the tests of an author need no web server.
+imported on first use. Authors can therefore test a tool without installing a web server.
 """
 
 import lazy_loader

@@ -16,13 +16,13 @@ from nexus_tools.tool_server.base import Authorize, Call, Health, Tool, tool_inv
 from nexus_tools.tool_server.function_signature import Signature
 from nexus_tools.tool_server.variant import Variant
 
-# The maximum number of threads for sync functions of one tool. Further calls wait within their
-# timeout.
+# The maximum number of threads of one tool whose function is not async. Further calls wait for a
+# thread within their timeout.
 _MAX_THREADS = 40
 
 
 class FunctionTool(Tool):
-    """A tool made of the author's `function`, which runs in a worker thread unless it is async."""
+    """A tool that calls the author's `function`, in a worker thread unless it is async."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class FunctionTool(Tool):
         )
 
     def arguments(self, ports: Any, call: Call, json_bytes: int | None = None) -> dict[str, Any]:
-        """Return the function's arguments after checking the input against schema and types."""
+        """Check an input against the schema and the annotations, and return the arguments."""
         self._validator.check_input(ports, json_bytes)
         return self._signature.arguments(ports, call)
 
@@ -62,7 +62,7 @@ class FunctionTool(Tool):
         return (await self.answer(arguments)).as_json()
 
     async def answer(self, arguments: Mapping[str, Any]) -> Answer:
-        """Call the function and check its variant as JSON. Raises as `Tool.answer`."""
+        """Call the function and check its variant as JSON. Raises the errors of `Tool.answer`."""
         if self._is_async:
             returned = await self.function(**arguments)
         else:
@@ -79,9 +79,9 @@ class FunctionTool(Tool):
             message = f"expected the tool to return one of {known}, got {type(returned).__name__}"
             raise ValidationError("output_invalid", message)
         try:
-            # This is `model_dump_json` without the lookup of unused options. Text that was parsed
-            # again is certainly JSON, and its size bounds the cost of the check. Measuring the
-            # value would take longer than both.
+            # This is `model_dump_json` without the lookup of unused options. The value is written
+            # and parsed again, so it is certainly JSON, and the size of the text bounds the cost of
+            # the check. This takes less time than measuring the value.
             text = returned.__pydantic_serializer__.to_json(returned, by_alias=True, warnings=False)
             ports = from_json(text, allow_inf_nan=False)
         except ValueError as error:
@@ -99,13 +99,13 @@ def tool(
     health: Health | None = None,
     authorize: Authorize | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionTool]:
-    """Turn the decorated function, sync or async, into a `Tool`.
+    """Turn the decorated function into a `Tool`.
 
     Parameters are ports, the docstring is the description, and the return annotation is the union
-    of the variants. `timeout_ms` is 1 000 to 120 000. `health`, sync or async, returns whether the
-    tool is ready: one boolean, or several by name. `authorize`, sync or async, returns whether a
-    `Call` may run: any result but `True` rejects the call, and a `NotAuthorizedError` explains the
-    rejection.
+    of the variants. `timeout_ms` is 1 000 to 120 000. `health` returns whether the tool is ready,
+    as one boolean or as several booleans by name. `authorize` returns whether a `Call` may run. Any
+    result except `True` rejects the call. To explain the rejection, raise a `NotAuthorizedError`.
+    The decorated function and both callbacks may be async.
 
     Raises:
         ValidationError: The function cannot be a tool (code `tool_invalid` or `fqn_invalid`).

@@ -26,8 +26,8 @@ class Call:
 
     `invocation` is the on-chain ID of the invocation. `deadline` is the time after which the caller
     no longer waits. `max_outcome_bytes` is the size that the requester pays for. `leader` is the ID
-    of the leader whose signature was verified. All are None in tests and for callers that do not
-    send them.
+    of the leader whose signature was verified. An attribute is None if the caller does not send it,
+    and by default in tests.
     """
 
     invocation: str | None = None
@@ -37,7 +37,7 @@ class Call:
 
 
 class NotReadyError(WrongStateError):
-    """An error that a tool raises if it cannot start now. Callers may retry because nothing ran.
+    """An error that a tool raises if it cannot run now. Callers may retry because nothing ran.
 
     The server responds with 503 `not_ready`, and shows the message and the hint to the caller.
     """
@@ -58,11 +58,11 @@ Health = Callable[[], bool | Mapping[str, bool] | Awaitable[bool | Mapping[str, 
 
 
 class Tool(ABC):
-    """A tool of a `ToolServer`, which checks inputs and outputs while a subclass runs.
+    """A tool of a `ToolServer`. It checks inputs and outputs, and a subclass implements `run`.
 
-    `timeout_ms` is 1 000 to 120 000, and the schemas obey the rules of tools. `health`, sync or
-    async, returns whether the tool is ready: one boolean, or several by name. `authorize`, sync or
-    async, returns whether a call may run: any result but `True` rejects it.
+    `timeout_ms` is 1 000 to 120 000. The schemas must follow the rules for tools. `health` returns
+    whether the tool is ready, as one boolean or as several booleans by name. `authorize` returns
+    whether a call may run. Any result except `True` rejects the call. Both may be async.
 
     Raises:
         ValidationError: The tool has no valid definition (code `tool_invalid` or `fqn_invalid`).
@@ -95,7 +95,10 @@ class Tool(ABC):
 
     @abstractmethod
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Run the tool with the result of `arguments` and return `{variant: {port: value}}`."""
+        """Run the tool and return `{variant: {port: value}}`.
+
+        The method `arguments` returns the arguments.
+        """
 
     def arguments(
         self,
@@ -103,9 +106,9 @@ class Tool(ABC):
         call: Call,  # noqa: ARG002 - for subclasses
         json_bytes: int | None = None,
     ) -> dict[str, Any]:
-        """Return the arguments of `run` for an input, after checking it against the schema.
+        """Check an input against the schema, and return the arguments for `run`.
 
-        `json_bytes` is the size of the text from which `parse_json` read the input, if it did.
+        If `parse_json` read the input, `json_bytes` is the size of its text.
         """
         self._validator.check_input(ports, json_bytes)
         return dict(ports)
@@ -125,19 +128,19 @@ class Tool(ABC):
         )
 
     async def invoke(self, ports: Mapping[str, Any], call: Call | None = None) -> Answer:
-        """Run the tool as the server does, but without its time limit.
+        """Run the tool as the server does, but without a time limit.
 
-        Raises `ValidationError` with code `input_invalid` or `output_invalid`, and the
-        errors of the tool's own code.
+        Raises `ValidationError` with code `input_invalid` or `output_invalid`, or an error of the
+        tool's own code.
         """
         return await self.answer(self.arguments(ports, call or Call()))
 
     async def answer(self, arguments: Mapping[str, Any]) -> Answer:
-        """Run the tool and check its output. Raises `output_invalid`, and what `run` raises."""
+        """Run the tool and check its output. Raises `output_invalid` and the errors of `run`."""
         return self._validator.check_output(await self.run(arguments))
 
     async def check_authorized(self, call: Call) -> None:
-        """Call the author's `authorize`. Raises `NotAuthorizedError`, and what it raises."""
+        """Call the author's `authorize`. Raises `NotAuthorizedError` and errors of the callback."""
         if self._authorize is None:
             return
         result = self._authorize(call)
@@ -147,7 +150,7 @@ class Tool(ABC):
             raise NotAuthorizedError("this call is not authorized")
 
     async def check_health(self) -> dict[str, bool]:
-        """Return the results of the tool's own checks by name; all must be true."""
+        """Return the results of the author's `health` by name. A ready tool has only True."""
         if self._health is None:
             return {}
         result = self._health()

@@ -37,7 +37,7 @@ _MARGIN_S = 5.0
 
 
 class CheckFailedError(Exception):
-    """A failed check, with a hint how to fix the tool."""
+    """The error for a failed check, with a hint how to fix the tool."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -46,7 +46,7 @@ class CheckFailedError(Exception):
 
 
 class CheckSkippedError(Exception):
-    """A skipped check: an earlier check failed, or the rule does not apply."""
+    """The reason why a check is skipped: an earlier check failed, or the rule does not apply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class ToolProbe:
     definition: ToolDefinition | None = None
 
     def known_meta(self) -> Mapping[str, Any]:
-        """Return the document of `/meta`, or raise `CheckSkippedError` if it is not usable."""
+        """Return the document of `/meta`, or raise `CheckSkippedError` if it could not be read."""
         if not self.meta:
             raise CheckSkippedError("the definition could not be read")
         return self.meta
@@ -125,11 +125,11 @@ class ToolProbe:
 
 
 async def _limited(response: httpx.Response) -> bytes:
-    """Read a body in chunks with a size limit, because compression may hide its real length."""
+    """Read an uncompressed body in chunks, up to a size limit."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise CheckFailedError(
             "a response is compressed",
-            "Send responses uncompressed; Leaders reject compressed ones.",
+            "Send responses uncompressed, because Leaders reject compressed responses.",
         )
     body = bytearray()
     async for chunk in response.aiter_raw():
@@ -148,7 +148,7 @@ _SCHEMAS = ("input_schema", "output_schema")
 
 
 class Status(StrEnum):
-    """The result of a check. A check is skipped if an earlier one leaves nothing to check."""
+    """The result of a check. After a failed check, checks that depend on it are skipped."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -170,9 +170,10 @@ async def check_tool(
 ) -> AsyncIterator[Check]:
     """Check the tool at the base URL `url`, and yield each row as soon as it is known.
 
-    The tool's function runs with an example of a valid input, unless `invoke` is False. Then only
-    health and definition are read. `http` provides the trust roots and stays open. Errors of the
-    tool become rows and never exceptions. A row that would repeat an earlier one is skipped.
+    The tool's function runs with an example of a valid input. If `invoke` is False, only health and
+    definition are read. `http` provides the trust roots and stays open. Errors of the tool become
+    rows and never exceptions. If a row would repeat the message of an earlier row, its check counts
+    as skipped.
     """
     probe = ToolProbe(url.rstrip("/"), http)
     reported: set[str] = set()
@@ -205,11 +206,11 @@ async def _tls(probe: ToolProbe) -> str:
     parts = urlsplit(probe.url)
     if parts.scheme != "https" and parts.hostname in _LOOPBACK:
         raise CheckSkippedError(
-            "plain HTTP is allowed on this machine; elsewhere Leaders require https"
+            "plain HTTP is allowed on this machine, but elsewhere Leaders require https"
         )
     if parts.scheme != "https":
         raise CheckFailedError(
-            "the URL is not https", "Serve the tool over TLS; Leaders call https URLs only."
+            "the URL is not https", "Serve the tool over TLS, because Leaders call only https URLs."
         )
     if probe.health is None:
         raise CheckSkippedError("the tool is not reachable")
@@ -220,7 +221,7 @@ async def _healthy(probe: ToolProbe) -> str:
     if probe.health is None:
         raise CheckSkippedError("the tool is not reachable")
     if probe.health.status != HTTPStatus.OK:
-        message = f"GET {protocol.HEALTH} answers {probe.health.status}, not 200"
+        message = f"GET {protocol.HEALTH} responds with {probe.health.status}, not 200"
         raise CheckFailedError(message, "Respond with 200 when the tool can be invoked.")
     reply = await probe.get(protocol.HEALTH)
     return f"200 after {reply.elapsed_ms:.0f} ms"
@@ -231,9 +232,9 @@ async def _definition(probe: ToolProbe) -> str:
         raise CheckSkippedError("the tool is not reachable")
     reply = await probe.get(protocol.META)
     if reply.status != HTTPStatus.OK:
-        raise CheckFailedError(f"GET {protocol.META} answers {reply.status}, not 200")
+        raise CheckFailedError(f"GET {protocol.META} responds with {reply.status}, not 200")
     document = reply.json()
-    # The document is stored before it is checked, so that later rows report other errors too.
+    # The document is stored before it is checked, so that later checks can report other errors.
     probe.meta = document if isinstance(document, Mapping) else {}
     return f"has {len(definition_fields(document))} fields"
 
@@ -248,14 +249,14 @@ async def _url(probe: ToolProbe) -> str:
         return "the definition names this URL"
     if declared in _own_urls(probe):
         return f"the definition names the tool's own URL, {declared}"
-    message = f"the definition says {declared[:200]}, this is {probe.url}"
+    message = f"the definition names the URL {declared[:200]}, but the tool is at {probe.url}"
     raise CheckFailedError(
         message, "Set the server's public URL, or the headers that its proxy forwards."
     )
 
 
 def _own_urls(probe: ToolProbe) -> list[str]:
-    """Return the tool's own URLs if `url` is the root of its server or its bare name."""
+    """Return the possible URLs of the tool: its path below the probed URL, or next to it."""
     path = f"/{probe.known_meta().get('fqn', '')}"
     return [protocol.tool_url(root, path) for root in (probe.url, probe.url.rpartition("/")[0])]
 
@@ -267,7 +268,7 @@ async def _schemas(probe: ToolProbe) -> str:
 
 
 def _checked_schema(probe: ToolProbe, name: str, check: Callable[[object], T]) -> T:
-    """Apply a check to a schema of the definition, and name the schema in a `CheckFailedError`."""
+    """Apply a check to a schema of the definition. A `CheckFailedError` names the schema."""
     try:
         with schema_name_in_errors(name.removesuffix("_schema")):
             return check(probe.known_meta().get(name))

@@ -1,6 +1,6 @@
-"""A function's signature as a tool's interface: parameters are ports, the result is a variant.
+"""A function's signature as a tool's interface. Parameters are ports, and the result is a variant.
 
-The JSON Schemas are written for the registry: terse, and with plain patterns.
+The JSON Schemas are short, and they contain no patterns that the registry rejects.
 """
 
 import inspect
@@ -27,7 +27,7 @@ REFERENCE = "#/$defs/{model}"
 
 
 class PortSchema(GenerateJsonSchema):
-    """A generator of pydantic's draft 2020-12 schemas without redundant or backtracking parts."""
+    """A generator of pydantic's schemas without redundant titles and backtracking patterns."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's signature
         """Omit titles that only repeat the name."""
@@ -54,9 +54,10 @@ class PortSchema(GenerateJsonSchema):
         return described
 
     def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
-        """Return pydantic's schema; an output is `date-time` only if it always has an offset.
+        """Return pydantic's schema. Remove the format from an output that may have no offset.
 
-        RFC 3339 requires an offset, which a `datetime` may lack and an `AwareDatetime` may not.
+        The format `date-time` (RFC 3339) requires an offset. A `datetime` may have none, but an
+        `AwareDatetime` always has one.
         """
         described = super().datetime_schema(schema)
         if self.mode == "serialization" and schema.get("tz_constraint") != "aware":
@@ -64,7 +65,7 @@ class PortSchema(GenerateJsonSchema):
         return described
 
     def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
-        """Return pydantic's schema; an output is not a `time` of RFC 3339, which has an offset."""
+        """Return pydantic's schema. Remove the format from an output, which may have no offset."""
         described = super().time_schema(schema)
         if self.mode == "serialization":
             del described["format"]
@@ -103,7 +104,7 @@ def _branch(name: str, ports: dict[str, Any]) -> dict[str, Any]:
 
 
 def _inlined(ports: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
-    """Replace a reference by its ports, unless something else refers to them."""
+    """Return the target of a reference instead of it, unless other schemas refer to the target."""
     reference = ports.get("$ref", "")
     if not reference or json.dumps(reference) in json.dumps(shared):
         return ports
@@ -121,8 +122,8 @@ _NAMED_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWO
 class Signature:
     """The parameters and the variants of a tool's function.
 
-    `ports` is a model with the fields `port_0`, `port_1`, … in the order of `names`. A port named
-    `json` or `copy` therefore does not hide a method of the model.
+    `ports` is a model with the fields `port_0`, `port_1`, … in the order of `names`. With these
+    field names, a port named `json` or `copy` does not hide a method of the model.
     """
 
     ports: type[BaseModel]
@@ -164,7 +165,7 @@ class Signature:
             model = self.ports.__pydantic_validator__.validate_python(ports)
         except pydantic.ValidationError as error:
             raise _input_error(error) from error
-        # A model keeps the order of its fields, which is the order of `names`.
+        # The fields of a model keep their order, which is the order of `names`.
         arguments: dict[str, Any] = dict(zip(self.names, model.__dict__.values()))  # noqa: B905
         if self.call_name is not None:
             arguments[self.call_name] = call
@@ -218,7 +219,7 @@ def _check_parameter(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> 
 def _ports_model(parameters: list[inspect.Parameter], hints: Mapping[str, Any]) -> type[BaseModel]:
     fields: dict[str, Any] = {}
     for index, parameter in enumerate(parameters):
-        # The cast hides the subscript at run time from type checkers.
+        # Type checkers do not understand this subscript, so the cast hides it from them.
         annotation = cast("Any", Annotated)[hints[parameter.name], Field(alias=parameter.name)]
         required = parameter.default is inspect.Parameter.empty
         fields[f"port_{index}"] = (annotation, ... if required else parameter.default)

@@ -36,10 +36,10 @@ async def serving(
     port: int = 0,
     public_url: str | None = None,
 ) -> AsyncIterator[str]:
-    """Run a server, or one made of tools, in this event loop, and yield its URL.
+    """Run a server in this event loop, and yield its URL. Tools get a new `ToolServer`.
 
-    Each tool is served at the path of its FQN. A single tool is also served at the root: see
-    `ToolServer`. Port 0 selects a free port. Signals and logging are left to the program.
+    Each tool is served at the path of its FQN. A single tool is also served at the root (see
+    `ToolServer`). Port 0 selects a free port. The program itself configures signals and logging.
 
     Raises:
         UsageError: The address cannot be bound (`address_unavailable`).
@@ -58,7 +58,7 @@ def serve(
     tls_certificate: Path | None = None,
     tls_key: Path | None = None,
 ) -> None:
-    """Serve `tools` until SIGINT or SIGTERM, for an author's own `__main__`."""
+    """Serve `tools` until SIGINT or SIGTERM. Call it from your own `__main__`."""
     server = ToolServer(tools, public_url=public_url)
     run(server, host, port, tls_certificate=tls_certificate, tls_key=tls_key)
 
@@ -75,16 +75,17 @@ def run(
 ) -> None:
     """Serve until SIGINT or SIGTERM, then let running invocations end.
 
-    The function takes over the process. Port 0 selects a free port. `on_ready` gets the URL as soon
-    as the server responds to requests. `alongside` is entered in the server's event loop before the
-    server listens. Logs go to stderr as JSON unless structlog is configured.
+    The function handles the signals of the process. Port 0 selects a free port. `on_ready` is
+    called with the URL as soon as the server responds to requests. The context `alongside` is
+    entered in the server's event loop before the server listens. Logs go to stderr as JSON unless
+    structlog is configured.
 
     Raises:
         UsageError: The address cannot be bound, or the TLS settings are incomplete. Errors of
             `alongside` are passed on.
     """
     if (tls_certificate is None) != (tls_key is None):
-        message = "TLS needs both a certificate and a key"
+        message = "TLS needs a certificate and a key, but only one of them is set"
         raise UsageError("tls_incomplete", message, hint="Set both, or neither for plain HTTP.")
     log_to_stderr("json", again=False)
 
@@ -111,11 +112,15 @@ async def _hosted(
     tls_certificate: Path | None = None,
     tls_key: Path | None = None,
 ) -> AsyncIterator[tuple[str, "uvicorn.Server"]]:
-    """Yield the URL and the uvicorn server of a socket, and reject new invocations at the end."""
+    """Serve on a new socket, and yield its URL and the uvicorn server.
+
+    At the end of the context, reject new invocations.
+    """
     listener = listening_socket(host, port)
     tls = {"ssl_certfile": tls_certificate, "ssl_keyfile": tls_key}
     url = url_of(listener, "http" if tls_certificate is None else "https")
-    # Other machines reach a loopback address only through a proxy, whose URL must be configured.
+    # Other machines can reach a loopback address only through a proxy. The operator must then
+    # configure the proxy's URL as the public URL.
     is_loopback = ip_address(listener.getsockname()[0]).is_loopback
     try:
         server.set_root_url(url if is_loopback else None)
@@ -130,7 +135,7 @@ async def _hosted(
 
 
 class _Stop:
-    """The shutdown of a server process: SIGINT and SIGTERM are not failures."""
+    """The shutdown of a server process by SIGINT or SIGTERM."""
 
     def __init__(self) -> None:
         self.wanted = asyncio.Event()
@@ -139,7 +144,7 @@ class _Stop:
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:
-        """Handle both signals inside the context. Only the main thread can."""
+        """Handle SIGINT and SIGTERM inside the context, if this is the main thread."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -154,14 +159,14 @@ class _Stop:
                 signal.signal(number, handler)
 
     def _handle_signal(self, number: int, _: FrameType | None) -> None:
-        """Stop, and do not wait for running invocations after a second SIGINT."""
+        """Stop the server. After a second SIGINT, do not wait for running invocations."""
         if self.serving is not None:
             self.serving.force_exit = self.wanted.is_set() and number == signal.SIGINT
         self._loop.call_soon_threadsafe(self.wanted.set)
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Return uvloop's loop factory, which halves the time, or None on Windows."""
+    """Return uvloop's loop factory, which halves the time of a call, or None without uvloop."""
     try:
         import uvloop  # noqa: PLC0415 - not needed in an author's own event loop
     except ImportError:

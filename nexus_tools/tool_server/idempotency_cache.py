@@ -1,10 +1,12 @@
-"""Recent invocations by key: a repeated request gets the first response, and does not run again.
+"""The cache of recent responses by idempotency key, so that a repeated request does not run again.
 
-This follows the IETF draft "The Idempotency-Key HTTP Header Field". A request that is still running
-is a conflict (409). A completed request gets the first response, whether an outcome or a problem.
-Unlike in the draft, the same key with a different request is a different request, and not a client
-error (422). The IDs of invocations are public, so a caller that uses the ID of another account must
-not be able to block the Leader of that invocation.
+The cache follows the IETF draft "The Idempotency-Key HTTP Header Field". If the request is still
+running, its repetition is a conflict (409). If it is complete, the repetition gets the first
+response, whether an outcome or a problem.
+
+In one point, the cache differs from the draft. If a key is used again with a different request,
+this is not a client error (422) but a new request. The IDs of invocations are public. Otherwise, an
+untrusted caller could use the ID of another account's invocation and block its Leader.
 """
 
 from collections import deque
@@ -18,7 +20,7 @@ from nexus_tools.tool_server.response import ProblemError, Response
 
 @dataclass(slots=True)
 class _Invocation:
-    """One request and, after it completes, its response."""
+    """A request and, after it completes, its response."""
 
     request: Hashable
     response: Response | None = None
@@ -26,10 +28,11 @@ class _Invocation:
 
 
 class IdempotencyCache:
-    """A cache of at most `max_count` responses and `max_bytes` bytes, each kept for `lifetime_s`.
+    """A cache of at most `max_count` responses with `max_bytes` bytes in total.
 
-    A request is its key together with everything that distinguishes it from others. Running
-    requests are always kept, because the server bounds their number.
+    A response is kept for `lifetime_s` seconds. Requests are identified by a hashable value: the
+    key with everything else that distinguishes requests. Running requests are always kept, because
+    the server bounds their number.
     """
 
     def __init__(
@@ -50,9 +53,9 @@ class IdempotencyCache:
         self._bytes = 0
 
     def begin(self, request: Hashable) -> Response | None:
-        """Return the stored response, or None and mark the invocation as running.
+        """Return the stored response. If there is none, mark the request as running.
 
-        Raises `ProblemError` if the same request is running.
+        Raises `ProblemError` if the request is already running.
         """
         known = self._known.get(request)
         if known is not None and known.response is not None:
@@ -79,7 +82,7 @@ class IdempotencyCache:
         self._forget_old(now)
 
     def abandon(self, request: Hashable) -> None:
-        """Forget a request that did not run, so the client may repeat it."""
+        """Forget a request that did not run, so that the client may repeat it."""
         self._known.pop(request, None)
 
     def _forget_old(self, now: float) -> None:

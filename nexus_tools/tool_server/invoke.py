@@ -1,6 +1,6 @@
-"""The endpoint `POST /invoke`: reads the input, runs the tool within its timeout, and responds.
+"""The endpoint `POST /invoke`. It reads the input, runs the tool within its timeout, and responds.
 
-It is a plain ASGI application because this is the hot path.
+It is a plain ASGI application because it is the hot path of a server.
 """
 
 from dataclasses import dataclass
@@ -36,9 +36,9 @@ _DIGEST_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a server: bytes of a body, concurrent invocations, seconds to send a body.
+    """The limits of a server: the size of a body, the time to send it, and concurrent invocations.
 
-    `max_receiving_bytes` bounds the memory of all incomplete bodies together.
+    `max_receiving_bytes` is the maximum size of all incomplete bodies together.
     """
 
     max_body_bytes: int = 10 * 2**20
@@ -49,7 +49,7 @@ class Limits:
 
 
 class InvocationSlots:
-    """The running invocations of a server, and whether it accepts more."""
+    """The running invocations of a server, and whether the server accepts more invocations."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -73,12 +73,12 @@ class InvocationSlots:
             raise self._problem(Problem.BUSY, detail)
 
     async def receive(self, receive: Receive, first: bytes) -> bytes:
-        """Return the whole body of a request that comes in parts; `first` is the first part.
+        """Return the whole body of a request that arrives in parts. `first` is the first part.
 
-        A body takes no slot while it arrives, otherwise a few slow clients would block all others.
-        The memory of unfinished bodies is bounded instead. Raises `ProblemError` as
-        `read_remaining_body`, or 503 or 429 before anything is read if the invocation could not
-        run.
+        A request has no slot while its body arrives, because a few slow clients could otherwise
+        block all others. Instead, the total size of incomplete bodies is limited. Raises the errors
+        of `read_remaining_body`. If the invocation could not run, `ProblemError` 503 or 429 is
+        raised before anything is read.
         """
         self.check()
         reserved = 0
@@ -86,7 +86,7 @@ class InvocationSlots:
         def reserve(count: int) -> None:
             nonlocal reserved
             if self.receiving_bytes + count > self.limits.max_receiving_bytes:
-                detail = "the server has no memory for further request bodies"
+                detail = "the server is receiving too many request bodies at once"
                 raise self._problem(Problem.BUSY, detail, (b"connection", b"close"))
             reserved += count
             self.receiving_bytes += count
@@ -101,7 +101,7 @@ class InvocationSlots:
             self.receiving_bytes -= reserved
 
     def not_ready(self, detail: str) -> ProblemError:
-        """Return the problem 503, which means that the tool has not run."""
+        """Return the problem with status 503. It means that the tool did not run."""
         return self._problem(Problem.NOT_READY, detail)
 
     def _problem(
@@ -132,8 +132,8 @@ class InvokeEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one tool call.
 
-        The steps of nearly every call are inlined here, because one coroutine costs as much as
-        checking the input.
+        The steps of most calls are inlined here, because calling another coroutine would take as
+        long as checking the input.
         """
         admitted: SignedCall | None = None
         signed: SignedCall | None = None
@@ -154,7 +154,7 @@ class InvokeEndpoint:
                 body = await self._slots.receive(receive, body)
             if admitted is not None:
                 admitted.take(body)
-                # This is set only now, so that a replayed request gets no second signed response.
+                # This is set after `take`, so that a replayed request gets no signed response.
                 signed = admitted
             if head.key is None:
                 response = await self._run(head, body)
@@ -177,10 +177,10 @@ class InvokeEndpoint:
         return ProblemError(Problem.TOOL_UNKNOWN, detail)
 
     async def _run_once(self, head: InvokeHeaders, body: bytes) -> Response:
-        """Run the invocation, or return the response that the same request had before.
+        """Run the invocation, or return the stored response of an equal request.
 
-        Two requests are the same if a Leader repeats one, even with another deadline. The leader is
-        part of the key, so no one else gets the response to a signed request.
+        If a Leader repeats a request with another deadline, both requests are equal. Requests of
+        different leaders are not equal, so only its leader gets the response to a signed request.
         """
         content = body if len(body) < _DIGEST_BYTES else sha256(body).digest()
         call = head.call
@@ -212,7 +212,10 @@ class InvokeEndpoint:
             ) from error
 
     async def _run(self, head: InvokeHeaders, body: bytes) -> Response:
-        """Run the tool and return its result or its error as a response, so it never runs twice."""
+        """Run the tool, and return its result or its error as a response.
+
+        An error is also a response that is stored, so that the tool does not run twice.
+        """
         arguments = self._arguments(head, body)
         started = perf_counter()
         with self._slots:
@@ -229,7 +232,7 @@ class InvokeEndpoint:
                 raise self._slots.not_ready(str(error)) from error
             except Exception as error:  # noqa: BLE001 - the author's code may raise anything
                 return self._error_response(error, head, timed_out=limited.is_expired)
-        # Debug level, because logging would take a third of a busy server's time.
+        # The level is debug, because logging would take a third of a busy server's time.
         self._log.debug(
             "invoked",
             tool=self._name,
@@ -239,7 +242,8 @@ class InvokeEndpoint:
         )
         response = Response.of_answer(answer)
         limit = head.call.max_outcome_bytes
-        # A character rarely takes two bytes on chain, so few answers need to be measured.
+        # On chain, an answer takes at most twice the bytes of its JSON text, so few answers need to
+        # be measured.
         if limit is not None and 2 * len(response.body) > limit:
             return _limit_outcome(limit, answer, response)
         return response
@@ -247,9 +251,9 @@ class InvokeEndpoint:
     def _error_response(
         self, error: Exception, head: InvokeHeaders, *, timed_out: bool
     ) -> Response:
-        """Return the response for a tool that timed out or raised, and log the cause.
+        """Log the cause of a timeout or an exception of the tool, and return the response.
 
-        The cause may contain file names and secrets, so only the author sees it.
+        The cause may contain file names and secrets, so the response omits it by default.
         """
         if timed_out:
             detail = f"the tool took longer than {self._tool.timeout_ms} ms"
@@ -257,7 +261,7 @@ class InvokeEndpoint:
             return ProblemError(Problem.TIMED_OUT, detail).response()
         invalid = isinstance(error, ValidationError) and error.code == Problem.OUTPUT_INVALID.code
         problem = Problem.OUTPUT_INVALID if invalid else Problem.TOOL_RAISED
-        # The traceback is logged as text, because log processors that render exceptions may print
+        # The traceback is logged as text. A log processor that renders an exception might also log
         # the values of variables.
         self._log.error(
             problem.code, tool=self._name, invocation=head.key, cause=traceback_of(error)
@@ -269,9 +273,9 @@ class InvokeEndpoint:
 
 
 def _limit_outcome(limit: int, answer: Answer, response: Response) -> Response:
-    """Return the response, or a problem if the answer is too large to be settled and paid.
+    """Return the response, or a problem if the answer is larger than the requester pays for.
 
-    No leader can choose to fail the invocation for that reason, because the server reports it.
+    The server reports this problem, so that a leader cannot claim it for another answer.
     """
     try:
         size = outcome_bytes(answer)

@@ -22,9 +22,9 @@ _HINT = (
 def load(target: str, *, public_url: str | None = None) -> ToolServer:
     """Import `target` and return its server.
 
-    The attribute is a `ToolServer`, a `Tool` or an iterable of tools. Without an attribute, all
-    tools of the module are served in the order of their definition. `public_url` is for servers
-    that are created here.
+    The attribute is a `ToolServer`, a `Tool` or an iterable of tools. Without an attribute, the
+    server has all tools of the module, in the order of their definition. `public_url` is used
+    unless the attribute is already a `ToolServer`.
 
     Raises:
         UsageError: The target does not exist (`target_unknown`), or importing the author's module
@@ -44,15 +44,15 @@ def load(target: str, *, public_url: str | None = None) -> ToolServer:
 
 
 def load_module(place: str) -> ModuleType:
-    """Return the module of that name or `.py` file. Raises as `load`."""
+    """Import a module by its name or `.py` file. Raises the errors of `load`."""
     try:
         return _from_file(Path(place)) if place.endswith(".py") else _from_name(place)
     except NexusError as error:
-        # For example an invalid tool: the location in the author's file helps to find it.
+        # For an invalid tool, for example, the hint names its location in the author's file.
         location = location_of(error)
         error.hint = error.hint or (_see(location) if location else "")
         raise
-    except (Exception, SystemExit) as error:  # the module is the author's, and may raise anything
+    except (Exception, SystemExit) as error:  # the author's module may raise anything
         if isinstance(error, ModuleNotFoundError) and _is_part(error.name, place):
             message = f"cannot import {place!r}: {error}"
             raise UsageError("target_unknown", message, hint=_HINT) from error
@@ -64,7 +64,7 @@ def load_module(place: str) -> ModuleType:
 
 
 def _see(location: str) -> str:
-    """Return the hint to look at a location; the author's code at its end has no full stop."""
+    """Return a hint that names a location. It ends with the author's code, so without a period."""
     return f"See {location}"
 
 
@@ -86,7 +86,7 @@ def _from_name(name: str) -> ModuleType:
 
 
 def _from_file(path: Path) -> ModuleType:
-    """Import a file, which can import the modules next to it."""
+    """Import a file. It can import the modules in its folder."""
     path = path.resolve()
     if not path.is_file():
         raise UsageError("target_unknown", f"the file {path} does not exist", hint=_HINT)
@@ -96,7 +96,7 @@ def _from_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))
-    # `get_type_hints` looks up the module here to resolve annotations.
+    # `get_type_hints` looks up modules in `sys.modules` to resolve annotations.
     sys.modules.setdefault(path.stem, module)
     spec.loader.exec_module(module)
     return module

@@ -1,4 +1,4 @@
-"""The headers and the bounded body of one tool call."""
+"""The parser of a tool call's headers, and the reader of its body with limits."""
 
 import asyncio
 import re
@@ -30,16 +30,16 @@ _MEDIA_TYPE = re.compile(rb'\s*%b\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?' % _JSON, 
 _NUMBER_DIGITS = 18
 _QUOTE = ord('"')
 
-# The call of a client that sends none of the headers.
+# The call of a client that sends none of the headers in `_CALL_HEADERS`.
 _EMPTY_CALL = Call()
 
 
 class ClientGoneError(Exception):
-    """The error if the client closes the connection before its request is complete."""
+    """The error for a client that closes the connection before its request is complete."""
 
 
 class InvokeHeaders(NamedTuple):
-    """The headers of an invocation that the server uses."""
+    """The headers of a tool call, as far as the server uses them."""
 
     key: str | None
     tool: bytes | None
@@ -48,7 +48,7 @@ class InvokeHeaders(NamedTuple):
 
     @classmethod
     def parse(cls, headers: Iterable[tuple[bytes, bytes]]) -> "InvokeHeaders":
-        """Read the headers, or raise `ProblemError`: 415 for a wrong media type, else 400."""
+        """Parse the headers. Raises `ProblemError` 415 for a wrong media type, or 400."""
         known = dict(headers)
         if known.get(_CONTENT_TYPE) != _JSON or _CONTENT_ENCODING in known:
             _check_media_type(known)
@@ -59,7 +59,7 @@ class InvokeHeaders(NamedTuple):
         if invocation is None:
             key = _key(known, _IDEMPOTENCY_KEY)
         elif _IDEMPOTENCY_KEY in known:
-            # A Leader writes the same invocation ID in quotes.
+            # A Leader writes the invocation ID, in quotes, as the idempotency key.
             is_same = known[_IDEMPOTENCY_KEY] == b'"%b"' % known[_INVOCATION]
             if not is_same and _key(known, _IDEMPOTENCY_KEY) != invocation:
                 raise _bad_header(
@@ -82,11 +82,11 @@ def check_length(declared: int | None, limit: int) -> None:
 async def read_remaining_body(
     receive: Receive, first: bytes, limit: int, timeout_s: float, take: Callable[[int], None]
 ) -> bytes:
-    """Return the whole body, of at most `limit` bytes, of a request that comes in parts.
+    """Return the whole body of a request that arrives in parts, at most `limit` bytes.
 
+    `first` is the first part. `take` is called with the number of bytes of each further part.
     Raises `ProblemError` 413 as soon as the body is too long, and 408 if it takes longer than
-    `timeout_s`. Most bodies come in one part, and no timer is set for them. `take` is called with
-    the number of bytes of each part.
+    `timeout_s`. Most bodies arrive in one part, so the timer is set only here.
     """
     try:
         async with asyncio.timeout(timeout_s):
@@ -108,7 +108,7 @@ async def _remaining(
 
 
 def body_part(message: Message, limit: int) -> tuple[bytes, bool]:
-    """Return the bytes of the body in a message, and whether they are the last."""
+    """Return the part of a body in an ASGI message, and whether it is the last part."""
     if message["type"] == "http.disconnect":
         raise ClientGoneError
     part: bytes = message.get("body", b"")
@@ -127,7 +127,7 @@ def _check_media_type(known: dict[bytes, bytes]) -> None:
 
 
 def _key(known: dict[bytes, bytes], header: bytes) -> str | None:
-    """Return a key, written plainly or as a quoted string (RFC 9651)."""
+    """Return the idempotency key in a header, with or without quotes (RFC 9651), or None."""
     value = known.get(header)
     if value is None:
         return None

@@ -16,7 +16,7 @@ _PROBLEM: Headers = ((b"content-type", protocol.PROBLEM_JSON.encode()),)
 
 
 class Response(NamedTuple):
-    """A complete HTTP response without content-length, which is added when it is sent."""
+    """A complete HTTP response. `messages` adds the header `content-length`."""
 
     status: int
     headers: Headers
@@ -37,7 +37,7 @@ class Response(NamedTuple):
         errors: list[dict[str, str]] | None = None,
         headers: Headers = (),
     ) -> "Response":
-        """Return a problem document; `code` is a stable identifier for programs."""
+        """Return a problem document. `code` is a stable identifier for programs."""
         document: dict[str, Any] = {
             "type": "about:blank",
             "title": status.phrase,
@@ -50,7 +50,7 @@ class Response(NamedTuple):
         return cls(status.value, (*_PROBLEM, *headers), _encoded(document))
 
     def messages(self) -> tuple[Message, Message]:
-        """Return the two messages for the ASGI server."""
+        """Return the start message and the body message for the ASGI server."""
         headers = [*self.headers, (b"content-length", b"%d" % len(self.body))]
         start = {"type": "http.response.start", "status": self.status, "headers": headers}
         return start, {"type": "http.response.body", "body": self.body}
@@ -59,9 +59,9 @@ class Response(NamedTuple):
 class ProblemError(Exception):
     """An error that ends a request with a problem document.
 
-    `code` is the problem's own. For an invalid input, the tool may choose a more specific code.
-    `errors` are the locations in the input, each with a JSON pointer as URI fragment (RFC 6901,
-    section 6).
+    `code` replaces the code of `problem`, for example with the code that a tool chose for an
+    invalid input. `errors` are the problems in the input. Each has a JSON pointer as a URI fragment
+    (RFC 6901, section 6).
     """
 
     def __init__(

@@ -41,7 +41,7 @@ _log = get_logger("nexus_tools.tool_server")
 _HEALTH_TIMEOUT_S = 5.0
 
 _FOREIGN_HOST = (
-    "this server only accepts requests for its loopback address; use that address, or start the"
+    "this server only accepts requests for its loopback address. Use that address, or start the"
     " server with its public URL (`--public-url`)"
 )
 
@@ -49,12 +49,12 @@ _FOREIGN_HOST = (
 class ToolServer:
     """An ASGI application that serves each tool at the path of its FQN.
 
-    `tools` maps paths to tools. A tool keeps its URL when other tools are added. It is also
-    reachable at the paths of older servers: at the root, and at its bare name. If several tools
-    share such a path, the header `Nexus-Tool` selects one. `public_url` is the root as clients
-    reach it. Without it, `/meta` repeats the address of the request. `lifespan` is an async context
-    manager around the time in which the server is ready. `signatures` configures the verification
-    of signed calls, which needs the public URL.
+    The attribute `tools` maps paths to tools. A tool keeps its URL when other tools are added. It
+    is also reachable at the paths of older servers, which are the root and `/name`. If several
+    tools share one of these paths, the header `Nexus-Tool` selects a tool. `public_url` is the URL
+    of the root for clients. Without it, `/meta` repeats the address of the request. `lifespan` is
+    an async context manager that is entered before the server is ready and left when it stops.
+    `signatures` configures the verification of signed calls, which needs the public URL.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class ToolServer:
     def use_signatures(self, signatures: "SignaturePolicy") -> None:
         """Replace the configuration of signed calls. Raises `signatures_invalid`.
 
-        Calls are rejected with 503 until the server knows the URL at which it is registered.
+        Until the server knows its public URL or its root URL, it rejects calls with 503.
         """
         self._signatures = signatures
         if self._root_url is None:
@@ -108,10 +108,10 @@ class ToolServer:
             self._set_gates(self._root_url)
 
     def set_root_url(self, url: str | None) -> None:
-        """Set the URL of the root, for a server without a public URL.
+        """Set the URL of the root, if the server has no public URL.
 
-        A server with such a URL is local. It rejects requests for other host names, because the
-        name of a web page may resolve to this machine. Raises `public_url_missing` if the URL is
+        The server then counts as local. It rejects requests for other host names, because the name
+        of a web page may resolve to this machine. Raises `public_url_missing` if both URLs are
         missing and signatures must be verified.
         """
         self._root_url = self._public_url or url
@@ -128,17 +128,17 @@ class ToolServer:
         self._is_gated = True
 
     def include_causes(self) -> None:
-        """Include causes and locations of errors in responses, for servers of local authors."""
+        """Include causes and locations of errors in responses, for servers that authors test."""
         for endpoint in self._endpoints.values():
             endpoint.include_cause = True
 
     def refuse(self) -> None:
-        """Reject new invocations, and `/health`, with 503."""
+        """Respond with 503 to new invocations and to `/health`."""
         self._slots.is_open = False
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Keep the server ready inside the context, within the author's own lifespan."""
+        """Run the author's lifespan during the context, and accept invocations meanwhile."""
         if not self._is_gated:
             self._set_gates(self._public_url)
         lifespan = self._lifespan(self) if self._lifespan else _nothing()
@@ -191,7 +191,7 @@ class ToolServer:
         return JSONResponse(list(self.tools))
 
     def _invoke_of(self, tools: Sequence[Tool]) -> ASGIApp:
-        """Return the endpoint of a path: that of its only tool, or one that selects a tool."""
+        """Return the endpoint of the only tool of a path, or an endpoint that selects a tool."""
         endpoints = [self._endpoints[tool] for tool in tools]
         return endpoints[0] if len(tools) == 1 else _ByHeader(tools, endpoints)
 
@@ -199,7 +199,7 @@ class ToolServer:
         return _Health(tool, self._slots, self._endpoints[tool])
 
     def _meta_of(self, tool: Tool) -> Callable[[Request], HttpResponse]:
-        """Return the endpoint of the definition, which has the tool's own URL at every path."""
+        """Return the endpoint of the definition. At every path, it shows the URL with the FQN."""
 
         def meta(request: Request) -> HttpResponse:
             root = self._public_url
@@ -212,7 +212,7 @@ class ToolServer:
 
 
 class _Health:
-    """The endpoint `GET /health` of one tool: 200 if it can be invoked now, else 503."""
+    """The endpoint `GET /health`: status 200 if the tool can be invoked now, else 503."""
 
     def __init__(self, tool: Tool, slots: InvocationSlots, endpoint: InvokeEndpoint) -> None:
         self._tool = tool
@@ -220,7 +220,7 @@ class _Health:
         self._endpoint = endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run the tool's own checks and respond with their results."""
+        """Run the author's health checks, and respond with their results."""
         checks = {"server": self._slots.is_open} | await self._checks()
         gate = self._endpoint.gate
         if gate is not None and not gate.is_key_trusted:
@@ -241,20 +241,20 @@ class _Health:
 
 
 class _ByHeader:
-    """The endpoint `POST /invoke` of several tools; the header `Nexus-Tool` selects one."""
+    """The endpoint `POST /invoke` of several tools. The header `Nexus-Tool` selects a tool."""
 
     def __init__(self, tools: Sequence[Tool], endpoints: Sequence[InvokeEndpoint]) -> None:
         names = [str(tool.fqn).encode() for tool in tools]
         self._endpoints = dict(zip(names, endpoints, strict=True))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Call the selected tool, or respond that the header selects none."""
+        """Call the selected tool. If the header selects none, respond with a problem."""
         tool_name = Headers(scope=scope).get(protocol.TOOL_HEADER, "")
         endpoint: ASGIApp | None = self._endpoints.get(tool_name.encode("latin-1"))
         if endpoint is None:
             detail = (
-                f"several tools share this path: name one in {protocol.TOOL_HEADER}, or call it"
-                f" at its own path; GET {protocol.TOOLS} lists them"
+                f"several tools share this path. Name a tool in {protocol.TOOL_HEADER}, or call it"
+                f" at its own path. GET {protocol.TOOLS} lists the paths"
             )
             endpoint = _response(ProblemError(Problem.TOOL_UNKNOWN, detail).response())
         await endpoint(scope, receive, send)
@@ -276,10 +276,10 @@ def _by_path(tools: Sequence[Tool]) -> dict[str, Tool]:
 
 
 def _all_paths(tools: Mapping[str, Tool]) -> dict[str, list[Tool]]:
-    """Return the tools at each path: at their own, and at those of older servers.
+    """Return the tools at each path: at the path of the FQN, and at the paths of older servers.
 
-    An older server had its only tool at `/`, and several tools at `/name`. These URLs are
-    registered on chain.
+    Older servers served a single tool at `/`, and each of several tools at `/name`. URLs with these
+    paths are still registered on chain.
     """
     tools_by_path: defaultdict[str, list[Tool]] = defaultdict(list)
     for path, tool in tools.items():
@@ -335,10 +335,10 @@ _HOST = re.compile(
 
 
 def request_origin(request: Request) -> str:
-    """Return scheme and host as the client sees them, from `X-Forwarded-…` behind a proxy.
+    """Return the scheme and the host of a request, as the client uses them.
 
-    Raises `ProblemError` 400 if the headers are missing or malformed, since the response repeats
-    them.
+    Behind a proxy, they come from the `X-Forwarded-…` headers. The response repeats them. So if
+    they are missing or malformed, the function raises `ProblemError` 400.
     """
     host = _first(request.headers, "x-forwarded-host") or request.headers.get("host", "")
     scheme = _first(request.headers, "x-forwarded-proto") or request.url.scheme
@@ -350,7 +350,7 @@ def request_origin(request: Request) -> str:
 
 
 def _first(headers: Headers, name: str) -> str:
-    """Return the first value of a header, which the proxy nearest to the client wrote."""
+    """Return the first value of a header. The proxy nearest to the client wrote it."""
     return headers.get(name, "").split(",")[0].strip()
 
 

@@ -1,11 +1,12 @@
 """A time limit for many tasks that uses one timer instead of one per task.
 
-A timer for each invocation would take longer than many tools run. All tasks have the same limit, so
-the one that started first expires first.
+Setting a timer for each invocation would take longer than many tools run. All tasks have the same
+limit, so the task that started first expires first.
 
-Worked example, with a limit of 10 s: A starts at 0 and sets the timer to 10. B starts at 3 and
-finds it set. A ends at 4 and leaves the timer as it is. At 10 the timer finds B in front, which
-expires at 13, and is set to 13. Two timers were set, and none was cancelled.
+Worked example with a limit of 10 s: task A starts at 0 s and sets the timer to 10 s. Task B starts
+at 3 s, when the timer is already set. A ends at 4 s and does not change the timer. The timer fires
+at 10 s. The oldest task is now B, which expires at 13 s, so the timer is set to 13 s. In total, two
+timers were set, and none was cancelled.
 """
 
 import asyncio
@@ -13,21 +14,22 @@ from asyncio import AbstractEventLoop
 from types import TracebackType
 from typing import Any, Self
 
-# The resolution of event loop timers, which may fire early by this much.
+# The resolution of event loop timers. A timer may fire earlier by this time.
 _EARLY_S = 0.001
 
 
 class TimeLimit:
-    """A limit that cancels tasks which run for longer than `seconds`."""
+    """A limit that cancels tasks that run for longer than `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._running: _Running | None = None
 
     def start(self) -> "TaskDeadline":
-        """Return a context manager for the running task, whose time starts now.
+        """Return a context manager that limits the running task. Its time starts now.
 
-        Like `asyncio.timeout`, it cancels the task and raises `TimeoutError` instead.
+        When the time is over, it cancels the task and raises `TimeoutError`, as `asyncio.timeout`
+        does.
         """
         task = asyncio.current_task()
         assert task is not None, "only tasks have a time limit"
@@ -39,7 +41,7 @@ class TimeLimit:
 
 
 class TaskDeadline:
-    """The time of one task within the limit."""
+    """The deadline of one task, as a context manager."""
 
     __slots__ = ("_cancelling", "_running", "_task", "deadline", "is_expired")
 
@@ -64,10 +66,10 @@ class TaskDeadline:
         _: TracebackType | None,
     ) -> None:
         if not self.is_expired:
-            # The timer stays set. It finds nothing to do, or is set again for newer tasks.
+            # The timer stays set. When it fires, it is set again if newer tasks run.
             del self._running.members[self]
             return
-        # Other code may also have cancelled the task, and then the cancellation is real.
+        # If other code has also cancelled the task, its cancellation must be raised.
         only_by_us = self._task.uncancel() <= self._cancelling
         if only_by_us and kind is not None and issubclass(kind, asyncio.CancelledError):
             raise TimeoutError from error
@@ -79,7 +81,7 @@ class TaskDeadline:
 
 
 class _Running:
-    """The running tasks of one event loop, oldest first, and their one timer."""
+    """The running tasks of one event loop, oldest first, with a timer for the oldest task."""
 
     __slots__ = ("loop", "members", "timer")
 

@@ -1,4 +1,4 @@
-"""Locations of errors in the author's own files, without frames of this package or of libraries."""
+"""Locations of errors in the author's files, without frames of this package or of libraries."""
 
 import linecache
 import sysconfig
@@ -36,7 +36,7 @@ def error_summary(error: BaseException) -> str:
 def message_of(error: BaseException) -> str:
     """Return the message of an exception on one line, cut to 200 characters.
 
-    pydantic nests the problems of an annotation; the last line contains the cause.
+    If pydantic rejects an annotation, its message has several lines. The last line is the cause.
     """
     text = str(error)
     if type(error).__name__ == "SchemaError":
@@ -48,7 +48,7 @@ def message_of(error: BaseException) -> str:
 
 
 def location_of(error: BaseException) -> str:
-    """Return file, line and text of the author's last frame before the error, or an empty string.
+    """Return the file, line and code of the author's last frame, or an empty string.
 
     A file that cannot be parsed has no frame, so the location comes from the `SyntaxError`.
     """

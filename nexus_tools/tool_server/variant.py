@@ -1,4 +1,4 @@
-"""The base class of variants: the possible answers of a tool, with their ports as fields."""
+"""The base class of variants, the possible answers of a tool. Their fields are ports."""
 
 from typing import Any, ClassVar
 
@@ -8,12 +8,12 @@ from nexus_tools.errors import ValidationError
 
 
 class Variant(BaseModel):
-    """The base of an author's variants: `class Sum(Variant, name="ok")` with a field for each port.
+    """The base of an author's variants: `class Sum(Variant, name="ok")`. Each field is a port.
 
     Names that start with `err` are error variants. The docstring becomes a description.
     """
 
-    # NaN is kept, so that the output check rejects it instead of sending null.
+    # NaN is kept, so that the output check rejects it. By default, pydantic would write null.
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="constants")
 
     variant_name: ClassVar[str] = ""
@@ -24,7 +24,7 @@ class Variant(BaseModel):
 
     @classmethod
     def named(cls) -> str:
-        """Return the variant's name, or raise `ValidationError` (`tool_invalid`) without one."""
+        """Return the variant's name. Raises `ValidationError` (`tool_invalid`) if it has none."""
         if not cls.variant_name:
             message = f"the variant class {cls.__name__} has no name"
             hint = f'Write class {cls.__name__}(Variant, name="ok").'

@@ -1,7 +1,7 @@
 """The model of a workflow, independent of the chain: document, rules, semantics and drawings.
 
 Start with `document`, `semantics` and `authoring`. The modules that simulate or draw are imported
-on first use.
+at their first use.
 """
 
 import lazy_loader

@@ -1,1 +1,1 @@
-"""Benchmarks: one file per figure, each compared with a peer if one exists."""
+"""Benchmarks with one file per figure. A figure is compared with a peer if one exists."""

@@ -14,7 +14,7 @@ from types import FrameType
 
 from benchmarks.figure import Figure, table
 
-# The time limit of each part in seconds. Their sum limits a whole run.
+# The time limit of each part in seconds. The sum of the limits is the limit of a whole run.
 PARTS = {
     "vm": 60,
     "transactions": 60,
@@ -36,19 +36,19 @@ PARTS = {
 }
 
 
-class OutOfTime(Exception):  # noqa: N818 - it says what happened
-    """A part exceeded its time limit."""
+class OutOfTime(Exception):  # noqa: N818 - the name states the event
+    """The error for a part that exceeded its time limit."""
 
 
 def main() -> int:
-    """Run the named parts, or all. Return 1 if a figure misses its target or a part failed."""
+    """Run the named parts, or all parts. Return 1 if a figure misses its target or a part fails."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument("name", nargs="*", help=f"{', '.join(PARTS)}; all without a name")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
     unknown = [name for name in arguments.name if name not in PARTS]
     if unknown:
-        parser.error(f"there is no figure {', '.join(unknown)}: choose from {', '.join(PARTS)}")
+        parser.error(f"unknown figure {', '.join(unknown)}: choose from {', '.join(PARTS)}")
     signal.signal(signal.SIGTERM, _interrupt)
     figures: list[Figure] = []
     failures: list[str] = []

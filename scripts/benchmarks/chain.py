@@ -29,7 +29,7 @@ def localnet(folder: Path) -> Iterator[Network]:
 
 @contextmanager
 def localnet_process(folder: Path) -> Iterator[tuple[Network, Process]]:
-    """Run a localnet; also yield the process of the node."""
+    """Run a localnet until the block ends. Yield its network and its process."""
     command = nexus_tools("localnet", "start", "--port", "0", "--json")
     with started(command, folder / "localnet.log", home(folder)) as process:
         url = process.document()["url"]
@@ -37,14 +37,14 @@ def localnet_process(folder: Path) -> Iterator[tuple[Network, Process]]:
 
 
 async def funded_key(network: Network, amount_mist: int) -> KeyPair:
-    """Return a new key with this amount from the faucet of a localnet."""
+    """Return a new key, to which the faucet of a localnet has sent `amount_mist`."""
     key = KeyPair.from_secret(SignatureScheme.ED25519, os.urandom(32))
     await request_sui(network, key.address, amount_mist)
     return key
 
 
 async def deploy(client: SuiClient) -> Deployment:
-    """Publish our package."""
+    """Publish the nexus-tools package."""
     builder = TransactionBuilder()
     package = load_package()
     publish(builder, package.modules, package.dependencies, client.address)
@@ -66,7 +66,7 @@ async def split_coins(
 
 async def gas_coins(network: Network, owner: Address, count: int) -> list[ObjectReference]:
     """Return `count` coins, each of which can pay for a transaction."""
-    # Twice the coins' total, because the storage of each is also paid.
+    # Twice the total of the coins, because the transaction also pays for their storage.
     bank = await funded_key(network, 2 * count * COIN_MIST)
     async with SuiClient(network, bank) as client:
         coins = await split_coins(client, owner, [COIN_MIST] * count)

@@ -1,7 +1,7 @@
 """The age of the clock 0x6 under a full load of transactions that do not use it.
 
-It is measured for a client that reads it from time to time, and for one that only follows the
-checkpoints.
+It is measured for a client that reads the clock from time to time, and for a client that only
+follows the checkpoints.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ Ages = Callable[[grpc.aio.Channel], AsyncIterator[float]]
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Yield the age of the clock, read and followed."""
+    """Yield the age of the clock for both kinds of clients."""
     with chain.localnet(folder) as network:
         for name, ages in (("read", _ages_read), ("followed", _ages_followed)):
             oldest, rate = asyncio.run(_under_load(network, ages))
@@ -65,7 +65,7 @@ async def _ages_read(channel: grpc.aio.Channel) -> AsyncIterator[float]:
 
 
 async def _ages_followed(channel: grpc.aio.Channel) -> AsyncIterator[float]:
-    """Yield the age of the last seen clock, just before the next one."""
+    """Yield the age of the last seen time, at the moment before the next time arrives."""
     follow = _call(channel.unary_stream, "/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints")
     shown = time()
     fields = ("sequence_number", "objects.objects.object_id", "objects.objects.contents")

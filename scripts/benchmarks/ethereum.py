@@ -1,7 +1,7 @@
 """Transfers, calls and start-up in one process, compared with eth-tester on py-evm.
 
-Both execute signed transactions, each in its own block or checkpoint, without a network in between,
-because eth-tester has none. A call increases a counter on chain.
+Both execute signed transactions, each in its own block or checkpoint. The benchmark uses no network
+connection, because eth-tester has none. A call increases a counter on chain.
 """
 
 import os
@@ -67,7 +67,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 
 def _peer_python() -> Path:
-    """Return the interpreter of an environment with eth-tester, which is created once."""
+    """Return the interpreter of an environment with eth-tester. Create it if it does not exist."""
     folder = ROOT / ".cache" / "eth-tester"
     python = folder / "bin" / "python"
     stamp = folder / "installed"
@@ -131,7 +131,7 @@ class InProcess:
         self._contents: dict[str, Content] = {"transfer": transfer, "call": self._publish()}
 
     def rate(self, name: str) -> float:
-        """Return transactions per second. They are signed before."""
+        """Return the number of transactions per second. They are signed before they are timed."""
         transactions = list(signed(self._key, self._coins(EACH), self._contents[name]))
         begin = perf_counter()
         for data, signature in transactions:
@@ -160,7 +160,7 @@ class InProcess:
         self._send(self._contents["transfer"])
 
     def publish_package(self) -> None:
-        """Publish our own package, which registers nothing yet."""
+        """Publish the nexus-tools package, without registering anything."""
         [coin] = self._coins(1, PACKAGE_MIST)
         content = partial(_publish_package, recipient=self._key.address)
         [(data, signature)] = signed(self._key, [coin], content, PACKAGE_MIST)

@@ -1,7 +1,7 @@
-"""eth-tester with py-evm: the test network that `ethereum` compares with.
+"""eth-tester with py-evm, the test network with which the benchmark `ethereum` compares ours.
 
-It runs in its own environment, without this project. It prints a line when it is ready. Each input
-line is `["transfer" | "call", count]`. The response is the time in seconds for this number of
+This program runs in its own environment, without this project. It prints a line when it is ready.
+Each input line is `["transfer" | "call", count]`. The response is the time in seconds for `count`
 signed transactions, one per block.
 """
 
@@ -14,7 +14,7 @@ from eth_tester import EthereumTester, PyEVMBackend
 
 _CHAIN_ID = 131277322940537  # the chain ID of eth-tester
 _GWEI = 10**9
-# SLOAD 0, add 1, SSTORE 0; in front of it the code that returns these ten bytes.
+# The last ten bytes are the contract: SLOAD 0, add 1, SSTORE 0. The code before them returns them.
 _COUNTER = bytes.fromhex("600a600c600039600a6000f3" + "60005460010160005500")
 
 

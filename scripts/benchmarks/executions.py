@@ -1,6 +1,6 @@
-"""The permanent cost of a workflow step, the funds that it locks meanwhile, and its speed.
+"""The permanent cost of a workflow step, the funds that it locks temporarily, and its speed.
 
-Localnet, tools and one Leader with one worker run as users run them. Costs are those of all
+Localnet, tools and one Leader with one worker run as users run them. The costs include all
 transactions of the owner and the worker, from the start to the owner's deletions.
 """
 
@@ -32,7 +32,7 @@ BRANCH_STEPS = 5
 ALONE = 8
 ROUNDS = 3
 _BEYOND_TEXT = 200
-"""The bytes of an outcome without its text."""
+"""The size of an outcome without its text, in bytes."""
 _SMALL = 100
 _TRANSACTIONS_AT_ONCE = 500
 
@@ -50,7 +50,7 @@ def measure(folder: Path) -> Iterator[Figure]:
             yield Figure(f"{name} net", (cost.gas + cost.storage) / SUI, "SUI")
             yield Figure(f"{name} deposit meanwhile", cost.deposit / SUI, "SUI")
     speed = asyncio.run(_speed(folder / "speed"))
-    note = f"many are {CROWD} executions of {CROWD_STEPS} steps, begun one after the other"
+    note = f"many are {CROWD} executions of {CROWD_STEPS} steps, started one after the other"
     yield Figure("executions many: steps", speed.crowd, "/s", note=note)
     yield Figure(f"executions one of {BRANCHES} branches: steps", speed.branches, "/s")
     yield Figure("executions latency of a whole one with one step", speed.alone * 1e3, "ms")
@@ -62,7 +62,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class _Story:
-    """The transactions that delimit an execution: start, first cleanup, last cleanup."""
+    """The transactions that delimit an execution: its start, its first and its last cleanup."""
 
     began: Digest
     cleaned: Digest
@@ -100,7 +100,7 @@ async def _story(stage: WorkflowSetup, workflow: PublishedWorkflow, size: int) -
 
 
 def _costs(state: Path, stories: dict[str, _Story]) -> dict[str, _Cost]:
-    """Return the cost of each execution, from the chain in a folder."""
+    """Return the cost of each execution, computed from the chain in a folder."""
     found: list[ExecutedTransaction] = []
     own, number = Node.open(state), 1
     try:
@@ -135,7 +135,10 @@ def _cost(before: GasCostSummary, after: GasCostSummary) -> _Cost:
 
 @dataclass(frozen=True, slots=True)
 class _Speed:
-    """Steps per second in parallel and in branches; seconds of one alone, and per further step."""
+    """Speeds: steps per second of parallel executions and branches, and latencies in seconds.
+
+    `alone` is the latency of an execution with one step, and `step` that of each further step.
+    """
 
     crowd: float
     branches: float
@@ -164,7 +167,7 @@ class _Pace:
 
     async def alone(self, workflow: PublishedWorkflow) -> float:
         """Return the seconds of a single execution."""
-        # The first ones fill the Leader's caches.
+        # The first executions fill the Leader's caches.
         return median([await self.seconds(workflow, 1) for _ in range(ALONE)][2:])
 
     async def seconds(self, workflow: PublishedWorkflow, count: int) -> float:

@@ -1,6 +1,7 @@
 """The latency of a fast tool next to ten tools that take 30 s, with seventy calls each.
 
-The Leader's invoker with its defaults and a loopback server run in one process.
+One process runs the Leader's invoker with its default settings, and a server on the loopback
+interface.
 """
 
 import asyncio
@@ -35,7 +36,7 @@ _OK = b'{"ok": {"result": 3}}'
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Yield the latency with the slow tools, and without them."""
+    """Yield the latency of the fast tool with the slow tools, compared with that without them."""
     alone, beside = asyncio.run(_latencies(folder))
     note = f"{SLOW_TOOLS} tools that take {SLOW_S:.0f} s, with {PENDING} calls each"
     target = at_most(2 * median(alone))
@@ -63,7 +64,7 @@ async def _latencies(folder: Path) -> tuple[list[float], list[float]]:
 
 
 async def _fast(invoker: Invoker, url: str) -> list[float]:
-    """Return the milliseconds of calls, one after the other."""
+    """Return the latencies of sequential calls in ms."""
     times = []
     for _ in range(CALLS):
         begin = perf_counter()

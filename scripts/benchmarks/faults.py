@@ -1,9 +1,9 @@
 """The time until a Leader with default settings reports a lost node, and until it recovers.
 
 Each fault hits a ready Leader while an invocation is requested. The benchmark measures the time
-until `/readyz` fails. It also measures the time from the end of the fault until `/readyz` succeeds
-and the invocation is settled. A dead connection or a reset has no end, so both times are measured
-from the fault.
+from the fault until `/readyz` fails. It also measures the time from the end of the fault until
+`/readyz` succeeds and the invocation is settled. A dead connection or a reset does not end, so the
+second time is also measured from the fault.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """The times of one fault. The report time is zero if it ended unnoticed."""
+    """The times of one fault. The time of the report is 0 if the Leader did not notice it."""
 
     name: str
     told_s: float
@@ -103,7 +103,7 @@ class _Scene:
         ]
 
     async def play(self, name: str, begin: Change, end: Change) -> _Times:
-        """Start and end a fault, and request an invocation once the node is back."""
+        """Start and end a fault, and request an invocation as soon as the node responds again."""
         await self._until_ready(True)
         struck = monotonic()
         await begin()

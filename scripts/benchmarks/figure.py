@@ -36,7 +36,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One row of the table: `value` and `peer` are in `unit`, `ratio` is between the two."""
+    """One row of the table. `value` and `peer` are in `unit`, and `ratio` is their ratio."""
 
     name: str
     value: float
@@ -99,10 +99,11 @@ def compared(
     target: Target | None = None,
     note: str = "",
 ) -> Figure:
-    """Return a figure and its peer: medians, and the median of the ratios of single rounds.
+    """Return a figure that is compared with a peer.
 
-    An event that slows a whole round slows both sides of its ratio. `peers` contains the peer by
-    its name.
+    Its values are medians, and its ratio is the median of the ratios of single rounds. An event
+    that slows a whole round slows both values, so their ratio changes little. `peers` contains one
+    peer by its name.
     """
     [(peer_name, peer)] = peers.items()
     ratio = median(own / other for own, other in zip(samples, peer, strict=True))

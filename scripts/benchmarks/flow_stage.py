@@ -1,4 +1,4 @@
-"""The setting of workflow benchmarks: a node, tools, one Leader, and an owner of executions."""
+"""The setup of workflow benchmarks: a node, tools, one Leader, and an owner of executions."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -28,10 +28,9 @@ PROTOCOL = 140
 
 @dataclass(frozen=True, slots=True)
 class WorkflowSetup:
-    """The setting. `client` is the owner's, and `workers` are the addresses of the Leader.
+    """The setup. `client` is the owner's, and `workers` are the addresses of the Leader's workers.
 
-    Executions name the `leaders`, because otherwise each would first read every leader's recent
-    record.
+    Executions name the `leaders`. Otherwise, each start would read the record of every leader.
     """
 
     node: Node
@@ -41,7 +40,7 @@ class WorkflowSetup:
     workers: tuple[Address, ...]
 
     async def publish(self, document: Document, name: str) -> PublishedWorkflow:
-        """Publish a workflow, by its name without the domain."""
+        """Publish a workflow. `name` is its name without the domain."""
         workflows, fqn = Workflows(self.client, self.deployment), f"xyz.example.bench.{name}@1"
         await workflows.publish(document, fqn)
         return await workflows.get(fqn)
@@ -76,7 +75,7 @@ class WorkflowSetup:
 
 @dataclass(slots=True)
 class Ends:
-    """The times at which executions were seen to end."""
+    """The times at which the observer saw that executions ended."""
 
     seen: dict[Address, float] = field(default_factory=dict)
     watching: asyncio.Event = field(default_factory=asyncio.Event)
@@ -90,7 +89,7 @@ class Ends:
         self._another.set()
 
     async def last(self, executions: Sequence[Address]) -> float:
-        """Return the time of the last of these ends, by `perf_counter`."""
+        """Wait until all executions have ended, and return the last time, by `perf_counter`."""
         while not self.seen.keys() >= set(executions):
             self._another.clear()
             await self._another.wait()
@@ -99,7 +98,7 @@ class Ends:
 
 @asynccontextmanager
 async def flow_stage(folder: Path, protocol: int = PROTOCOL) -> AsyncIterator[WorkflowSetup]:
-    """Run the setting under the rules of a protocol version until the block ends."""
+    """Run the setup under the rules of a protocol version until the block ends."""
     await asyncio.to_thread(folder.mkdir)
     async with AsyncExitStack() as stack:
         own = stack.enter_context(node(folder, "--protocol-version", str(protocol)))

@@ -1,4 +1,4 @@
-"""The tools of the measured workflows: each answers immediately."""
+"""The tools of the measured workflows. Each tool answers immediately."""
 
 from nexus_tools.tool_server import Variant, tool
 

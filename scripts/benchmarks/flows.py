@@ -9,7 +9,7 @@ JOIN = ToolFqn.parse("xyz.example.bench.join@1")
 
 
 def line(steps: int) -> Document:
-    """Return a workflow that passes a text through `steps` tools. It enters as `v0.text`."""
+    """Return a workflow that passes a text through `steps` tools. The input port is `v0.text`."""
     return _echoing([(number, number + 1) for number in range(steps - 1)])
 
 
@@ -24,9 +24,9 @@ def branches(count: int, steps: int) -> Document:
 
 
 def six() -> Document:
-    """Return a workflow of six vertices with a `for_each` and a join. Each vertex tries twice.
+    """Return a workflow of six vertices with a `for_each` and a join. Each vertex has two attempts.
 
-    A text of n words, `first.text`, takes 5 + n runs.
+    The input port is `first.text`. A text of n words takes 5 + n runs.
     """
     tools = {
         "first": ECHO,

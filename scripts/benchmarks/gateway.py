@@ -1,4 +1,4 @@
-"""A gRPC gateway before a node that loses headers and fails on demand."""
+"""A gRPC gateway in front of a node. The gateway loses headers and fails on demand."""
 
 import asyncio
 from collections import Counter
@@ -62,15 +62,15 @@ class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
         count: int = 1_000,
         late: bool = False,
     ) -> None:
-        """Fail the next `count` requests for a procedure; if `late`, after their execution."""
+        """Fail the next `count` requests for a procedure. If `late`, the node executes each."""
         self.fail_in_turn(name, *[(status, text, late)] * count)
 
     def fail_in_turn(self, name: str, *failures: Failure) -> None:
-        """Fail the next requests for a procedure, each with another failure."""
+        """Fail the next requests for a procedure with these failures, one after the other."""
         self._failures[name] = [*reversed(failures)]
 
     def mend(self, name: str) -> None:
-        """Stop failing."""
+        """Stop failing requests for a procedure."""
         self._failures.pop(name)
 
     async def asked(self, name: str, count: int) -> None:

@@ -15,7 +15,7 @@ TARGET_MS = 200.0
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Yield one figure, after a run of each that fills the disk caches."""
+    """Yield one figure. Before the rounds, one run of each command fills the disk caches."""
     commands = {"help": nexus_tools("--help"), "bare": [sys.executable, "-c", "pass"]}
     for command in commands.values():
         _milliseconds(command, folder)

@@ -1,8 +1,8 @@
 """Invocations per second, from the request on chain to the outcome on chain, and their CPU time.
 
-Localnet, tool server and one Leader run as users run them, each in its own process and set up with
-the command line. A requester sends all requests of a round, several per transaction, and follows
-the events until the last invocation is settled. The Leader has one worker, then two, then four.
+Localnet, tool server and one Leader run as users run them: each in its own process, set up with the
+command line. A requester sends all requests of a round, several per transaction. It follows the
+events until the last invocation is settled. The Leader first has one worker, then two, then four.
 """
 
 import asyncio
@@ -48,9 +48,9 @@ _AFTERWARDS_S = 0.3
 def measure(folder: Path) -> Iterator[Figure]:
     """Yield the parallel rate, the latency of a single invocation, and the cost of each closing.
 
-    The cost is the CPU time of each process, and the workers' gas less rebates in MIST. All
-    processes, including the requester, share the cores. If all cores are busy, the machine bounds
-    the rate.
+    The cost is the CPU time of each process, and the workers' gas minus rebates in MIST. All
+    processes, including the requester, share the CPU cores. If all cores are busy, the rate is the
+    limit of the machine.
     """
     with chain.localnet_process(folder) as (network, node), _stage(folder) as stage:
         with stage.leading(1) as leader:
@@ -88,7 +88,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """The setting in addition to the localnet."""
+    """The setup in addition to the localnet."""
 
     deployment: Deployment
     tools: Process
@@ -137,7 +137,7 @@ def _stage(folder: Path) -> Iterator[_Stage]:
 class _Round:
     """The duration of a round, the CPU time of each process during it, and the gas of a closing.
 
-    `own_cpu_s` is that of this process: of the requester and the observer.
+    `own_cpu_s` is the CPU time of this process, which is the requester and the observer.
     """
 
     seconds: float
@@ -154,7 +154,7 @@ async def _rounds(
     async with SuiClient(network, key) as client, SuiClient(network) as observer:
         tool = await ToolRegistry(client, stage.deployment).get(_FQN)
         crowd = _Crowd(client, observer, stage.deployment, tool)
-        # The first ones open connections and fill the Leader's caches.
+        # The first invocations open connections and fill the Leader's caches.
         alone = [await crowd.seconds(1) for _ in range(8)]
         rounds = [await _round(crowd, processes, stage.workers) for _ in range(ROUNDS)]
         return rounds, alone[3:]
@@ -178,7 +178,7 @@ async def _round(
 
 @dataclass(slots=True)
 class _Crowd:
-    """A requester, and an observer of settlements and of their last fees."""
+    """A requester, and an observer of settlements and their fees."""
 
     client: SuiClient
     observer: SuiClient

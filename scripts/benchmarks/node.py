@@ -11,7 +11,7 @@ from nexus_tools.sui.network import Network
 
 
 class Node:
-    """A node that keeps its port across its processes, and its chain in a folder."""
+    """A node with a chain in a folder. When it is restarted, it keeps its port."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self._folder = folder
@@ -28,11 +28,14 @@ class Node:
 
     @property
     def port(self) -> int:
-        """The port of this machine on which it listens."""
+        """The TCP port on which the node listens."""
         return self._port
 
     def start(self, state: Path) -> None:
-        """Start with the chain in a folder, or a new one if empty. Return once it listens."""
+        """Start with the chain in a folder, or a new chain if the folder is empty.
+
+        Return when the node listens.
+        """
         place = ("--port", str(self._port), "--state", str(state))
         command = nexus_tools("localnet", "start", *place, *self._options, "--json")
         log = self._folder / "localnet.log"
@@ -40,19 +43,19 @@ class Node:
         self.process.document()
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal: SIGSTOP suspends it until SIGCONT."""
+        """Send a signal to the node. SIGSTOP suspends the node until SIGCONT."""
         assert self.process is not None
         self.process.send(number)
 
     def end(self) -> None:
-        """Stop it as an operator does. Its folder contains its state afterwards."""
+        """Stop the node as an operator does. Its folder contains its state afterwards."""
         if self.process is not None:
             self.send(signal.SIGCONT)  # a suspended process ignores signals
             self.process = None
         self._running.close()
 
     def kill(self) -> None:
-        """Kill it immediately, without a chance to write anything."""
+        """Kill the node immediately, before it can write its state."""
         self.send(signal.SIGKILL)
         self.process = None
         self._running.close()

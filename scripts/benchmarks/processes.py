@@ -1,4 +1,4 @@
-"""Processes of a figure: started, awaited until ready, and always ended."""
+"""Processes of a benchmark. Each is awaited until it is ready, and always ended."""
 
 import json
 import os
@@ -20,8 +20,8 @@ _END_S = 10.0
 _LOOK_AGAIN_S = 0.02
 
 
-class ProcessFailed(Exception):  # noqa: N818 - it says what happened
-    """A process ended early, or printed nothing in time."""
+class ProcessFailed(Exception):  # noqa: N818 - the name states the event
+    """The error for a process that ended early or printed nothing in time."""
 
 
 def python(module: str, *arguments: str) -> list[str]:
@@ -41,7 +41,7 @@ def home(folder: Path) -> dict[str, str]:
 
 
 def run(command: Sequence[str], environment: dict[str, str]) -> Any:
-    """Run a command to its end. Return the JSON document that it prints."""
+    """Run a command until it ends. Return the JSON document that it prints."""
     done = subprocess.run(
         command, check=False, capture_output=True, text=True, env=_environment(environment)
     )
@@ -71,9 +71,10 @@ def started(
 
 
 def _environment(changes: dict[str, str] | None) -> dict[str, str]:
-    """Return this process's environment without a developer's own settings.
+    """Return this process's environment with changes and without a developer's own settings.
 
-    One such setting keeps Python from caching compiled modules, which pip compiles for users.
+    One of these settings prevents Python from caching compiled modules. For users, pip compiles the
+    modules.
     """
     settings = ("NEXUS_TOOL", "PYTHONDONTWRITEBYTECODE")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(settings)}
@@ -102,13 +103,14 @@ class Process:
 
     @property
     def cpu_s(self) -> float:
-        """The CPU seconds of all its threads."""
-        # After the name, which may have spaces: the state, and ten fields on, user and system time.
+        """The CPU seconds of all threads of the process."""
+        # The name may have spaces. The state follows it. User and system time are the 12th and 13th
+        # field after the name.
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def line(self, timeout_s: float = _READY_S) -> str:
-        """Return the next line of its output. Raises `ProcessFailed`."""
+        """Return the next line of the process's output. Raises `ProcessFailed`."""
         deadline = monotonic() + timeout_s
         line = b""
         while not line.endswith(b"\n"):
@@ -121,7 +123,7 @@ class Process:
         return line.decode().rstrip("\n")
 
     def logged(self, text: str, timeout_s: float = _READY_S) -> str:
-        """Return the first line of its stderr that contains a text. Raises `ProcessFailed`."""
+        """Wait for the first line of stderr that contains a text. Raises `ProcessFailed`."""
         deadline = monotonic() + timeout_s
         while monotonic() < deadline and self._process.poll() is None:
             for line in self._log.read_text(errors="replace").splitlines():
@@ -131,7 +133,7 @@ class Process:
         raise ProcessFailed(f"{self._name()} {self._what_happened(self._process.poll())}")
 
     def document(self) -> Any:
-        """Return a JSON document of several lines."""
+        """Read a JSON document of several lines."""
         lines = [self.line()]
         while lines[-1] != "}":
             lines.append(self.line())

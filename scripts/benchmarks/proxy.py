@@ -1,4 +1,4 @@
-"""A TCP proxy before a node that reproduces the connection failures of real networks."""
+"""A TCP proxy in front of a node. The proxy reproduces the connection failures of real networks."""
 
 import asyncio
 import socket
@@ -9,7 +9,7 @@ _CHUNK = 65_536
 
 
 class _Link:
-    """One connection to the node. A dead one accepts everything and forwards nothing."""
+    """One connection to the node. A dead connection accepts data but forwards nothing."""
 
     def __init__(self, near: asyncio.StreamWriter, far: asyncio.StreamWriter | None) -> None:
         self.ends = [near] if far is None else [near, far]
@@ -19,8 +19,8 @@ class _Link:
 class Proxy:
     """A proxy to `target`, a port of this machine.
 
-    `mend` undoes all faults except those of single connections: dead ones stay dead, as after the
-    loss of an entry in a router.
+    `mend` ends all faults of the proxy, but dead connections stay dead. A real connection also
+    stays dead after a router has lost its entry.
     """
 
     def __init__(self, target: int) -> None:
@@ -57,12 +57,12 @@ class Proxy:
     # --- Faults
 
     def half_open(self) -> None:
-        """Stop forwarding on existing connections without notice. New connections work."""
+        """Stop forwarding on existing connections without closing them. New connections work."""
         for link in self._links:
             link.is_dead = True
 
     def swallow(self) -> None:
-        """Stop forwarding on existing and new connections without notice."""
+        """Stop forwarding on existing and new connections without closing them."""
         self.half_open()
         self._is_hole = True
 
@@ -75,7 +75,7 @@ class Proxy:
                 end.transport.abort()
 
     async def drop(self) -> None:
-        """End all connections with FIN, and refuse new ones."""
+        """End all connections with FIN, and refuse new connections."""
         server, self._server = self._server, None
         if server is not None:
             server.close()

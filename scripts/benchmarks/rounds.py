@@ -1,14 +1,14 @@
-"""Interleaved rounds: the compared measures take turns, so a slow minute affects all of them."""
+"""Interleaved rounds. The compared measures take turns, so that slow minutes affect all of them."""
 
 from collections.abc import Callable, Mapping
 
 
 def interleaved(count: int, measures: Mapping[str, Callable[[], float]]) -> dict[str, list[float]]:
-    """Return the values of each measure, one for each round."""
+    """Return the values of each measure. A list has one value for each round."""
     values: dict[str, list[float]] = {name: [] for name in measures}
     for turn in range(count):
         order = list(measures)
-        # Rotate, so that no measure always follows the same heavy one.
+        # Rotate the order, so that no measure always follows the same expensive measure.
         for name in order if turn % 2 == 0 else reversed(order):
             values[name].append(measures[name]())
     return values

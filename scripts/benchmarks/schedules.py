@@ -23,7 +23,7 @@ from nexus_tools.registry import Schedules
 from nexus_tools.sui.client import Cursor, EventRecord, follow_events
 
 TIMES = 20
-# Not whole seconds, so the planned times are spread over the clock's seconds.
+# This is not a multiple of a second, so that planned times fall on different fractions of seconds.
 APART_MS = 2_430
 LASTS_MS = 600_000
 _FIRST_AFTER_MS = 5_000
@@ -59,7 +59,7 @@ async def _late_ms(folder: Path) -> list[int]:
                     begun_ms[event.execution] = event.deadline_ms - LASTS_MS
                 elif event.schedule == created.schedule:
                     planned_ms[event.execution] = event.planned_at_ms
-                    # A late execution makes up for missed ones once.
+                    # A late execution replaces all missed executions.
                     if event.next_at_ms is None:
                         break
         return [begun_ms[number] - planned for number, planned in planned_ms.items()]

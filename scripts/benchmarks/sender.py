@@ -1,6 +1,6 @@
 """A minimal client that sends signed transactions over gRPC.
 
-It is grpcio with several connections.
+It uses grpcio with several connections.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ class Sender:
         self._calls = calls
 
     async def latencies(self, requests: Sequence[bytes], in_flight: int) -> list[float]:
-        """Return the latency of each request in seconds, with `in_flight` of them at once."""
+        """Send requests, `in_flight` at the same time. Return the latency of each in seconds."""
         waiting = iter(requests)
         taken: list[float] = []
         await asyncio.gather(
@@ -68,7 +68,7 @@ class Sender:
                 raise RuntimeError(f"a transaction failed: {response.transaction.effects.status}")
 
     async def rate(self, requests: Sequence[bytes]) -> tuple[float, float]:
-        """Return transactions per second, and their median latency in seconds."""
+        """Return the number of transactions per second, and their median latency in seconds."""
         begin = perf_counter()
         taken = await self.latencies(requests, IN_FLIGHT)
         return len(requests) / (perf_counter() - begin), median(taken)

@@ -1,8 +1,8 @@
 """Requests per second of a `ToolServer`, compared with an equivalent plain Starlette application.
 
-There are three processes: both servers, and the load generator, which uses one of them at a time.
-Requests per second of CPU refer to the server's own time. Other work on the machine hardly changes
-them, so they show where a ratio comes from.
+There are three processes: both servers, and the load generator, which uses one server at a time.
+Requests per CPU second refer to the CPU time of the server. Other work on the machine hardly
+changes this figure, so it shows the cause of a ratio.
 """
 
 from collections.abc import Iterator
@@ -70,8 +70,8 @@ def _figures(tools: _Server, bare: _Server, *, nexus_headers: bool) -> Iterator[
         },
     )
     name = f"server {'Nexus headers' if nexus_headers else 'plain'}"
-    # With the headers, only our server does more work, because it stores answers by idempotency
-    # key.
+    # With the headers, our server does more work than the bare one, because it stores answers by
+    # idempotency key.
     target = None if nexus_headers else at_least_of_peer(TARGET)
     note = f"{_NOTE}; {_UNLIKE}" if nexus_headers else _NOTE
     peer = {_PEER: rates["bare"]}

@@ -1,10 +1,11 @@
 """One server process of a figure: `tools` is a `ToolServer`, `bare` is plain Starlette.
 
-`signed` is a `ToolServer` that accepts calls of the leader whose key is in a file, and signs.
+`signed` is a `ToolServer` that accepts calls of the leader whose key is in a file, and signs its
+responses.
 
-All do the same work with the same uvicorn settings: two integers in, their sum or an error out. The
-process prints the URL once it serves requests, and serves until SIGTERM. It responds to each input
-line with the CPU seconds that it has used so far.
+All servers do the same work with the same uvicorn settings: they respond to two integers with their
+sum or an error. The process prints the URL when it serves requests, and serves until SIGTERM. It
+responds to each input line with the CPU seconds that it has used so far.
 """
 
 import sys

@@ -1,8 +1,8 @@
 """The load generator of `server` and `signing`: raw sockets, one pending request on each.
 
-It reads jobs as lines of JSON, `{port, seconds, connections, nexus_headers}`, and answers each with
-`[responses, seconds]`. With `requests`, that number of requests is prepared first and sent until
-none is left. With `signed_by`, the file of a key, they are signed.
+It reads jobs as lines of JSON, `{port, seconds, connections, nexus_headers}`, and answers each job
+with `[responses, seconds]`. If a job has `requests`, it prepares that number of requests before it
+sends them. If a job has `signed_by`, the file of a key, it signs the requests.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ class Connection(asyncio.Protocol):
         self._send()
 
     def data_received(self, data: bytes) -> None:
-        """Send the next request once the answer is complete and correct."""
+        """Send the next request when the answer is complete and correct."""
         self._buffer += data
         head, end, body = self._buffer.partition(b"\r\n\r\n")
         if not end or len(body) < _content_length(head):
@@ -64,7 +64,7 @@ class Connection(asyncio.Protocol):
             self._transport.write(request)
 
     def connection_lost(self, _: Exception | None) -> None:
-        """Fail if the server closed the connection."""
+        """Record that the server closed the connection."""
         self.failure = self.failure or "the server closed the connection"
 
     def stop(self) -> None:
@@ -74,7 +74,7 @@ class Connection(asyncio.Protocol):
 
 
 class Requests:
-    """The bytes of requests; with Nexus headers, each has its own invocation ID."""
+    """The bytes of requests. With Nexus headers, each request has its own invocation ID."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class Requests:
             self._prepared = iter([self._signed(self._made()) for _ in range(count)])
 
     def next(self) -> bytes:
-        """Return the next request, or empty bytes if there is none."""
+        """Return the next request, or empty bytes if none is left."""
         return self._made() if self._prepared is None else next(self._prepared, b"")
 
     def _signed(self, request: bytes) -> bytes:
@@ -143,7 +143,7 @@ async def load(
 ) -> tuple[int, float]:
     """Return the number of responses in about `seconds`, and the exact duration.
 
-    With `count`, run until that number has arrived. `seconds` is the polling interval.
+    With `count`, run until `count` responses have arrived. `seconds` is then the polling interval.
     """
     requests = Requests(port, nexus_headers=nexus_headers, count=count, signed_by=signed_by)
     loop = asyncio.get_running_loop()
@@ -153,7 +153,7 @@ async def load(
         _, client = await loop.create_connection(lambda: Connection(requests), "127.0.0.1", port)
         clients.append(client)
     responses = 0
-    # A busy machine may not answer anything in so short a time.
+    # On a busy machine, no response may arrive within this time.
     while responses < (count or 1) and not any(client.failure for client in clients):
         await asyncio.sleep(seconds)
         responses = sum(client.responses for client in clients)

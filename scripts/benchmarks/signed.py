@@ -1,6 +1,6 @@
-"""Transactions that are signed before they are timed, each with its own gas coin.
+"""Transactions that are signed before they are timed.
 
-Therefore none waits for another.
+Each transaction has its own gas coin, so that no transaction waits for another.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,7 @@
 """The cost of signatures: signing and verifying a request, and a server that requires them.
 
-A peer signs and verifies the same components of the same request by RFC 9421 with Ed25519. A server
-is loaded with requests that were signed before they are timed.
+The peer is another library, which signs and verifies the same components of the same request with
+RFC 9421 and Ed25519. The requests to the server are signed before they are timed.
 """
 
 from collections.abc import Callable, Iterator
@@ -121,7 +121,7 @@ def _us(work: Callable[[], object]) -> float:
 
 
 def _servers(folder: Path) -> Iterator[Figure]:
-    """Yield requests per second of a server with verification, and of the same without."""
+    """Yield requests per second of a server that verifies signatures, and without verification."""
     key = folder / "leader.pem"
     key.touch(0o600)
     key.write_text(SigningKey.new().to_pem())

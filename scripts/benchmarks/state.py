@@ -1,6 +1,6 @@
 """The memory of a network with many objects and transactions, and the time of snapshot and revert.
 
-Each size is measured in its own fresh process.
+Each size is measured in a new process.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _NOTE = "a revert takes back one transaction"
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Yield memory and revert time of each size, and the effect of many transfers."""
+    """Yield the memory and the revert time of each size, and the effect of many transfers."""
     for size in SIZES:
         with started(python("state_node", str(size)), folder / f"state-{size}.log") as node:
             node.line()

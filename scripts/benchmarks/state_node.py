@@ -3,7 +3,7 @@
 It prints a line when the objects exist. Then it reads commands:
 
     "memory"     the memory of the process in MiB
-    "revert"     the seconds of a snapshot and a revert, without the transaction in between
+    "revert"     the seconds of a snapshot and a revert, without the transaction between them
     "transfers"  the transfers per CPU second, from 2 000 transfers that each create a coin
 """
 
@@ -60,7 +60,7 @@ def _revert(node: Node) -> float:
 
 
 class _Payer:
-    """A payer of transfers from one coin, which never runs out."""
+    """A payer of transfers from one coin, which is large enough for all of them."""
 
     def __init__(self, node: Node) -> None:
         self._node = node

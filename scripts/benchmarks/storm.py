@@ -1,9 +1,9 @@
 """The fate of invocations while every process is killed repeatedly.
 
 Three Leaders with two workers each share the work of tools that have a price and sign their answers
-for the chain. One Leader is killed with SIGKILL every three seconds and restarted, the server of
-the tools every twenty, and the node, with its state, twice. When all invocations are closed, the
-chain is read from its start.
+for the chain. The benchmark kills processes with SIGKILL and restarts them: a Leader every three
+seconds, the server of the tools every twenty seconds, and the node, which keeps its state, twice.
+When all invocations are closed, it reads the chain from its start.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ _LIMIT_S = 300.0
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Yield how often invocations were closed and how, the kills, and the losses."""
+    """Yield how and how often invocations were closed, the number of kills, and the losses."""
     began = monotonic()
     storm = asyncio.run(_storm(folder))
     seconds = monotonic() - began
@@ -110,7 +110,7 @@ async def _storm(folder: Path) -> _Storm:
 
 
 async def _request(own: Node, deployment: Deployment) -> None:
-    """Request all invocations, a few per transaction, evenly over the time."""
+    """Request all invocations, a few per transaction, at regular intervals."""
     key = await chain.funded_key(own.network, 1_000 * chain.SUI)
     retry_policy = RetryPolicy(attempts=1_000, max_delay_s=0.5, call_timeout_s=60)
     async with SuiClient(own.network, key, retry_policy=retry_policy) as client:
@@ -128,7 +128,7 @@ async def _request(own: Node, deployment: Deployment) -> None:
 
 
 async def _tell(own: Node, deployment: Deployment, killed: Counter[str]) -> _Storm:
-    """Follow the events from the start until all requested invocations are closed, and beyond."""
+    """Count the events from the start until all invocations are closed, and a short time longer."""
     kinds = event_filter(
         deployment, InvocationRequested, InvocationSettled, InvocationFailed, InvocationExpired
     )

@@ -1,6 +1,6 @@
 """Transactions per second and their latency over gRPC, on a localnet in a separate process.
 
-A minimal client sends them. `verbs` measures our own client.
+A minimal client sends the transactions. The benchmark `verbs` measures our own client.
 """
 
 import asyncio
@@ -73,7 +73,7 @@ async def _rates(
     coins: Sequence[ObjectReference],
     contents: Mapping[str, Content],
 ) -> dict[str, list[tuple[float, float]]]:
-    """Return rate and latency of each round by content. The contents take turns."""
+    """Return the rate and latency of each round, by kind of transaction. The kinds take turns."""
     rates: dict[str, list[tuple[float, float]]] = {name: [] for name in contents}
     left = list(coins)
     for _ in range(ROUNDS):

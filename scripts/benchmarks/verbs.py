@@ -1,7 +1,7 @@
 """The duration of sequential operations with our own client, with the node in a separate process.
 
-Every test of a user waits for them. The CPU time of client and node is measured as well, because
-the duration is less reliable on a busy machine.
+The tests of users wait for these operations. The benchmark also measures the CPU time of client and
+node, because the duration is less reliable on a busy machine.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ Action = Callable[[], Awaitable[object]]
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Yield transfers, registrations, requests and settlements, then the list of many tools."""
+    """Yield the figures of transfers, registrations, requests and settlements, and of a listing."""
     with chain.localnet_process(folder) as (network, process):
         yield from asyncio.run(_verbs(network, process))
         yield asyncio.run(_listing(network))
@@ -84,7 +84,7 @@ async def _transfer(client: SuiClient) -> None:
 
 
 async def _timed(name: str, actions: Sequence[Action], process: Process) -> list[Figure]:
-    """Return the figures of actions, without the first ones, which fill the caches."""
+    """Return the figures of actions, without the first actions, which fill the caches."""
     for action in actions[:WARMING_UP]:
         await action()
     taken = []
@@ -116,7 +116,7 @@ class _Requesting:
         await Invocations(self.client, self.deployment).request(self.tool, _INPUTS)
 
     async def settlements(self, batches: int, size: int) -> list[Action]:
-        """Return `batches` settlements of `size` invocations each, which are requested now."""
+        """Request invocations, and return `batches` settlements of `size` invocations each."""
         inputs: list[Mapping[str, int]] = [_INPUTS] * size
         requested = [
             await request_many(self.client, self.deployment, self.tool, inputs)
@@ -133,7 +133,7 @@ class _Requesting:
 
 
 async def _listing(network: Network) -> Figure:
-    """Measure the seconds until a new client has all tools of a registry."""
+    """Measure the seconds that a new client needs to list all tools of a registry."""
     key = await chain.funded_key(network, 2 * LISTED * chain.SUI)
     async with SuiClient(network, key) as client:
         deployment = await chain.deploy(client)

@@ -1,8 +1,8 @@
 """Move instructions per second, compared with Sui's own VM on the same functions.
 
-Sui's VM is created for each call, so the time of calling an empty function is subtracted. Our VM
-has translated the functions before they are timed. The number of instructions comes from the meter
-of another run.
+Sui's VM is created for each call, so the time of a call of an empty function is subtracted. Our VM
+translates the functions before they are timed. The number of instructions is metered in another
+run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -119,7 +119,7 @@ class _Ours:
         return perf_counter() - begin
 
     def instructions(self, kernel: str) -> int:
-        """Return the number of instructions of a call, without the charges of natives."""
+        """Return the number of instructions of a call, without the charges of native functions."""
         meter = Meter(_BUDGET)
         meter.native_calls = -_BUDGET
         self._call(kernel, meter)
@@ -127,7 +127,7 @@ class _Ours:
 
     def _call(self, kernel: str, meter: Meter) -> int:
         function = self._machine.types.function(_PACKAGE, MODULE, kernel)
-        assert function is not None, f"there is no kernel {kernel}"
+        assert function is not None, f"the kernel {kernel} does not exist"
         runtime = ObjectRuntime(
             TransactionContext(ZERO, Digest(bytes(32)), 0, 0, 1, 1, _BUDGET, None),
             {},
@@ -145,4 +145,4 @@ class _Ours:
 
 def _check_equal(kernel: str, genuine: int, ours: int) -> None:
     if genuine != ours:
-        raise RuntimeError(f"{kernel} answers {ours}, and {genuine} in the genuine VM")
+        raise RuntimeError(f"{kernel} returns {ours}, but {genuine} in the genuine VM")

@@ -32,15 +32,15 @@ class Service:
         self._running = ExitStack()
 
     def start(self) -> None:
-        """Start it. `process` is the running process."""
+        """Start the process. `process` is the running process."""
         self.process = self._running.enter_context(started(*self._how))
 
     def end(self) -> None:
-        """Stop it as an operator does."""
+        """Stop the process as an operator does."""
         self._running.close()
 
     def revive(self) -> None:
-        """Kill it without a chance to write anything, and restart it."""
+        """Kill the process before it can write anything, and restart it."""
         self.process.send(signal.SIGKILL)
         self.end()
         self.start()
@@ -66,7 +66,7 @@ async def weather(
     tools: Service,
     killed: Counter[str],
 ) -> AsyncIterator[None]:
-    """Kill everything again and again until the block ends."""
+    """Kill and restart Leaders, tools and the node repeatedly until the block ends."""
     next_leader = cycle(leaders)
 
     async def every(seconds: float, what: str, revive: Callable[[], None]) -> None:
@@ -100,7 +100,7 @@ async def weather(
 
 
 def all_lost_mist(state: Path) -> tuple[int, int]:
-    """Return the total loss of all transactions, and their number. Genesis created the rest."""
+    """Return the total loss of MIST in all transactions except genesis, and their number."""
     own = localnet_node.Node.open(state)
     lost, number = 0, 1
     try:

@@ -58,11 +58,11 @@ _LIMIT_S = 400.0
 _FQN = "xyz.example.bench.six@1"
 
 Run = tuple[Address, int, tuple[int, ...]]
-"""An execution, a vertex and a path."""
+"""A run: its execution, vertex and path."""
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Yield how executions ended, how often their runs were closed, and lost or locked amounts."""
+    """Yield how executions ended, how often runs were closed, and the lost and locked amounts."""
     began = monotonic()
     storm = asyncio.run(_storm(folder))
     seconds = monotonic() - began
@@ -93,8 +93,8 @@ def measure(folder: Path) -> Iterator[Figure]:
 class _Storm:
     """The final state of the chain, and the number of kills.
 
-    `attempts` are the invocations of each run. Each must be closed, and advanced from, once.
-    `locked_mist` is the amount that executions and invocations still lock.
+    `attempts` are the invocations of each run. Each invocation must be closed once, and its outcome
+    accepted once. `locked_mist` is the amount that executions and invocations still lock.
     """
 
     killed: Counter[str]
@@ -174,7 +174,7 @@ def _patient(own: Node, key: KeyPair | None = None) -> SuiClient:
 
 
 async def _begin(own: Node, deployment: Deployment) -> None:
-    """Publish the workflow, and start all executions, evenly over the time."""
+    """Publish the workflow, and start all executions at regular intervals."""
     async with _patient(own, await chain.funded_key(own.network, 1_000 * chain.SUI)) as client:
         workflows = Workflows(client, deployment)
         await workflows.publish(six(), _FQN)
@@ -183,7 +183,7 @@ async def _begin(own: Node, deployment: Deployment) -> None:
         text = " ".join(["word"] * WORDS)
         began = monotonic()
         for number in range(EXECUTIONS):
-            # Without named leaders, it would read each leader's recent record, which is long now.
+            # Without named leaders, the start would read the record of each leader, which is long.
             two = next(leaders), next(leaders)
             await executions.start(workflow, {"first.text": text}, leaders=two)
             due = began + BEGINNINGS_LAST_S * (number + 1) / EXECUTIONS

@@ -1,9 +1,9 @@
 """The time to read, lint, draw and plan a workflow of thousands of vertices.
 
-A ladder forks and joins 666 or 1 333 times; 2^666 paths lead through the smaller one. A document of
-branches has 2^400 combinations of variants, and the linter examines some of them. A publisher makes
-every Leader that dispatches its workflow plan the document. The worst documents have all possible
-edges between few vertices.
+A ladder forks and joins 666 or 1 333 times, so 2^666 paths lead through the smaller ladder. A
+document of branches has 2^400 combinations of variants, and the linter examines some of them. Every
+Leader that dispatches a workflow plans its document. The most expensive documents have all possible
+edges between a few vertices.
 """
 
 import json
@@ -29,7 +29,7 @@ TARGET_PLAN_S = 3.0
 
 
 def measure(_: Path) -> Iterator[Figure]:
-    """Yield CPU seconds for each document, parsed from text, and for each drawing of it."""
+    """Yield the CPU seconds for linting, planning and drawing the documents."""
     for vertices, target in LADDERS.items():
         text = json.dumps(_ladder(vertices))
         seconds = _seconds(partial(_lint, text))
@@ -67,7 +67,7 @@ def _plan(text: str) -> None:
 
 
 def _dense(kind: str) -> dict[str, Any]:
-    """Return a region with a vertex that nearly all edges enter or leave."""
+    """Return a document whose region has a vertex that nearly all edges enter or leave."""
     edges = [_edge(0, "ok", "p", 1, "x") | {"kind": "for_each"}, _edge(1, "ok", "p", 2, "x")]
     return _document(edges + [_edge(1, "ok", "p", 2, "y") | {"kind": kind}] * (MOST_EDGES - 2))
 
@@ -82,7 +82,7 @@ def _ladder(vertices: int) -> dict[str, Any]:
 
 
 def _branches() -> dict[str, Any]:
-    """Return a chain of vertices that each choose one of two edges to the next."""
+    """Return a chain of vertices. Each vertex chooses one of two edges to the next."""
     edges = []
     for fork in range(0, 3 * BRANCHES, 3):
         left, right, join = fork + 1, fork + 2, fork + 3

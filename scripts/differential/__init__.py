@@ -1,1 +1,1 @@
-"""Differential tests: the localnet's Move VM and Sui's own must have the same outcomes."""
+"""Differential tests: the localnet's Move VM and Sui's own VM must have the same outcomes."""

@@ -1,7 +1,7 @@
-"""Arguments for any function, by the types of its parameters; the same for the same seed.
+"""Random arguments for any function, generated from the types of its parameters and a seed.
 
-Most values are near the limits of their types. If the fields of a type depend on each other, only
-values that the framework itself creates are used.
+Most values are near the limits of their types. If the fields of a type depend on each other, the
+generator uses only values that the framework itself can create.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,7 +55,8 @@ TYPE_ARGUMENTS: tuple[TypeTag, ...] = (
 )
 
 
-# The verifier only accepts datatypes of the calling module as their type arguments.
+# Modules whose functions take only datatypes of the calling module as type arguments. The verifier
+# rejects others.
 _OF_DATATYPES = {"event", "transfer"}
 
 
@@ -81,9 +82,9 @@ class Arguments:
         return constraints & self._machine.types.abilities(type_) == constraints
 
     def values(self, function: Function, type_arguments: Sequence[TypeTag]) -> list[object]:
-        """Return a value for each parameter; for a reference, the value that it points to.
+        """Return a value for each parameter. For a reference, it is the value of the target.
 
-        The dynamic fields of these values are in `fields` until the next call.
+        The dynamic fields of the values are in `fields` until the next call of this method.
         """
         self._fields.clear()
         special = _OF_FUNCTIONS.get((function.module.name, function.name))
@@ -194,7 +195,7 @@ class Arguments:
         name = group.name if isinstance(group, StructTag) else ""
         return [curves.element(self._chance, name)]
 
-    # Types that have dynamic fields
+    # Types with dynamic fields
 
     def _uid(self) -> list[object]:
         return [[self._chance.randbytes(_ID_SIZE)]]

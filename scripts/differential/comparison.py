@@ -13,15 +13,15 @@ from genuine import Outcome, agree
 from nexus_tools.sui.localnet.vm import Function
 from nexus_tools.sui.types.address import Address
 
-# The number of calls tried in the localnet first, and how many of them may end like an
-# earlier one.
+# The number of calls that are tried in the localnet, and how many of them may have the same outcome
+# as an earlier call.
 _DRAWS = 40
 _PATIENCE = 12
 
 
 @dataclass(slots=True)
 class Coverage:
-    """The coverage of a function: the number of compared calls, and the reasons for omitted ones.
+    """The coverage of a function: the number of compared calls, and the reasons for omitted calls.
 
     `succeeded` is the number of compared calls that returned.
     """
@@ -86,7 +86,7 @@ class Differential:
         *,
         new_ids: Iterable[Address] = (),
     ) -> Coverage:
-        """Compare one call, in a transaction that has created `new_ids` before."""
+        """Compare one call. Its transaction counts as having created `new_ids` before the call."""
         coverage = Coverage(package, self._packages.function(package, module, name))
         answer = self._packages.vm.call(coverage.function, types, values, new_ids)
         assert answer.outcome is not None
@@ -136,7 +136,7 @@ class Differential:
                 return
 
     def _draws(self, coverage: Coverage) -> Iterator[tuple[Types, Values, Answer]]:
-        """Yield calls that can be compared. Record the reason for others."""
+        """Yield calls that can be compared. For other calls, record the reason."""
         function = coverage.function
         module = function.module.name
         if (module, function.name) in ONLY_THROUGH_CALLERS:
@@ -161,7 +161,7 @@ class Differential:
 
 
 def _without_references(ours: Outcome, genuine: Outcome) -> Outcome:
-    """Drop values behind references, which a native that takes values does not show."""
+    """Drop the targets of references, because a native function that takes values hides them."""
     if not ours.succeeded:
         return ours
     shown = len(genuine.values) - 2 if genuine.succeeded else 0

@@ -1,6 +1,6 @@
 """Arguments of the functions over BLS12-381 and BN254: elements, signatures, keys and proofs.
 
-Random bytes are never elements of a group, so only rejections would be compared.
+Random bytes are almost never elements of a group, so they would only test rejections.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ _NAMES = {"Scalar": _SCALAR, "G1": _G1, "G2": _G2, "GT": _GT}
 
 _LENGTHS = (1, 2, 5)
 _MESSAGES = (b"abc", bytes(64), bytes(range(200)))
-# The generator of BN254's G2, by EIP-197: the coefficients of 1 and u of x, then those of y.
+# The generator of BN254's G2 (EIP-197): the coefficients of 1 and u in x, followed by those in y.
 _BN254_G2 = (
     (
         10857046999023057135944570762232829481370756359578518086990519993285655852781,
@@ -60,7 +60,7 @@ def element(chance: Random, group: int | str) -> bytearray:
 
 
 def _broken(chance: Random, data: bytearray) -> bytearray:
-    """Return the bytes, or bytes with an invalid length, or without the element's flags."""
+    """Return the bytes unchanged, with an invalid length, or without the flags of the element."""
     others = [data[:-1], data + b"\0", bytearray([data[0] & 0x1F]) + data[1:]]
     return chance.choice([data, data, *others])
 
@@ -123,7 +123,7 @@ def _signature(keys: PointGroup, signatures: PointGroup) -> Draw:
 
 
 class _Curve(NamedTuple):
-    """A curve of Groth16: its order, G2's generator, multiples of G1's generator, prepared keys."""
+    """A curve for Groth16: order, generator of G2, multiples of G1's generator, prepared keys."""
 
     order: int
     generator: bytes
@@ -148,10 +148,10 @@ _CURVES = (
 
 
 def _statement(chance: Random, curve: _Curve) -> tuple[bytes, bytes, bytes]:
-    """Return a verifying key, public inputs and their proof, made with the key's secrets.
+    """Return a verifying key, public inputs and their proof. The proof uses the key's secrets.
 
-    Each point of G2 is the generator. Therefore the proof's a is the sum of alpha, of the inputs'
-    point and of c.
+    Each point of G2 is the generator. Therefore the point a of the proof is the sum of alpha, the
+    point of the inputs, and c.
     """
     alpha, first, a, *abc = (chance.randrange(curve.order) for _ in range(5))
     inputs = [chance.randrange(curve.order) for _ in abc]
@@ -217,4 +217,4 @@ OF_FUNCTIONS: dict[tuple[str, str], Draw] = {
         for suffix in ("", "_internal")
     },
 }
-"""Generators of functions' arguments, by module and name, from the typed arguments."""
+"""Generators of the arguments of functions, by module and name. They change typed arguments."""

@@ -1,7 +1,7 @@
-"""The reasons why some calls cannot be compared: natives that the wheel changes or omits.
+"""The reasons why some calls cannot be compared: the wheel changes or omits native functions.
 
-The wheel's VM is Sui's own, and so are the natives of `std`. The natives of `sui` are by its
-author. Where they differ from `sui-move-natives`, a comparison shows nothing.
+The wheel contains Sui's own VM and Sui's native functions of `std`. The author of the wheel wrote
+its native functions of `sui`. Where they differ from `sui-move-natives`, a comparison is useless.
 """
 
 from collections.abc import Set as AbstractSet
@@ -26,7 +26,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """The reason why a call was not compared. `detail` is a native and its effect."""
+    """The reason why a call was not compared. `detail` is a native function and its effect."""
 
     cause: Cause
     detail: str = ""
@@ -37,8 +37,8 @@ _HASH = "looks at the signature before the number of the hash"
 _READS_AS_ASKED = "reads a field of another type as one of the type that is asked for"
 _RECEIVE = "takes another struct than the framework gives it"
 
-# Natives that the framework declares but the wheel lacks. Without them, the wheel does not load
-# their modules.
+# Native functions that the framework declares but the wheel lacks. The wheel therefore does not
+# load their modules.
 LACKED: dict[str, frozenset[str]] = {
     "nitro_attestation": frozenset({"load_nitro_attestation_internal"}),
     "poseidon": frozenset({"poseidon_bn254_internal"}),
@@ -46,7 +46,7 @@ LACKED: dict[str, frozenset[str]] = {
     "zklogin_verified_id": frozenset({"check_zklogin_id_internal"}),
     "zklogin_verified_issuer": frozenset({"check_zklogin_issuer_internal"}),
 }
-# Natives that take values in the wheel, although the framework passes references.
+# Native functions that take values in the wheel, although the framework passes references.
 BY_VALUE: dict[str, frozenset[str]] = {
     "bls12381": frozenset({"bls12381_min_sig_verify", "bls12381_min_pk_verify"}),
     "ecdsa_k1": frozenset({"decompress_pubkey", "secp256k1_ecrecover", "secp256k1_verify"}),
@@ -69,7 +69,7 @@ BY_VALUE: dict[str, frozenset[str]] = {
     ),
     "hash": frozenset({"blake2b256", "keccak256"}),
 }
-# Natives whose results are not comparable.
+# Native functions whose results cannot be compared, and what the wheel's function does instead.
 WHEELS_OWN: dict[Native, str] = {
     ("address", "to_u256"): "is little-endian",
     ("address", "from_u256"): "is little-endian",
@@ -87,19 +87,20 @@ WHEELS_OWN: dict[Native, str] = {
     ("validator", "validate_metadata_bcs"): "accepts everything",
     **{(module, name): "is not there" for module, names in LACKED.items() for name in names},
 }
-# Natives that abort differently, by the abort code of Sui's native. Their results are compared.
+# Native functions that abort differently, by the abort code of Sui's function. Their results are
+# compared.
 WHEELS_OWN_ABORTS: dict[tuple[str, str, int], str] = {
     ("address", "from_bytes", 0): "aborts with 1",
     ("dynamic_field", "borrow_child_object", 2): _READS_AS_ASKED,
     ("dynamic_field", "borrow_child_object_mut", 2): _READS_AS_ASKED,
-    ("dynamic_field", "remove_child_object", 2): "aborts with 1, as if there were no field",
+    ("dynamic_field", "remove_child_object", 2): "aborts with 1, as if the field did not exist",
     ("ecdsa_k1", "secp256k1_ecrecover", 0): _HASH,
     ("ecdsa_r1", "secp256r1_ecrecover", 0): _HASH,
     ("group_ops", "internal_hash_to", 1): "hashes an empty message, too",
     ("transfer", "share_object_impl", 0): "shares what is neither new nor shared",
 }
 
-# Private natives that crash the process for arguments that their public callers refuse.
+# Private native functions that crash the process for arguments that their public callers refuse.
 ONLY_THROUGH_CALLERS: frozenset[Native] = frozenset(
     {
         ("string", "internal_sub_string"),
@@ -112,7 +113,8 @@ ONLY_THROUGH_CALLERS: frozenset[Native] = frozenset(
 def explanation(module: str, natives: AbstractSet[Native], outcome: Outcome) -> Reason | None:
     """Return the reason why a call of a function in `module` cannot be compared, or None.
 
-    `natives` are the natives that it called, and `outcome` is its outcome in the localnet.
+    `natives` are the native functions that the call used, and `outcome` is its outcome in the
+    localnet.
     """
     if outcome.status.startswith(LIMIT):
         return Reason(Cause.LIMIT)
@@ -124,7 +126,7 @@ def explanation(module: str, natives: AbstractSet[Native], outcome: Outcome) -> 
 
 
 def _wheels_own(module: str, native: Native, outcome: Outcome) -> str | None:
-    """Return how the wheel's native differs in such a call."""
+    """Return how the wheel's native function differs from Sui's in a call, or None."""
     own_abort = WHEELS_OWN_ABORTS.get((*native, outcome.sub_status or 0))
     if own_abort and outcome.place[1:2] == (native[0],):
         return own_abort

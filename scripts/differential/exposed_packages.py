@@ -24,7 +24,7 @@ from nexus_tools.sui.types.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.types.type_tag import TypeTag
 from packages import FRAMEWORK, package_of
 
-# Modules that use another one, whose natives take values.
+# Modules that use another module whose native functions take values.
 _NEEDED = {"bls12381": ("group_ops",)}
 
 Types = tuple[TypeTag, ...]
@@ -35,7 +35,7 @@ Name = tuple[Address, str]
 class ExposedPackages:
     """The framework and other packages, with every function callable in both VMs.
 
-    Functions are called through wrappers, which return all of their effects.
+    Functions are called through wrappers, which return all effects of a call.
     """
 
     def __init__(self, framework: Mapping[Address, Sequence[CompiledModule]]) -> None:
@@ -78,7 +78,7 @@ class ExposedPackages:
         self._files.cache_clear()
 
     def modules(self) -> list[Name]:
-        """Return every module, by its package and its name."""
+        """Return the package and the name of every module."""
         return sorted(self._genuine)
 
     def functions(self, package: Address, module: str) -> Iterator[Function]:
@@ -116,7 +116,7 @@ class ExposedPackages:
     def _files(self, package: Address, name: str, function: str) -> list[bytes]:
         """Return the non-framework files that Sui's own VM needs to call one wrapper.
 
-        It assumes that all modules of a package have the address of the first one.
+        Sui's own VM assumes that all modules of a package have the address of the first module.
         """
         module, wrapper = self._genuine[package, name]
         others = []

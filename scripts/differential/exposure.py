@@ -1,7 +1,7 @@
 """Modules with every function callable, and with access to events that Sui's own VM hides.
 
 Sui's own VM runs any code that it receives. If all functions of a module are made public, it also
-runs the private ones. Nothing else of the module is changed.
+runs functions that were private. Nothing else in the module is changed.
 """
 
 from collections.abc import Collection, Iterator
@@ -24,8 +24,8 @@ from nexus_tools.sui.bytecode import (
     Visibility,
 )
 
-# Test natives of the wheel in `sui::event`. Declared without a type parameter, the
-# second returns the bytes of all events.
+# Native test functions of the wheel in `sui::event`. If the second function is declared without a
+# type parameter, it returns the bytes of all events.
 EVENT_COUNT = "num_events"
 EVENT_BYTES = "events_by_type"
 
@@ -39,7 +39,7 @@ def expose(module: CompiledModule) -> CompiledModule:
 
 
 def count_events(event: CompiledModule) -> CompiledModule:
-    """Return the module `sui::event` with the natives that report emitted events."""
+    """Return the module `sui::event` with the native functions that report emitted events."""
     made = Assembler.extending(event)
     for name, token in ((EVENT_COUNT, "u64"), (EVENT_BYTES, VectorToken("u8"))):
         handle = made.function_handle(made.self_handle, name, [], [token])
@@ -51,7 +51,7 @@ def count_events(event: CompiledModule) -> CompiledModule:
 def only_emitting(event: CompiledModule) -> CompiledModule:
     """Return the module `sui::event` with only `emit`, which is its first function.
 
-    It needs no other module.
+    The result needs no other module.
     """
     emit = event.function_definitions[0]
     handle = event.function_handles[emit.handle]
@@ -76,7 +76,7 @@ _ABORTING = (Instruction(Opcode.LD_U64, 0), Instruction(Opcode.ABORT))
 
 
 def aborting(module: CompiledModule, names: Collection[str]) -> CompiledModule:
-    """Return the module with these functions, which may be natives, replaced by an abort."""
+    """Return the module with the functions `names` replaced by an abort. They may be native."""
     signatures = [*module.signatures, *([] if () in module.signatures else [()])]
     code = Code(signatures.index(()), _ABORTING, ())
     definitions = [
@@ -87,9 +87,9 @@ def aborting(module: CompiledModule, names: Collection[str]) -> CompiledModule:
 
 
 def only_reached(module: CompiledModule, name: str) -> CompiledModule:
-    """Return the module with code only in the functions that the named function calls.
+    """Return the module with code only in a function and the functions that it calls.
 
-    All others abort, so a VM that verifies the module has less to do.
+    All other functions abort, so that a VM verifies less code.
     """
     by_handle = {row.handle: row for row in module.function_definitions}
     names = {module.function_id(handle)[2]: handle for handle in by_handle}
@@ -119,10 +119,11 @@ def _called(module: CompiledModule, row: FunctionDefinition) -> Iterator[int]:
 
 
 def natives_by_value(module: CompiledModule, names: Collection[str]) -> CompiledModule:
-    """Return the module with these natives taking references' targets by value.
+    """Return the module with native functions that take the targets of references by value.
 
-    The wheel's natives expect bytes in this form. The module's own functions call them through
-    added functions, which read the references. Other modules cannot call the natives.
+    The wheel's native functions expect their arguments in this form. The functions of the module
+    call them through added functions, which read the references. Other modules cannot call the
+    native functions.
     """
     tables = _ByValue(module)
     for row in module.function_definitions:
@@ -132,7 +133,7 @@ def natives_by_value(module: CompiledModule, names: Collection[str]) -> Compiled
 
 
 class _ByValue:
-    """The tables that change when natives take values."""
+    """The tables of a module that change when native functions take values."""
 
     def __init__(self, module: CompiledModule) -> None:
         self._module = module

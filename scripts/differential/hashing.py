@@ -1,4 +1,4 @@
-"""Hashes that both VMs support, in place of those that the wheel takes only by value."""
+"""Replacement of `sui::hash`, which the wheel implements differently, by hashes of both VMs."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,8 @@ _NAMES = ("blake2b256", "keccak256")
 def with_known_hashes(package: Address, modules: Sequence[CompiledModule]) -> list[CompiledModule]:
     """Return the modules of a package with SHA3-256 in place of every hash of `sui::hash`.
 
-    The package gets a module `hash` that calls `std::hash`, whose natives are genuine.
+    The package gets a module `hash` that calls `std::hash`. The wheel has Sui's native functions of
+    `std::hash`.
     """
     return [*[_redirected(module) for module in modules], _known_hashes(package)]
 

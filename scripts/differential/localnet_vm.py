@@ -47,21 +47,21 @@ from packages import package_of
 _BUDGET = 300_000
 _NATIVE_GAS = 10**12
 
-# Called if the field exists with another type than requested.
+# Recorded as called if a field exists but has another type than requested.
 ANOTHER_TYPE = ("dynamic_field", "has_child_object_with_ty of another type")
 _HAS_WITH_TYPE = ("dynamic_field", "has_child_object_with_ty")
 
 Value = object
 NativeName = tuple[str, str]
-"""A native's module and name."""
+"""The module and the name of a native function."""
 
 
 @dataclass(slots=True)
 class Answer:
-    """The outcome of a call, with the objects that it created and the natives that it called.
+    """The outcome of a call, with the objects that it created and the native functions it called.
 
-    `outcome` is None if the call cannot be made here: it calls the native `absent`, or does not end
-    in time.
+    `outcome` is None if the call is not possible in the localnet. It then calls the missing native
+    function `absent`, or it does not end in time.
     """
 
     outcome: Outcome | None
@@ -71,7 +71,7 @@ class Answer:
 
 
 class _ShownRuntime(ObjectRuntime):
-    """A runtime that keeps events for code that queries them, as the wheel does."""
+    """A runtime that lets code query its events, as the wheel does."""
 
     def shown_events(self) -> list[EmittedEvent]:
         """Return all events so far, without removing them."""
@@ -79,7 +79,7 @@ class _ShownRuntime(ObjectRuntime):
 
 
 class LocalnetVm:
-    """A VM for packages given as module files by the address of the package."""
+    """A VM for packages. `packages` maps the address of a package to its module files."""
 
     def __init__(
         self,
@@ -101,9 +101,9 @@ class LocalnetVm:
         values: Sequence[Value],
         new_ids: Iterable[Address] = (),
     ) -> Answer:
-        """Call a function with copies of the values; for a reference, pass the value.
+        """Call a function with copies of the values. For a reference, pass the target's value.
 
-        `new_ids` are IDs that the transaction has created before.
+        `new_ids` are the IDs that the transaction created before the call.
         """
         self._called.clear()
         runtime = self._runtime()
@@ -172,7 +172,7 @@ class LocalnetVm:
         return call
 
     def _watching_types(self, native: Native) -> Native:
-        """Wrap a native that reads a field of a type, to record a field of another type."""
+        """Wrap the native function `has_child_object_with_ty`, to record fields of other types."""
 
         def call(context: Context, types: tuple[TypeTag, ...], parent: bytes, child: bytes) -> bool:
             found: bool = native(context, types, parent, child)

@@ -24,9 +24,10 @@ Field = tuple[Address, StructTag, bytes]
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A recorded call of a package's function. `arguments` are BCS bytes, also of references.
+    """A recorded call of a package's function.
 
-    `new_ids` are those that the transaction had created before.
+    `arguments` are BCS bytes. For a reference, they are those of its target. `new_ids` are the IDs
+    that the transaction had created before the call.
     """
 
     module: str
@@ -84,7 +85,7 @@ def record_calls(package: Address) -> Iterator[list[RecordedCall]]:
 
 
 def _used_fields(machine: Machine, runtime: ObjectRuntime) -> Iterator[tuple[Address, Field]]:
-    """Yield the fields that the transaction has used, in their current state."""
+    """Yield the fields that the transaction has used, with their current values."""
     for child, field in runtime.children.used():
         if field.cell:
             contents = machine.types.encode(field.type, field.cell[0])
@@ -92,7 +93,7 @@ def _used_fields(machine: Machine, runtime: ObjectRuntime) -> Iterator[tuple[Add
 
 
 def _read_fields(runtime: ObjectRuntime) -> Iterator[tuple[Address, Field]]:
-    """Yield the fields that the transaction has read, in their state before it."""
+    """Yield the fields that the transaction has read, with their values before it."""
     read = runtime.children._cached  # noqa: SLF001 - what is read is nobody else's matter
     for child, stored in read.items():
         if stored is not None and isinstance(stored.owner, ObjectOwner):
@@ -105,7 +106,7 @@ def tell_again(
 ) -> tuple[list[Coverage], list[Difference]]:
     """Repeat the calls in both VMs. Return the coverage of each function, and the differences.
 
-    Sui's own VM has one fixed sender, which replaces the scenario's.
+    Sui's own VM has one fixed sender, which replaces the sender in the scenario.
     """
     comparing = Differential(packages, "")
     machine = packages.vm.machine

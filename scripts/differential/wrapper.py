@@ -1,8 +1,8 @@
-"""Functions around others that return effects which Sui's own VM hides from callers.
+"""Wrappers of functions, which return the effects that Sui's own VM hides from callers.
 
-The wrapper of a function takes references' targets by value. It returns, in this order, the
-function's results, the targets of its reference parameters, and the number and all bytes of events.
-For a result that is a reference, it returns the BCS bytes of the target.
+For a reference parameter, the wrapper takes the target by value. It returns, in this order, the
+results of the function, the targets of its reference parameters, and the number and the bytes of
+all events. For a result that is a reference, it returns the BCS bytes of the target.
 """
 
 from collections.abc import Sequence
@@ -33,8 +33,8 @@ _KEPT = ("addresses", "identifiers", "module_handles", "datatype_handles", "sign
 def wrap(target: CompiledModule, address: Address) -> CompiledModule:
     """Return a module of the same name at `address` with a wrapper for each function of `target`.
 
-    The wrapper of a function has its name and its index. All functions of `target` have to be
-    public where the wrappers are used.
+    A wrapper has the name and the index of its function. Where wrappers are used, all functions of
+    `target` must be public.
     """
     wrappers = _Wrappers(target, address)
     for definition in target.function_definitions:
@@ -43,7 +43,7 @@ def wrap(target: CompiledModule, address: Address) -> CompiledModule:
 
 
 class _Wrappers(Assembler):
-    """The created module: some tables of the target, and additions to them."""
+    """The module of wrappers. It starts with some tables of the target and adds rows to them."""
 
     def __init__(self, target: CompiledModule, address: Address) -> None:
         kept = {name: getattr(target, name) for name in _KEPT}
@@ -84,7 +84,7 @@ class _Wrappers(Assembler):
         return [*code, self._calling(index, arguments)]
 
     def _results(self, returns: Signature, first_local: int) -> list[Instruction]:
-        """Put the results into locals, the last one first, and read them in order."""
+        """Store the results in locals, starting with the last result, and load them in order."""
         code = []
         for place in reversed(range(len(returns))):
             token = returns[place]

@@ -1,7 +1,7 @@
-"""A Python interpreter for a page: one scope for all blocks, and `await` outside of functions.
+"""A Python interpreter for a page. All blocks share a scope, and `await` is allowed at top level.
 
-It reads programs from stdin, one JSON string per line, and ends the output of each with a mark. It
-is passed to Python as text and needs only the standard library.
+It reads programs from stdin, one JSON string per line. It ends the output of each program with a
+mark. This file is passed to Python as text and needs only the standard library.
 """
 
 import ast

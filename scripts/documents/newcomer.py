@@ -1,7 +1,7 @@
-"""A test of README's sixty seconds and the tutorial, word by word, with only the wheel.
+"""A test of "Sixty seconds" in README and of the tutorial, exactly as written, with the wheel.
 
 Each version of Python gets an empty folder and a virtual environment that contains only `pip`.
-`pip` finds the wheel in its build folder, and everything else in its usual index.
+`pip` finds the wheel in its build folder, and all other packages in its usual index.
 """
 
 import shutil
@@ -32,7 +32,7 @@ def run_uv(*arguments: str) -> None:
 
 
 def follow(environment: Path, page: Page) -> str:
-    """Follow a page in an empty folder with a new home. Return a line with the result."""
+    """Follow a page in an empty folder with a new home directory. Return a line with the result."""
     with TemporaryDirectory() as name:
         folder = Path(name) / "folder"
         folder.mkdir()

@@ -1,7 +1,8 @@
-"""A page of Markdown: its blocks in order.
+"""A page of Markdown and its blocks in order.
 
-A block is fenced, with a language and optionally a title: the name of a terminal for `console`, of
-a file for all others. Comments, which readers do not see, contain the prerequisites of a page:
+A block is fenced and has a language. It may have a title, which is the name of a terminal for
+`console`, and the name of a file for other languages. Comments, which readers do not see, contain
+the prerequisites of a page:
 
     <!-- given: localnet, tools -->       sections of given.md, executed first
 
@@ -30,7 +31,7 @@ EXECUTED = ("console", "python")
 
 @dataclass(frozen=True)
 class Block:
-    """One block. `line` is the line of its fence, and `is_hidden` blocks are in comments."""
+    """One block. `line` is the line of its fence. `is_hidden` is whether it is in a comment."""
 
     language: str
     title: str
@@ -42,7 +43,7 @@ class Block:
 
     @property
     def commands(self) -> list[tuple[str, str]]:
-        """The commands of a console, each with the output that the page shows for it."""
+        """The commands of a console block, each with the output that the page shows."""
         return [(command, shown) for command, shown in COMMAND.findall(self.text)]
 
 
@@ -87,7 +88,7 @@ class Page:
         return Page(self.name, self.text.split(f"\n## {heading}\n")[1].split("\n## ")[0])
 
     def before(self, heading: str) -> "Page":
-        """Return everything above a heading of the second level, as a page."""
+        """Return the text above a heading of the second level, as a page."""
         return Page(self.name, self.text.split(f"\n## {heading}\n")[0])
 
 

@@ -1,7 +1,7 @@
 """Comparison of a program's output with the output that a page shows.
 
-`…` stands for omitted text: within a line for any text, on a line of its own for any lines. The
-following values vary from run to run, so a page shows a sample of them:
+`…` stands for omitted text. Within a line it matches any text, and on a separate line it matches
+any lines. The following values vary from run to run, so a page shows sample values:
 
     ids and digests       0x7e5a083c6691…, 3u3LDFKBNyBgxussDu3eQtmb4XK8…
     times                 2026-11-29 19:57 UTC
@@ -41,6 +41,6 @@ def is_shown(output: str, shown: str) -> bool:
 
 
 def begins_as_shown(output: str, shown: str) -> bool:
-    """Return whether a program that is still running has printed everything that is shown."""
+    """Return whether the output so far contains everything that the page shows."""
     complete = output[: output.rfind("\n") + 1]
     return re.match(_pattern(shown), _constant(complete)) is not None

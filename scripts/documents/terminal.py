@@ -1,4 +1,4 @@
-"""A reader's terminal: a shell or Python, which receives one input after the other."""
+"""A reader's terminal. It is a shell or a Python interpreter, which gets one input at a time."""
 
 import json
 import os
@@ -22,13 +22,14 @@ SHELL = ("bash", "--noprofile", "--norc")
 
 
 class UnexpectedError(AssertionError):
-    """The output differs from the page."""
+    """The error for output that differs from the page."""
 
 
 class Terminal:
     """A program with its output, including errors.
 
-    The shell survives an interrupt, which ends the program that it runs; therefore the trap.
+    An interrupt must end only the program that the shell runs. The shell itself survives because of
+    a trap.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class Terminal:
         return cls(*command, folder=folder, environment=environment)
 
     def type(self, command: str) -> None:
-        """Execute a command in the shell. It cannot read later input."""
+        """Execute a command in the shell. The command cannot read the next inputs."""
         self.is_busy = True
         self._patience_s = INSTALL_PATIENCE_S if "pip install" in command else PATIENCE_S
         self._write(f"eval {shlex.quote(command)} </dev/null; printf '{MARK}%d\\n' $?\n")
@@ -80,7 +81,10 @@ class Terminal:
         os.killpg(self._process.pid, signal.SIGINT)
 
     def output(self, suffices: Callable[[str], bool] = lambda _: False) -> tuple[str, int | None]:
-        """Return the output and the exit code; None if it still runs and its output suffices."""
+        """Return the output and the exit code of the current input.
+
+        If the output already suffices, return it while the program still runs, with None.
+        """
         deadline = time.monotonic() + self._patience_s
         while True:
             before, mark, after = self._printed.partition(MARK)
@@ -105,7 +109,7 @@ class Terminal:
         self._printed += data.decode(errors="replace")
 
     def _next(self, patience_s: float) -> bytes:
-        """Return the next output, or nothing after a timeout or if the program has ended."""
+        """Return the next output. Return nothing after a timeout or if the program has ended."""
         ready, _, _ = select.select([self._screen], [], [], patience_s)
         try:
             return os.read(self._screen, 65_536) if ready else b""
@@ -113,10 +117,10 @@ class Terminal:
             return b""
 
     def close(self) -> None:
-        """Interrupt the running program, and kill it if that does not end it.
+        """Interrupt the running program, and kill it if it does not end.
 
-        Its last output is read, because it could not end before. The end of the output is not
-        awaited, because servers that it leaves behind may keep it open.
+        The last output is read, because the program may wait until it is read. The end of the
+        output is not awaited, because servers in the background may keep the output open.
         """
         assert self._process.stdin is not None
         if self.is_busy:
@@ -133,7 +137,7 @@ class Terminal:
 
 
 def _screen() -> tuple[int, int]:
-    """Open a pseudo terminal that leaves lines unchanged. Return both of its ends."""
+    """Open a pseudo terminal that does not change lines. Return both of its ends."""
     watching, writing = pty.openpty()
     attributes = termios.tcgetattr(writing)
     attributes[1] &= ~termios.OPOST

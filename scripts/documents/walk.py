@@ -1,4 +1,4 @@
-"""A reader's walk through a page: it types every command and runs every program."""
+"""The execution of a page: every command is typed, and every program runs."""
 
 import os
 import re
@@ -31,7 +31,7 @@ def free_port() -> str:
 
 
 def environment_of(home: Path, programs: Path) -> dict[str, str]:
-    """Return the environment of a user with a new home and a virtual environment's programs."""
+    """Return the environment of a user with a new home directory and a virtual environment."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("NEXUS_")}
     return kept | {
         "PATH": f"{programs}:{os.environ['PATH']}",
@@ -46,9 +46,9 @@ def environment_of(home: Path, programs: Path) -> dict[str, str]:
 
 
 class PageRunner:
-    """A reader in its own folder. `installs` means that `pip install` is also executed.
+    """A runner of pages in one folder. `installs` is whether it also executes `pip install`.
 
-    Several readers share a machine, so each has its own ports in place of those that a page names.
+    Several runners may share a machine. Each uses free ports instead of the ports on the page.
     """
 
     def __init__(self, folder: Path, environment: Mapping[str, str], *, installs: bool) -> None:
@@ -106,7 +106,7 @@ class PageRunner:
             self._execute_python(block.text, shown)
 
     def _put(self, block: Block) -> None:
-        """Write or continue one of the reader's files. Other files must have the shown contents."""
+        """Write or extend a file in the folder. Other files must have the shown contents."""
         path = self._folder / block.title
         if path in self._written or not path.exists():
             self._written.add(path)
@@ -141,7 +141,7 @@ class PageRunner:
     def _type(
         self, terminal: Terminal, command: str, shown: str = "", *, may_run_on: bool = False
     ) -> None:
-        """Type a command, which must fail if and only if an error is shown."""
+        """Type a command. It must fail if and only if the page shows an error."""
         install = INSTALL.fullmatch(command)
         if install and not self._installs:
             return _require(install["requirements"])

@@ -1,4 +1,4 @@
-"""The diagrams of README and docs, drawn by programs: the same bytes each time."""
+"""Programs that draw the diagrams of README and docs. They always write the same bytes."""
 
 from drawing.pictures import PICTURES
 

@@ -39,7 +39,7 @@ LINE_HEIGHT = 18
 
 
 class Canvas:
-    """A canvas of `width` times `height` pixels. `says` is its alternative text."""
+    """A canvas of `width` times `height` pixels. `says` is the alternative text of the image."""
 
     def __init__(self, width: int, height: int, says: str) -> None:
         self._size = (width, height)

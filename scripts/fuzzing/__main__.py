@@ -1,4 +1,4 @@
-"""Run targets in parallel, or replay one saved input."""
+"""Run fuzz targets in parallel, or replay saved inputs."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ from fuzzing.finding import FOLDER, Finding
 from fuzzing.runner import Run, limit_memory, time_limit
 from fuzzing.target import TARGETS, load
 
-# The extra time of a process: to start, and to shrink its findings.
+# The additional time that a process may need to start and to shrink its findings.
 _GRACE_SECONDS = 240
 _REPLAY_SECONDS = 60
 
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def _able() -> list[str]:
-    """Return all targets, or without the Move compiler those that do not need it."""
+    """Return the targets that can run. Without the Move compiler, some targets cannot."""
     if has_compiler():
         return [*TARGETS]
     print("fuzz: programs: skipped, because npm is needed for the Move compiler")
@@ -55,7 +55,7 @@ def _arguments() -> argparse.Namespace:
     arguments = parser.parse_args()
     unknown = sorted({*arguments.target} - {*TARGETS})
     if unknown and arguments.target[0] != "replay":
-        parser.error(f"there is no target {', '.join(unknown)}: choose from {', '.join(TARGETS)}")
+        parser.error(f"unknown target {', '.join(unknown)}: choose from {', '.join(TARGETS)}")
     return arguments
 
 

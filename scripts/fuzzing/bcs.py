@@ -1,6 +1,6 @@
-"""BCS and the other codecs: decoded bytes encode to the same bytes, or they are rejected.
+"""BCS and the other codecs: each rejects bytes, or it encodes the decoded value to the same bytes.
 
-An input is the number of a codec, and bytes for it.
+An input is the number of a codec, followed by bytes for the codec.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ _WIDE = b"\x07" + bytes(32) + b"\x01m\x01N\xff\xff\xff\xff\x0f"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A codec by its name, and bytes that it decodes."""
+    """A named codec, with genuine bytes that it can decode."""
 
     name: str
     read_and_write: Callable[[bytes], bytes]
@@ -41,7 +41,7 @@ class Subject:
 
 
 def inputs() -> st.SearchStrategy[bytes]:
-    """Return mutated genuine values, and noise."""
+    """Return mutated genuine values, and some random bytes."""
     return st.integers(0, len(subjects()) - 1).flatmap(
         lambda number: weighted(
             (9, mutated(subjects()[number].genuine)), (1, st.binary(max_size=100))
@@ -50,7 +50,7 @@ def inputs() -> st.SearchStrategy[bytes]:
 
 
 def check(data: bytes) -> str:
-    """Decode and encode once."""
+    """Decode the input, encode the value, and compare the bytes."""
     subject = subjects()[data[0] % len(subjects())]
     value = data[1:]
     try:
@@ -158,7 +158,7 @@ def _move_value(net: Network, tag: TypeTag) -> Callable[[bytes], bytes]:
 
 
 def _text(name: str, parse: Callable[[str], str], genuine: list[str]) -> Subject:
-    """Return a subject whose parsed text is written in a canonical form."""
+    """Return a subject for a text format, in which each value has one canonical text."""
 
     def read_and_write(data: bytes) -> bytes:
         try:

@@ -1,7 +1,7 @@
-"""The generator of bindings: for any package, its bindings are only data and declarations.
+"""The generator of bindings: for any package, the bindings are only data and declarations.
 
-An input is a number of four bytes, a module file of this length, and Move source that claims to be
-its source.
+An input is the length of a module file in four bytes, the module file, and a Move source. The
+source need not belong to the module.
 """
 
 import ast
@@ -115,7 +115,7 @@ def check(data: bytes) -> str:
 
 
 def check_bindings(files: Mapping[str, str]) -> None:
-    """Raise `Broken` for a file that is not plain bindings, by its text and its path."""
+    """Raise `Broken` if the path or the text of a file is not allowed for bindings."""
     for path, text in files.items():
         if not _PATH.fullmatch(path):
             raise Broken(f"the path is not of a module: {path!r}")
@@ -151,7 +151,7 @@ def _is_expected(called: ast.expr, imported: dict[str, str], tree: ast.Module) -
         return imported.get(called.id) in _CALLED or called.id in own
     if not isinstance(called, ast.Attribute):
         return False
-    if called.attr == "bcs":  # the codec of a generic class, here or in a sibling
+    if called.attr == "bcs":  # the codec of a generic class of this or another module
         return True
     root = called.value
     if not isinstance(root, ast.Name):
@@ -180,7 +180,7 @@ _Change = tuple[bool, int, str]
 
 
 def _changes() -> st.SearchStrategy[_Change]:
-    """Return replacements of a name or a constant of the module by a text."""
+    """Return replacements of a name or a constant of a module by any text."""
     identifiers = st.one_of(
         st.sampled_from(RESERVED_NAMES), st.from_regex(r"\A[a-zA-Z_][a-zA-Z0-9_]{1,6}\Z")
     )

@@ -76,7 +76,7 @@ def _look_at_results(
     types: Sequence[Any],
     values: Sequence[Any],
 ) -> None:
-    """Check that results and references' targets are of their types and share no part."""
+    """Check that results and targets of references have their types and share no parts."""
     runtime = _runtime(machine)
     results = machine.call(
         function, type_arguments, values, Context(machine.types, Meter(_BUDGET), runtime)

@@ -1,6 +1,6 @@
 """Mutations of code: instructions, their operands, locals and jump tables.
 
-Each takes a module and three numbers, which choose a position and a replacement.
+Each mutation takes a module and three numbers, which select a position and a replacement.
 """
 
 from collections.abc import Callable, Sequence
@@ -62,7 +62,7 @@ def _swap(module: CompiledModule, function: int, one: int, other: int) -> Compil
 
 
 def _drop(module: CompiledModule, function: int, place: int, _: int) -> CompiledModule:
-    """Remove an instruction. A no-op keeps the branches valid."""
+    """Replace an instruction by a no-op, so that branches stay valid."""
     return _instructions(
         module, function, lambda rows: with_row(rows, place, lambda _: Instruction(Opcode.NOP))
     )
@@ -97,7 +97,7 @@ def _other_operation(module: CompiledModule, function: int, place: int, to: int)
 
 
 def _operand(module: CompiledModule, function: int, place: int, to: int) -> CompiledModule:
-    """Replace an operand, most often by a valid one."""
+    """Replace an operand, most often by another valid operand."""
 
     def change(row: Instruction, count: int) -> Instruction:
         if isinstance(row.operand, VecOperand):
@@ -146,6 +146,7 @@ def _jump_table(module: CompiledModule, function: int, place: int, to: int) -> C
     return _in_code(module, function, change)
 
 
-# Each changes one instruction. They are more frequent, because most rules concern instructions.
+# The mutations of one instruction. They are chosen more often, because most rules of the verifier
+# concern instructions.
 INSTRUCTION_MUTATIONS = (_swap, _drop, _copy, _insert, _other_operation, _operand)
 CODE_MUTATIONS = (*INSTRUCTION_MUTATIONS, *INSTRUCTION_MUTATIONS, _locals, _jump_table)

@@ -1,4 +1,4 @@
-"""Random programmable transactions: meaningless commands on any arguments."""
+"""Random programmable transactions, whose commands may have any arguments."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -49,7 +49,7 @@ _FRAMEWORK = ("coin", "balance", "transfer", "vec_map", "table", "bag", "clock",
 
 
 def programmable(net: Network) -> st.SearchStrategy[tx.ProgrammableTransaction]:
-    """Return any commands on any inputs, or, most often, calls with well-typed arguments."""
+    """Return transactions. Most contain calls with well-typed arguments, others any commands."""
     anything = st.builds(
         tx.ProgrammableTransaction,
         st.lists(_inputs(net), max_size=5).map(tuple),
@@ -96,7 +96,7 @@ def _types(net: Network) -> st.SearchStrategy[object]:
 
 
 def _names(net: Network) -> list[Function]:
-    """Return the callable functions, and a few others."""
+    """Return the functions that calls name. A few of them cannot be called."""
     return [
         function
         for package in (net.probe, net.registry, Address.of(2))

@@ -1,4 +1,4 @@
-"""Connections that violate HTTP: HTTP/1.1 texts, and sequences of HTTP/2 frames."""
+"""Connections that violate HTTP: bytes of HTTP/1.1 requests, and sequences of HTTP/2 frames."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -55,7 +55,7 @@ _LONGEST = 400_000
 
 
 def _repeated(part: T, count: int) -> list[T]:
-    """Return `count` copies of the part, up to the limit that a server has to support."""
+    """Return `count` copies of `part`, but not more bytes than a server has to support."""
     return [part] * max(1, min(count, _LONGEST // max(1, len(part))))
 
 
@@ -124,7 +124,7 @@ def _chunks() -> st.SearchStrategy[bytes]:
 
 
 def http2() -> st.SearchStrategy[bytes]:
-    """Return the preface and frames, some of them repeated many times."""
+    """Return the preface of a connection and frames. Some frames are repeated many times."""
     frames = st.one_of(
         _headers(),
         _headers(),
@@ -149,7 +149,7 @@ def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
 
 
 def _flood() -> st.SearchStrategy[bytes]:
-    """Return many streams, each opened and then abandoned or left open in one of several ways."""
+    """Return many streams that are opened, and then abandoned or left open."""
     ends = st.sampled_from(
         [
             lambda _: b"",

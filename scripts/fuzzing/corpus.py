@@ -1,4 +1,4 @@
-"""Genuine inputs: Sui's framework, our package, modules that use all of Move, real values."""
+"""Genuine inputs: Sui's framework, our packages, modules that use all of Move, and real values."""
 
 import base64
 import json
@@ -32,7 +32,7 @@ def framework_files() -> tuple[bytes, ...]:
 
 @cache
 def user_packages() -> tuple[dict[str, bytes], ...]:
-    """Return user packages, published at `PACKAGE`: their files by the names of the modules."""
+    """Return user packages with the address `PACKAGE`. Each maps module names to module files."""
     language = [path.read_bytes() for path in sorted(LANGUAGE.glob("*.mv"))]
     sets = [*([file] for file in language), [PROBE.joinpath("probe.mv").read_bytes()]]
     sets.append(list(load_package().modules))

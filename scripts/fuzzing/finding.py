@@ -1,4 +1,4 @@
-"""Findings: inputs that broke something, distinguished by the location and saved as files."""
+"""Findings: inputs that made a target fail. They are grouped by location and saved as files."""
 
 import hashlib
 import traceback
@@ -8,17 +8,17 @@ from pathlib import Path
 FOLDER = Path(".cache/fuzz")
 
 
-class Broken(Exception):  # noqa: N818 - it says what the product is
-    """An invariant of a target does not hold."""
+class Broken(Exception):  # noqa: N818 - the name states the finding
+    """The error for an invariant of a target that does not hold."""
 
 
 class TimeLimitExceeded(BaseException):
-    """An input exceeded the time limit. No error handler catches this exception."""
+    """The error for an input that exceeded the time limit. `except Exception` does not catch it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An input, and its failure of the target."""
+    """An input, and the failure of the target that it causes."""
 
     target: str
     data: bytes
@@ -35,7 +35,10 @@ class Finding:
 
 
 def place(error: BaseException) -> str:
-    """Return the kind of an error and the product's innermost line, equal for equal findings."""
+    """Return the class of an error and the innermost line of the product.
+
+    Findings with the same result count as the same finding.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if "/nexus_tools/" in frame.filename] or list(frames)
     where = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""

@@ -1,6 +1,6 @@
-"""Mutations of modules: a few elements are replaced by others that could be there.
+"""Mutations of modules, which replace a few elements by other plausible elements.
 
-Each mutation takes a module and three numbers, which choose a position and a replacement.
+Each mutation takes a module and three numbers, which select a position and a replacement.
 """
 
 from collections.abc import Callable, Sequence

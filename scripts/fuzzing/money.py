@@ -19,7 +19,9 @@ _BALANCE = balance_tag(SUI)
 
 
 def lost_mist(node: Node, executed: ExecutedTransaction) -> int:
-    """Return a transaction's loss: SUI and rebates before, minus those after and minus burnt gas.
+    """Return the MIST that a transaction loses.
+
+    It is the SUI and rebates before the transaction, minus those after it, minus the burnt gas.
 
     Source: `check_sui_conserved` in `sui-types/src/inner_temporary_store.rs`.
     """
@@ -39,7 +41,7 @@ def lost_mist(node: Node, executed: ExecutedTransaction) -> int:
 
 
 def total_mist(machine: Machine, objects: Iterable[Object | None]) -> int:
-    """Return the balances in the objects, and their storage rebates."""
+    """Return the sum of the balances in objects and of their storage rebates, in MIST."""
     total = 0
     for value in objects:
         assert value is not None

@@ -1,4 +1,4 @@
-"""Values of Move types: which can be generated as arguments, and whether results are sound."""
+"""Values of Move types: whether they can be generated as arguments, and whether they are valid."""
 
 import random
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from nexus_tools.sui.bytecode import Ability
 from nexus_tools.sui.localnet.vm import Machine, ReferenceType, Variant, substitute
 from nexus_tools.sui.types.type_tag import STRING, Primitive, StructTag, TypeTag, VectorTag
 
-# Values of these types come only from natives, or contain an ID that has to be genuine.
+# Values of these types come only from native functions, or contain an ID that must be genuine.
 _NOT_MADE_UP = ("UID", "TxContext")
 _TYPE_ARGUMENTS: tuple[TypeTag, ...] = (
     Primitive.U64,
@@ -21,7 +21,7 @@ _TYPE_ARGUMENTS: tuple[TypeTag, ...] = (
 
 
 def type_argument(machine: Machine, chance: random.Random, constraints: Ability) -> TypeTag | None:
-    """Return a type with these abilities."""
+    """Return a type with these abilities, or None."""
     fitting = [
         type_argument
         for type_argument in _TYPE_ARGUMENTS
@@ -53,7 +53,7 @@ def check_type(machine: Machine, type_: Any, value: Any) -> None:
         check_type(machine, type_.target, value.read())
         return
     if not _has_form(machine, type_, value):
-        raise Broken(f"a value is ill-typed: {value!r:.200} is no {type_}")
+        raise Broken(f"a value is ill-typed: {value!r:.200} is not of the type {type_}")
     for inner_type, inner in _parts(machine, type_, value):
         check_type(machine, inner_type, inner)
 

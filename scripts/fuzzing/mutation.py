@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 T = TypeVar("T")
 
 _PLACES = 1 << 20
-# Boundary values: too long, not in the shortest form, beyond 32 and 64 bits.
+# Boundary values: numbers that are too long, not in the shortest form, or beyond 32 or 64 bits.
 _EDGES = (
     b"\x00",
     b"\x01",
@@ -38,7 +38,7 @@ _PARTS = st.one_of(
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change at a position, in millionths of the length. `size` is in bytes."""
+    """One change. `place` is its position in millionths of the length, and `size` is in bytes."""
 
     change: Callable[[bytes, int, int, bytes], bytes]
     place: int
@@ -92,21 +92,21 @@ def apply(data: bytes, edits: Sequence[Edit]) -> bytes:
 
 
 def one_of(values: Sequence[T]) -> st.SearchStrategy[T]:
-    """Return one of the values. Unlike `sampled_from`, messages do not list all of them."""
+    """Return one of the values. Unlike with `sampled_from`, messages do not list all values."""
     return st.integers(0, len(values) - 1).map(lambda place: values[place])
 
 
 def weighted(*choices: tuple[int, st.SearchStrategy[T]]) -> st.SearchStrategy[T]:
-    """Return one of the strategies by weight. `st.one_of` drops repetitions."""
+    """Return a weighted choice of strategies. `st.one_of` would drop repeated strategies."""
     places = [place for place, (weight, _) in enumerate(choices) for _ in range(weight)]
     return st.sampled_from(places).flatmap(lambda place: choices[place][1])
 
 
 def mutated(genuine: Sequence[bytes], most: int = 4) -> st.SearchStrategy[bytes]:
-    """Return one of the genuine values with up to `most` changes, sometimes none."""
+    """Return one of the genuine values with at most `most` changes, sometimes without changes."""
     return st.builds(apply, one_of(genuine), st.lists(_EDITS, max_size=most))
 
 
 def edits() -> st.SearchStrategy[Edit]:
-    """Return one change of any kind, anywhere."""
+    """Return one change of any kind at any position."""
     return _EDITS

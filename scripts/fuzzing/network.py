@@ -1,4 +1,4 @@
-"""A network that is the same in every run, with accounts, packages and objects to misuse."""
+"""A network that is the same in every run, with accounts, packages and objects for inputs."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -26,7 +26,7 @@ SUI = 1_000_000_000
 BUDGET = 2_000_000_000
 DEPENDENCIES = (Address.of(1), Address.of(2))
 NOTHING = ObjectReference(Address.of(0xDEAD), 1, Digest(bytes(32)))
-"""The ID of an object that does not exist."""
+"""The reference of an object that does not exist."""
 
 
 class Account:
@@ -45,7 +45,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A node at a point of its chain. `probe` and `registry` are packages on it."""
+    """A node in its initial state. `probe` and `registry` are packages on its chain."""
 
     node: Node
     accounts: tuple[Account, ...]
@@ -54,7 +54,7 @@ class Network:
     beginning: Snapshot
 
     def restart(self) -> None:
-        """Revert to that point."""
+        """Revert the node to its initial state."""
         self.node.revert(self.beginning)
 
     def account(self, address: Address) -> Account | None:
@@ -103,7 +103,7 @@ def _publish(node: Node, account: Account, modules: tuple[bytes, ...]) -> Addres
 
 
 def transaction(node: Node, account: Account, builder: TransactionBuilder) -> TransactionData:
-    """Return the built transaction, paid by the account's first coin."""
+    """Return a built transaction that the account's first coin pays for."""
     coin = node.ledger.owned_by(account.address, GAS_COIN)[0]
     gas = GasData((coin.reference(),), account.address, 1000, BUDGET)
     return TransactionData(builder.finish(), account.address, gas, NoExpiration())

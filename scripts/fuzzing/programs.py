@@ -1,6 +1,6 @@
-"""Move programs: they behave as in Sui's own VM.
+"""Move programs: the localnet's VM must run them as Sui's own VM does.
 
-An input is the source of a module, whose functions `run_…` are called with random arguments.
+An input is the source of a module. Its functions `run_…` are called with random arguments.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from packages import framework_modules
 _ROUNDS = 4
 _WRITERS = st.sampled_from([language_programs, framework_programs])
 _NUMBERS = st.lists(st.integers(0, 9_999), min_size=1, max_size=10, unique=True)
-# The smaller choice is the simpler one, so shrinking removes unneeded statements.
+# Hypothesis prefers the first choice when it shrinks an input, so it removes unneeded statements.
 _IS_KEPT = st.sampled_from([False, *[True] * 500])
 
 
@@ -53,7 +53,7 @@ def _modules(draw: st.DrawFn) -> bytes:
 
 
 def check(data: bytes) -> str:
-    """Run the programs in both VMs, and verify the compiler's output here."""
+    """Run the programs in both VMs. Also verify the compiled module with our verifier."""
     try:
         module = compiled(_builder(), data.decode(errors="replace"))
     except NexusError:

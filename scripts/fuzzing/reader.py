@@ -1,4 +1,4 @@
-"""The parser of module files: bytes result in a module or in `MalformedModule`."""
+"""The parser of module files: for any bytes, it returns a module or raises `MalformedModule`."""
 
 from hypothesis import strategies as st
 
@@ -20,7 +20,7 @@ _MAGIC = bytes.fromhex("a11ceb0b")
 
 
 def inputs() -> st.SearchStrategy[bytes]:
-    """Return mutated genuine modules, and sometimes bytes that only start like one."""
+    """Return mutated genuine modules, and sometimes bytes that only start like a module."""
     users = [file for package in user_packages() for file in package.values()]
     front = st.sampled_from([b"\6\0\0\0", b"\7\0\0\5"])
     noise = st.builds(lambda version, rest: _MAGIC + version + rest, front, st.binary(max_size=200))
@@ -28,7 +28,7 @@ def inputs() -> st.SearchStrategy[bytes]:
 
 
 def check(data: bytes) -> str:
-    """Check that a parsed module serializes to the same bytes and is valid or not in a package."""
+    """Check that a parsed module serializes to the same bytes, and that it can be verified."""
     try:
         module = deserialize(data)
     except MalformedModule:

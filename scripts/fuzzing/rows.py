@@ -1,4 +1,4 @@
-"""Changes of single rows of tables."""
+"""Changes of single rows in the tables of a module."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

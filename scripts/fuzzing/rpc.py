@@ -1,8 +1,9 @@
 """The server: for any input, it responds with a defined status or closes, and stays healthy.
 
-An input is a byte for the transport, and then the payload. Over native gRPC and gRPC-web, it is the
-number of a procedure and a message. Otherwise, it is the bytes of an HTTP/1.1 or HTTP/2 connection,
-which the client half-closes, closes immediately, or resets.
+The first byte of an input selects the transport, and the payload follows. For native gRPC and
+gRPC-web, the payload is the number of a procedure and a message. Otherwise, it consists of the
+bytes of an HTTP/1.1 or HTTP/2 connection. The client then half-closes the connection, closes it, or
+resets it.
 """
 
 import base64
@@ -29,13 +30,13 @@ _NATIVE, _WEB, _WEB_TEXT, _ENDED, _LEFT, _RESET = range(6)
 _SECONDS = 10.0
 _WATCHING_SECONDS = 0.03
 _QUIET_SECONDS = 0.3
-# Statuses that no client may receive, because the server had an unexpected error.
+# Statuses that clients must not receive, because they mean an unexpected error of the server.
 _UNDEFINED = {2, 13}
 
 
 def inputs() -> st.SearchStrategy[bytes]:
     """Return messages to every procedure, and connections that violate HTTP."""
-    # Created in the network's initial state, so the same seed creates the same inputs.
+    # Inputs are derived from the network's initial state, so a seed always gives the same inputs.
     wire, programs = Wire(served().network), transactions()
     ways = st.sampled_from([_NATIVE, _WEB, _WEB_TEXT]).map(lambda way: bytes([way]))
     messages = st.integers(0, len(_procedures()) - 1).flatmap(
@@ -84,7 +85,7 @@ def _procedures() -> tuple[Procedure, ...]:
 
 
 def check(data: bytes) -> str:
-    """Send the input, and then check the response and the server's health."""
+    """Send the input, and check the response and the health of the server."""
     server = served()
     server.restart()
     way, rest = (data[0] if data else _ENDED), data[1:]
@@ -171,7 +172,7 @@ _CALLS: dict[int, Callable[[Served, Procedure, bytes], int]] = {
 
 
 def _send(server: Served, data: bytes, way: int) -> str:
-    """Send bytes, then leave, or half-close and read until the server closes."""
+    """Send bytes. Then end the connection, or half-close it and read until the server closes."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=_QUIET_SECONDS) as client:
         if way == _RESET:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -31,15 +31,15 @@ _SETTINGS = settings(
 
 
 class _RoundOver(KeyboardInterrupt):
-    """The time is over. Hypothesis passes only such an exception on immediately."""
+    """The exception that ends a round. Hypothesis stops only at a `KeyboardInterrupt`."""
 
 
 class Run:
     """Rounds of hypothesis, each with its own seed, until the time is over.
 
-    `executions` counts the inputs, and `outcomes` their results. Each kind of failure is minimized
-    by hypothesis once, and only counted when it occurs again. The current input is always in the
-    file `current`, in case this process dies.
+    `executions` counts the inputs, and `outcomes` counts their results. Hypothesis minimizes the
+    first failure of each kind. Further failures of the kind are only counted. The file `current`
+    always contains the current input, in case this process dies.
     """
 
     def __init__(self, name: str, seconds: float, seed: int, current: Path) -> None:
@@ -94,7 +94,7 @@ class Run:
         try:
             with time_limit(_INPUT_SECONDS):
                 self.outcomes[target.check(data)] += 1
-        except (Exception, TimeLimitExceeded) as error:  # noqa: BLE001 - that is what is looked for
+        except (Exception, TimeLimitExceeded) as error:  # noqa: BLE001 - any exception is a finding
             self.outcomes["broken"] += 1
             return error
         return None
@@ -102,7 +102,7 @@ class Run:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `TimeLimitExceeded` in code that uses more CPU time, independent of other load."""
+    """Raise `TimeLimitExceeded` in the block if it uses more than `seconds` of CPU time."""
 
     def stop(_: int, __: FrameType | None) -> None:
         raise TimeLimitExceeded(f"it took more than {seconds} s")
@@ -117,10 +117,10 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def limit_memory() -> None:
-    """Limit memory, so that an excessive allocation fails instead of the machine.
+    """Limit the memory of this process, so that excessive allocations fail.
 
-    Reserved addresses that were never written to do not count, because the compiler reserves many
-    of them.
+    The limit does not count reserved addresses that were never written, because the compiler
+    reserves many of them.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES, hard))

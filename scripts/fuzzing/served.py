@@ -1,4 +1,4 @@
-"""The network's server in a thread of this process, and its health."""
+"""The server of the network in a thread of this process, and the check of its health."""
 
 import asyncio
 import http.client
@@ -16,12 +16,12 @@ from nexus_tools.sui.rpc import Messages, load_messages
 
 T = TypeVar("T")
 _SETTLING_SECONDS = 5
-_OWN_CONNECTIONS = 2  # gRPC's, and that of the health checks
+_OWN_CONNECTIONS = 2  # one of gRPC, and one of the health checks
 _MEMORY_BYTES = 700 * 1024**2
 
 
 class Served:
-    """A server on a free port. `errors` are the errors that it and asyncio have logged."""
+    """A server on a free port. `errors` are the errors that the server or asyncio has logged."""
 
     def __init__(self) -> None:
         self.errors: list[str] = []
@@ -73,7 +73,7 @@ class Served:
             raise Broken(f"{left} are left: {self.call(lambda: [*map(repr, asyncio.all_tasks())])}")
 
     def _left(self) -> str:
-        """Return remaining data of closed connections. The fuzzer's own connections stay."""
+        """Return a description of what closed connections have left in the server, or nothing."""
         tasks = len(asyncio.all_tasks()) - self._tasks
         connections = self._server.connected - _OWN_CONNECTIONS
         return f"{tasks} tasks and {connections} connections" if max(tasks, connections) > 0 else ""

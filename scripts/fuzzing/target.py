@@ -1,4 +1,4 @@
-"""The interface of fuzz targets: an input of bytes, and a check that must hold for all bytes."""
+"""The interface of fuzz targets: a strategy for inputs, and a check that must hold for each."""
 
 from importlib import import_module
 from typing import Protocol, cast
@@ -15,12 +15,12 @@ class Target(Protocol):
         """Return the strategy that generates inputs."""
 
     def check(self, data: bytes) -> str:
-        """Use one input, and return one word for its result. Any exception is a finding.
+        """Check one input, and return a word for its result. Any exception is a finding.
 
-        The same input always has the same result, so a saved input can be replayed.
+        An input must always have the same result, so that a saved input can be replayed.
         """
 
 
 def load(name: str) -> Target:
-    """Return the target of this name."""
+    """Import the target of this name."""
     return cast("Target", import_module(f"fuzzing.{name}"))

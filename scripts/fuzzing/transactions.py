@@ -1,4 +1,4 @@
-"""Signed transactions: each is rejected or has effects, and the ledger stays sound.
+"""Signed transactions: each is rejected or has effects, and the ledger stays consistent.
 
 An input is a byte that selects how the transaction is signed, and the BCS bytes of the transaction.
 """
@@ -32,7 +32,7 @@ _BY_EVERYONE_NEEDED, _BY_NOBODY, _BY_ANOTHER, _BROKEN_SIGNATURE = range(4)
 
 
 def inputs() -> st.SearchStrategy[bytes]:
-    """Return programs over the objects of the network, also with changed bytes."""
+    """Return transactions on the objects of the network. In some, bytes are changed."""
     signing = st.sampled_from([*[_BY_EVERYONE_NEEDED] * 40, 1, 2, 3]).map(
         lambda mode: bytes([mode])
     )

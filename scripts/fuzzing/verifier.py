@@ -1,8 +1,8 @@
-"""The verifier and the VM: Sui's verdicts are reproduced, and accepted code runs.
+"""The verifier and the VM: our verdicts must equal Sui's, and accepted code must run.
 
-An input is the number of a user package and a file that replaces its module of the same name.
-Alternatively, it is 255 and a module that resembles a framework module. That module is verified but
-not executed.
+An input is the number of a user package, and a file that replaces the package's module of the same
+name. If the number is 255, the file is a mutated module of the framework, which is verified but not
+executed.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ _FRAMEWORK = 255
 
 
 def inputs() -> st.SearchStrategy[bytes]:
-    """Return modules with other instructions, types and abilities, and some with other bytes."""
+    """Return modules with changed instructions, types and abilities, and some changed bytes."""
     users = [_mutants(number, list(files.values())) for number, files in enumerate(user_packages())]
     return weighted((8, st.one_of(users)), (1, _mutants(_FRAMEWORK, framework_files())))
 
@@ -44,7 +44,7 @@ def _mutants(number: int, files: Sequence[bytes]) -> st.SearchStrategy[bytes]:
 
 
 def check(data: bytes) -> str:
-    """Compare the verdicts, and call functions that both accept."""
+    """Compare the verdicts of both verifiers. If both accept a module, call its functions."""
     number, file = (data[0] if data else _FRAMEWORK), data[1:]
     try:
         module = deserialize(file)
@@ -104,7 +104,7 @@ def _publish(module: CompiledModule, files: dict[str, bytes]) -> None:
     if not isinstance(status, ExecutionFailure):
         return
     kind = status.error.kind
-    # Other modules of the package may name something that the changed one no longer has.
+    # Other modules of the package may name elements that the changed module no longer has.
     verified = len(files) == 1 and kind is ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR
     if verified or kind in (ErrorKind.INVARIANT_VIOLATION, ErrorKind.VM_INVARIANT_VIOLATION):
         raise Broken(f"a verified module cannot be published: {kind.name} {module.name}")

@@ -1,6 +1,6 @@
-"""Protobuf messages by their definitions, with values that are meaningful on the network.
+"""Random Protobuf messages of any definition, with values that exist on the network.
 
-They are written directly as bytes, so any field can be repeated or have another type.
+The messages are written directly as bytes, so that any field can be repeated or have another type.
 """
 
 from collections.abc import Callable, Sequence
@@ -84,7 +84,7 @@ class Wire:
     def message(
         self, descriptor: Descriptor, response: Descriptor | None = None
     ) -> st.SearchStrategy[bytes]:
-        """Return messages of a type. Masks name fields of `response`."""
+        """Return messages of a type. Field masks in them name fields of `response`."""
 
         @st.composite
         def draw_message(draw: st.DrawFn) -> bytes:
@@ -136,7 +136,7 @@ class Wire:
         return _key(field, 2) + _varint(len(value)) + value
 
     def _text(self, name: str) -> st.SearchStrategy[str]:
-        """Return text for a field, which mostly matches the field's name."""
+        """Return texts for a field. Most of them are suitable for a field of this name."""
         fitting = [text for word, text in self._texts.items() if word in name]
         if not fitting:
             return self._any_text
@@ -144,7 +144,7 @@ class Wire:
 
 
 def _mask(draw: Callable[[Any], Any], response: Descriptor | None) -> bytes:
-    """Return a mask of real paths of any depth, and of others."""
+    """Return a field mask with existing paths of any depth, and with other paths."""
     paths: Sequence[str] = draw(
         st.lists(
             st.one_of(

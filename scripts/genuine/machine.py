@@ -1,6 +1,6 @@
 """Sui's own Move VM, from the wheel `sui_sandbox`.
 
-It takes every argument as BCS bytes of a typed object, by value and by reference alike, and returns
+It takes each argument as a type and BCS bytes, even if the parameter is a reference. It returns
 results as BCS bytes. Each call is a separate transaction.
 """
 
@@ -41,9 +41,9 @@ class Call:
 
 
 Packages = Mapping[Address, Sequence[bytes]]
-"""Module files by the address of the first one of them.
+"""Lists of module files, by the address of the first module in the list.
 
-Modules after it that have an address of the framework take the place of the framework's own.
+If another module in the list has an address of the framework, it replaces the framework's module.
 """
 
 Children = Mapping[str, Sequence[tuple[str, bytes, str]]]

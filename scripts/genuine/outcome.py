@@ -12,7 +12,7 @@ _ID_SIZE = 32
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of a call: `status` is a Move status code, or `RETURNED`.
+    """The outcome of a call. `status` is a Move status code, or `RETURNED`.
 
     `sub_status` is the code of an abort. `place` is the module's address and name, the function's
     index and the instruction. `values` are the BCS bytes of the results.
@@ -32,8 +32,8 @@ class Outcome:
 def agree(ours: Outcome, genuine: Outcome, fresh_ids: Sequence[bytes]) -> bool:
     """Return whether two outcomes are equal, except for the values of created IDs.
 
-    Each VM derives IDs from its own transaction digest. `fresh_ids` are ours. Wherever one occurs
-    in our results, the genuine results must have the same other ID.
+    Each VM derives IDs from its own transaction digest. `fresh_ids` are the IDs that our VM
+    created. For each of them, the genuine results must have one other ID at all the same places.
     """
     if ours == genuine:
         return True

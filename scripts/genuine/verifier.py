@@ -12,8 +12,8 @@ from nexus_tools.sui.bytecode import CompiledModule, ReferenceToken, Visibility
 from nexus_tools.sui.types.address import Address
 
 ACCEPTED, UNREADABLE = "ACCEPTED", "UNREADABLE"
-# Its linker, not its verifier, resolves names. Its operand stack has no limit. It rejects
-# the instructions of global storage only at run time.
+# In the wheel, the linker and not the verifier resolves names. The operand stack has no limit. The
+# instructions of global storage are rejected only at run time.
 NOT_COMPARED = {
     "MISSING_DEPENDENCY",
     "VALUE_STACK_PUSH_OVERFLOW",

@@ -1,1 +1,1 @@
-"""The style check: texts that people read, and the rules for them. Start with `rules.py`."""
+"""The style check of texts that people read. Start with `rules.py`."""

@@ -1,4 +1,4 @@
-"""Report texts that break the style rules: `python -m prose [PATH...]`, all by default."""
+"""Report texts that break the style rules: `python -m prose [PATH...]`. Default: all files."""
 
 import argparse
 import subprocess
@@ -24,7 +24,7 @@ _SKIPPED = (
 
 
 def main() -> int:
-    """Print the violations, or with `--count` their share. Return the exit code."""
+    """Print the violations, or their share with `--count`. Return the exit code."""
     parser = argparse.ArgumentParser(prog="prose", description=__doc__)
     parser.add_argument("paths", nargs="*", type=Path)
     parser.add_argument("--count", action="store_true", help="print hits per 1 000 sentences")
@@ -41,11 +41,13 @@ def main() -> int:
                         place = (
                             f"{path.relative_to(ROOT) if path.is_absolute() else path}:{text.line}"
                         )
-                        print(f"{place}: {rule.name}: {sentence[:120]!r}; {rule.instead}")
+                        print(f"{place}: {rule.name}: {sentence!r}; {rule.instead}")
     if arguments.count:
         for kind, number in sorted(sentences.items()):
             _print_share(kind, number, hits[kind])
         _print_share("all", sentences.total(), hits.total())
+    elif not hits:
+        print(f"{sentences.total()} sentences follow the style rules")
     return int(bool(hits) and not arguments.count)
 
 

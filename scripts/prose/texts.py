@@ -11,9 +11,18 @@ from pathlib import Path
 _CODE = re.compile(r"``.+?``|`[^`]*`")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
+_HIDDEN = re.compile(r"<!--.*?-->", re.DOTALL)
 _DIRECTIVE = re.compile(r"#\s*(noqa|type:|mypy:|pyright:|pragma|ruff:|!)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[A-Z`…\"'(])")
-_EXAMPLE_LINE = re.compile(r"^\s{4,}|^\s*(>>>|\$ |[├└│┌▼▶])")
+# Indented or aligned lines, tables and diagrams.
+_EXAMPLE_LINE = re.compile(r"^\s{4,}|^\s*(>>>|\$ |[├└│┌▼▶|])|\S\s{3,}\S|─")
+_ITEM = re.compile(r"^\s*([*-]|\d+\.)\s+")
+_HEADING = re.compile(r"^-{3,} ")
+# Move or Python in a string: a line that ends as code does, or the head of a statement.
+_SOURCE = re.compile(r"[;{]\s*\n|\bfun \w+[<(]|^if not \w+:|\{ let ")
+# Names to be split: many words without punctuation.
+_NAMES = re.compile(r"[a-z0-9_\s]+")
+_MANY = 30
 
 
 @dataclass(frozen=True)
@@ -46,27 +55,31 @@ def texts_of(path: Path) -> Iterator[Text]:
 
 def _python(path: Path, source: str) -> Iterator[Text]:
     tree = ast.parse(source)
-    covered = set()
+    docstrings = list(_docstrings(tree))
+    for docstring, text in docstrings:
+        for offset, paragraph in _split(_dedented(text)):
+            yield Text(path, docstring.lineno + offset, "docstring", paragraph)
+    yield from _comments(path, source)
+    if "tests" in path.parts:
+        return
+    covered: set[ast.AST] = {docstring for docstring, _ in docstrings}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            covered.update(part for part in node.values if isinstance(part, ast.Constant))
+        if isinstance(node, ast.Constant | ast.JoinedStr) and node not in covered:
+            message = _message(node)
+            if message:
+                yield Text(path, node.lineno, "message", message)
+
+
+def _docstrings(tree: ast.AST) -> Iterator[tuple[ast.Constant, str]]:
+    """Yield docstrings, and the strings that describe the attribute above them."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
-        if not isinstance(body, list):
-            continue
-        for statement in body:  # covered, and strings that describe the attribute above them
-            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-                value = statement.value
-                if isinstance(value.value, str):
-                    covered.add(value)
-                    for offset, paragraph in _split(value.value):
-                        yield Text(path, value.lineno + offset, "docstring", paragraph)
-    yield from _comments(path, source)
-    if "tests" not in path.parts:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.JoinedStr):
-                covered.update(part for part in node.values if isinstance(part, ast.Constant))
-            if isinstance(node, ast.Constant | ast.JoinedStr) and node not in covered:
-                message = _message(node)
-                if message:
-                    yield Text(path, node.lineno, "message", message)
+        for statement in body if isinstance(body, list) else ():
+            match statement:
+                case ast.Expr(value=ast.Constant(value=str() as text) as docstring):
+                    yield docstring, text
 
 
 def _message(node: ast.Constant | ast.JoinedStr) -> str:
@@ -80,45 +93,64 @@ def _message(node: ast.Constant | ast.JoinedStr) -> str:
         text = "".join(map(str, parts))
     else:
         text = node.value if isinstance(node.value, str) else ""
-    return text if re.search(r"[a-z]+ [a-z]+ [a-z]+", text) else ""
+    if not re.search(r"[a-z]+ [a-z]+ [a-z]+", text) or _SOURCE.search(text):
+        return ""
+    is_list = len(text.split()) > _MANY and _NAMES.fullmatch(text)
+    return "" if is_list else text
 
 
 def _comments(path: Path, source: str) -> Iterator[Text]:
     """Yield the comments. Lines that follow each other are one comment."""
-    lines: list[str] = []
-    first = last = 0
+    lines: dict[int, str] = {}
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type != tokenize.COMMENT or _DIRECTIVE.match(token.string):
-            continue
-        if lines and token.start[0] != last + 1:
-            yield Text(path, first, "comment", " ".join(lines))
-            lines = []
-        if not lines:
-            first = token.start[0]
-        last = token.start[0]
-        lines.append(token.string.lstrip("#: "))
-    if lines:
-        yield Text(path, first, "comment", " ".join(lines))
+        if token.type == tokenize.COMMENT and not _DIRECTIVE.match(token.string):
+            lines[token.start[0]] = re.sub(r"^#+:? ?", "", token.string)
+    for first, block in _blocks(lines):
+        for offset, paragraph in _split(block):
+            yield Text(path, first + offset, "comment", paragraph)
 
 
-def _split(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the paragraphs of a docstring with their line numbers, without code examples."""
+def _blocks(lines: dict[int, str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the runs of consecutive lines with the numbers of their first lines."""
+    block: list[str] = []
+    first = 0
+    for number, line in lines.items():
+        if block and number != first + len(block):
+            yield first, block
+            block = []
+        if not block:
+            first = number
+        block.append(line)
+    if block:
+        yield first, block
+
+
+def _dedented(docstring: str) -> list[str]:
+    first, *others = docstring.split("\n")
+    indent = min((len(line) - len(line.lstrip()) for line in others if line.strip()), default=0)
+    return [first, *(line[indent:] for line in others)]
+
+
+def _split(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield paragraphs, headings and list items with their lines, without examples and tables."""
     paragraph: list[str] = []
     start = 0
-    lines = text.split("\n")
-    indent = min((len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()), default=0)
-    for number, line in enumerate(lines):
-        stripped = (line[indent:] if number else line).rstrip()
-        if not stripped or _EXAMPLE_LINE.match(stripped):
+    for number, line in enumerate([*lines, ""]):
+        text = line.strip()
+        is_heading = bool(_HEADING.match(text))
+        if not text or is_heading or _EXAMPLE_LINE.search(line.rstrip()):
             if paragraph:
                 yield start, " ".join(paragraph)
             paragraph = []
+            if is_heading:
+                yield number, text.strip("- ")
             continue
+        if paragraph and _ITEM.match(line):
+            yield start, " ".join(paragraph)
+            paragraph = []
         if not paragraph:
             start = number
-        paragraph.append(stripped.strip())
-    if paragraph:
-        yield start, " ".join(paragraph)
+        paragraph.append(_ITEM.sub("", line).strip())
 
 
 def _paragraphs(path: Path, source: str) -> Iterator[Text]:
@@ -126,11 +158,12 @@ def _paragraphs(path: Path, source: str) -> Iterator[Text]:
     in_block = False
     paragraph: list[str] = []
     first = 0
-    for number, line in enumerate([*source.split("\n"), ""], 1):
+    shown = _HIDDEN.sub(lambda hidden: "\n" * hidden[0].count("\n"), source)
+    for number, line in enumerate([*shown.split("\n"), ""], 1):
         if line.lstrip().startswith("```"):
             in_block = not in_block
         ends = in_block or not line.strip() or line.lstrip()[:1] in ("#", "|", "<", "`", "!")
-        begins_item = bool(re.match(r"\s*([*-]|\d+\.)\s", line))
+        begins_item = bool(_ITEM.match(line))
         if paragraph and (ends or begins_item):
             yield Text(path, first, "page", " ".join(paragraph))
             paragraph = []
@@ -145,23 +178,17 @@ def _paragraphs(path: Path, source: str) -> Iterator[Text]:
         elif line.strip():
             if not paragraph:
                 first = number
-            paragraph.append(re.sub(r"^\s*([*-]|\d+\.)\s+", "", line).strip())
+            paragraph.append(_ITEM.sub("", line).strip())
 
 
 def _move(path: Path, source: str) -> Iterator[Text]:
     """Yield the comments and the texts of the error constants of a Move module."""
-    paragraph: list[str] = []
-    first = 0
-    for number, line in enumerate([*source.split("\n"), ""], 1):
-        comment = re.match(r"\s*//[/!]?\s?(.*)", line)
-        if comment and comment[1]:
-            if not paragraph:
-                first = number
-            paragraph.append(comment[1])
-            continue
-        if paragraph:
-            yield Text(path, first, "move", " ".join(paragraph))
-            paragraph = []
-        message = re.search(r'b"([^"]* [^"]* [^"]*)"', line)
-        if message:
+    comments: dict[int, str] = {}
+    for number, line in enumerate(source.split("\n"), 1):
+        if comment := re.match(r"\s*//[/!]? ?(.*)", line):
+            comments[number] = comment[1]
+        elif message := re.search(r'b"([^"]* [^"]* [^"]*)"', line):
             yield Text(path, number, "move", message[1])
+    for first, block in _blocks(comments):
+        for offset, paragraph in _split(block):
+            yield Text(path, first + offset, "move", paragraph)

@@ -1,1 +1,1 @@
-"""The website: the pages of `docs`, and references that are generated from the code."""
+"""The website. It has the pages of `docs`, and references that are generated from the code."""

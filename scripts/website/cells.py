@@ -1,4 +1,4 @@
-"""Text in table cells: escaped as Markdown, and checked for completeness."""
+"""Text in table cells, which is escaped as Markdown and checked for completeness."""
 
 import re
 
@@ -8,9 +8,9 @@ _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 
 
 def cell(text: str) -> str:
-    """Return a text as Markdown for a cell, with all markup escaped.
+    """Return a text as Markdown for a cell, with all markup except backticks escaped.
 
-    `{error}` at the end of a cell would be an attribute of it, for example. Backticks stay code.
+    For example, Markdown would read `{error}` at the end of a cell as an attribute of the cell.
     """
     parts = _CODE.split(" ".join(text.split()))
     return "".join(

@@ -15,7 +15,7 @@ Options of many commands, exit codes and settings are [on a page of their own](c
 
 
 def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
-    """Yield all commands that are not groups, by their words after `nexus-tools`."""
+    """Yield all commands that are not groups, with their names after `nexus-tools`."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)

@@ -1,4 +1,4 @@
-"""The text of the copy button of console blocks: only the commands, as typed."""
+"""The text that the copy button of a console block copies: only the commands, without output."""
 
 import html
 import re
@@ -13,7 +13,7 @@ _TAG = re.compile(r"<[^>]*>")
 
 
 def mark_commands(site: Path) -> None:
-    """Write the commands of each console block next to it, where the theme looks for them."""
+    """Add the commands of each console block to the page, where the theme looks for them."""
     for path in site.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         marked = _BLOCK.sub(_marked, text)

@@ -1,4 +1,4 @@
-"""The reference of errors: each code with its meaning and remedy, from where it is raised."""
+"""The reference of errors. It has each code with its meaning and remedy, read from the code."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -30,10 +30,10 @@ REMEDIES = {
     "ValidationError": "Correct the value that the message names.",
     "NotAllowedError": "Use the wallet, key or address that is allowed to do this.",
 }
-"""Instructions for the errors of a class without their own hint."""
+"""Instructions for errors without their own hint, by error class."""
 MESSAGES = {
     "closing_impossible": "The Leader cannot close invocations, for the reason in the message.",
-    "disk_full": "There is no space for a file; the message names it.",
+    "disk_full": "The disk is full; the message names the file.",
     "domain_not_proved": "The domain does not list the owner, for the reason in the message.",
     "domain_unreachable": "The domain does not respond, for the reason in the message.",
     "entry_group_not_found": "The workflow has no entry group of this name.",
@@ -60,7 +60,7 @@ def page() -> str:
 
 
 def all_by_kind() -> dict[str, list[RaisedError]]:
-    """Return complete errors by the name of their class, including those of the Move packages."""
+    """Return errors with complete texts by class name, including errors of the Move packages."""
     found = {name: {*raised} for name, raised in raised_by_kind().items()}
     for reason in _aborts():
         found[kind_of(reason).__name__].add(RaisedError(code_of(reason), reason.sentence, ""))
@@ -68,7 +68,11 @@ def all_by_kind() -> dict[str, list[RaisedError]]:
 
 
 def _complete(kind: str, raised: set[RaisedError]) -> Iterator[RaisedError]:
-    """Fill in parts that are known only at run time. Another error of the code may have them."""
+    """Yield errors with complete texts.
+
+    If a text is known only at run time, it comes from another error with the same code or from the
+    tables above.
+    """
     told = {error.code for error in raised if error.message}
     for error in raised:
         if error.message or error.code not in told:

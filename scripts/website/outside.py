@@ -1,4 +1,4 @@
-"""Copies of repository files that pages link to, because the website has no repository."""
+"""Copies of repository files to which pages link. The website does not contain the repository."""
 
 import os
 import re
@@ -20,13 +20,13 @@ _IGNORED = shutil.ignore_patterns("__pycache__", ".pytest_cache", "build")
 
 
 class OutsideFiles:
-    """A converter of links to files outside of `docs` into links to copies below `pages`."""
+    """A converter of links to files outside of `docs` into links to copies in `pages`."""
 
     def __init__(self, pages: Path) -> None:
         self._pages = pages
 
     def rewrite(self, text: str, source: Path, page: str) -> str:
-        """Return the text of the repository file `source`, with links valid at `page`."""
+        """Return the text of the repository file `source`, with links that are valid on `page`."""
 
         def link(match: re.Match[str]) -> str:
             label, place, anchor = match.groups()
@@ -39,7 +39,7 @@ class OutsideFiles:
         return _LINK.sub(link, text)
 
     def _place(self, target: Path) -> str:
-        """Return a file's path on the website. Copy other files, and folders as archives."""
+        """Return a file's path on the website. Copy other files than pages, and pack folders."""
         if target.parts[0] == "docs":
             return target.relative_to("docs").as_posix()
         if target.as_posix() in PAGES_OF:
@@ -52,7 +52,7 @@ class OutsideFiles:
         return f"{FOLDER}/{self._archive(target)}"
 
     def _archive(self, target: Path) -> str:
-        """Pack a folder, with the path that the commands of the pages use."""
+        """Pack a folder into an archive. In it, the folder has the path that the pages use."""
         place = self._pages / FOLDER / f"{target}.zip"
         if not place.exists():
             staged = self._pages / FOLDER / "staged"

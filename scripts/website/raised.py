@@ -1,4 +1,4 @@
-"""The errors that the code raises, read from its syntax: class, code, message and hint."""
+"""The errors that the code raises: class, code, message and hint, read from the syntax trees."""
 
 import ast
 import re
@@ -21,13 +21,13 @@ KINDS = {
 _DEPTH = 6
 _CODE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _CONCERNED = re.compile(rf"\b(?:{'|'.join(KINDS)}|hint)\b")
-"""Modules without any of these words do not raise errors or provide their texts."""
+"""Modules without any of these words neither raise errors nor provide texts of errors."""
 _PASSED_ON = ("with_typed_options", "plain", "str", "with_wallets")
 """Functions that return the text of their first argument."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = dict[str, "tuple[ast.expr, Scope]"]
-"""Names with their expressions, and the scopes of these expressions."""
+"""Names with their expressions. Each expression has the scope in which it is evaluated."""
 
 
 @dataclass(frozen=True, order=True)
@@ -58,7 +58,7 @@ def raised_by_kind() -> dict[str, frozenset[RaisedError]]:
 
 @dataclass(frozen=True)
 class _Call:
-    """A call, its enclosing function, and the values of names there."""
+    """A call with its enclosing function and its scope."""
 
     node: ast.Call
     function: Function | None
@@ -117,7 +117,7 @@ class _Module:
                 yield from self._calls_in(node, function, scope)
 
     def _inside(self, function: Function, outer: Scope) -> Scope:
-        """Return the values of names in a function. Its own names hide outer ones."""
+        """Return the scope of a function. Its own names hide names of the outer scope."""
         own = {*_parameters(function)}
         scope = {name: value for name, value in outer.items() if name not in own}
         scope |= _assigned(list(ast.walk(function)), scope)
@@ -126,7 +126,7 @@ class _Module:
     # --- Texts
 
     def _whole(self, node: ast.expr, scope: Scope) -> str:
-        """Return the text, or an empty string if all of it is known only at run time."""
+        """Return the text of an expression, or an empty string if it has no constant part."""
         text = self._text(node, scope, _DEPTH)
         words = re.sub(r"\{[^{}]*\}", "", text)
         return text if re.search(r"\w\w", words.replace("and", "")) else ""
@@ -152,14 +152,14 @@ class _Module:
         return text
 
     def _placed(self, value: ast.expr, scope: Scope, depth: int) -> str:
-        """Return a part of a text: a name in braces, unless it is a constant."""
+        """Return the text of a placeholder: its value if it is constant, else a name in braces."""
         known = scope.get(value.id) if isinstance(value, ast.Name) else None
         if known is not None and isinstance(known[0], ast.Constant):
             return self._text(value, scope, depth)
         return f"{{{_words(value)}}}"
 
     def _result(self, call: ast.Call, scope: Scope, depth: int) -> str:
-        """Return the result of a function of the module, or the text that it passes through."""
+        """Return the text that a call returns, from the function or from its first argument."""
         name = _name(call.func)
         if name == "suggestion" and (otherwise := _keyword(call, "otherwise")):
             return self._text(otherwise, scope, depth)
@@ -174,7 +174,7 @@ class _Module:
 
 
 def _kinds_of_constructors(tree: ast.Module) -> dict[ast.AST, str]:
-    """Return the base class of each `super().__init__(…)` in a class of errors."""
+    """Return the name of the base class for each call `super().__init__(…)` in an error class."""
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.bases]
     return {
         call: _name(definition.bases[0])
@@ -185,7 +185,7 @@ def _kinds_of_constructors(tree: ast.Module) -> dict[ast.AST, str]:
 
 
 def _assigned(statements: list[ast.stmt] | list[ast.AST], scope: Scope) -> Scope:
-    """Return the first value of each name, also for `a, b = 1, 2`."""
+    """Return the first value of each assigned name, including names in `a, b = 1, 2`."""
     found: dict[str, tuple[ast.expr, Scope]] = {}
     for statement in statements:
         match statement:
@@ -229,7 +229,7 @@ def _name(node: ast.expr) -> str:
 
 
 def _words(node: ast.expr) -> str:
-    """Return the last name in an expression as words: `self._parent_url` is `parent url`."""
+    """Return the last name in an expression as words. `self._parent_url` becomes `parent url`."""
     if isinstance(node, ast.Call) and _name(node.func) in ("len", "min", "max", "sum", "count"):
         return "number"
     names = [_name(part) for part in ast.walk(node) if isinstance(part, ast.Attribute | ast.Name)]

@@ -27,7 +27,7 @@ MIST_PER_SUI = 1_000_000_000
 
 @dataclass(frozen=True)
 class Result:
-    """What a command printed, and its exit code."""
+    """The output and the exit code of a command."""
 
     code: int
     stdout: str
@@ -326,7 +326,7 @@ def meta_file(tmp_path):
 
 @pytest.fixture(scope="module")
 def operator(chain, publisher, new_home):
-    """Who owns a leader, which is active and does not run."""
+    """Return the owner of a leader that is active but does not run."""
     user = new_home("operator", publisher)
     chain.fund(user.wallet.signer().address, 20 * MIST_PER_SUI)
     user.json("leader", "register", "--yes")
@@ -349,9 +349,9 @@ def registered_fqn(author, definition, meta_file, operator_leader):
 
 
 class Typist(io.StringIO):
-    """A terminal at which somebody types these lines; what can be called is done before its line.
+    """A terminal at which a user types these lines.
 
-    A callable gives the line that is typed then.
+    A callable is called when its line is read, and returns the line.
     """
 
     def __init__(self, *lines: "str | Callable[[], str]") -> None:

@@ -93,7 +93,7 @@ def test_claim_reports_collateral_locked_for_a_slash(publisher, author, register
     publisher.json("localnet", "advance-clock", "1d")
     result = author.run("tool", "claim", registered_fqn, "--yes")
     assert (
-        f"claimed 0.6 SUI from {registered_fqn}; 0.4 SUI stay locked for a pending slash"
+        f"claimed 0.6 SUI from {registered_fqn}. For a pending slash, 0.4 SUI stay locked"
         in result.stderr
     )
     slash(publisher, "cancel", registered_fqn)
@@ -157,8 +157,8 @@ def test_show_prints_settings_and_invocation_cost(publisher, author):
     assert document["owner"] == publisher.json("wallet", "show")["address"]
     assert document["offered"] is None
     assert document["tools"]["collateral_mist"] == 1_000_000_000
-    # 1 000 units at 1 000 MIST, 520 000 of storage; 100 bytes of inputs at 100; the margin of
-    # 2 000 000, and 1 000 bytes of outcome at 7 600
+    # A failure costs 1 000 units at 1 000 MIST, 520 000 of storage, and 100 bytes of inputs at 100.
+    # Settling adds the margin of 2 000 000, and 1 000 bytes of outcome at 7 600.
     assert document["cost"]["failed_mist"] == 1_530_000
     assert document["cost"]["settled_mist"] == 11_130_000
     shown = author.run("admin", "show")

@@ -167,7 +167,7 @@ def test_no_color_variable_disables_colors(home, arguments):
 
 
 def on_a_terminal(home, *arguments, **environment):
-    """What a command prints on a terminal."""
+    """Return the output of a command on a terminal."""
     import pty
 
     master, terminal = pty.openpty()

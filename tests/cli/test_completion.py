@@ -1,4 +1,4 @@
-"""What a shell is told when a person presses the tabulator key."""
+"""Tests of shell completion."""
 
 import json
 import socket
@@ -114,7 +114,7 @@ def started_processes(monkeypatch):
 def test_fqns_of_the_network_are_completed(author, registered_fqn, started_processes, verb):
     complete(author, "tool", verb, registered_fqn[:-3])
     [process] = started_processes
-    process.returncode = None  # who asked does not wait for it any more
+    process.returncode = None  # the process that started it does not wait for it any more
     process.wait(timeout=60)
     assert complete(author, "tool", verb, registered_fqn[:-3]) == [registered_fqn]
     assert complete(author, "tool", verb, "-n", "mainnet", registered_fqn[:-3]) == []

@@ -1,4 +1,4 @@
-"""What the doctor finds in homes that are well, and in those where one thing is broken."""
+"""Findings of `doctor` in valid settings, and in settings with one defect."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""A payment whose answer is lost: the transaction is named, whatever ends the command."""
+"""Tests that a command names a payment whose response was lost, however the command ends."""
 
 import asyncio
 import re

@@ -44,14 +44,14 @@ def commands_with_dry_run():
 
 
 class Life:
-    """What two users do, and what each command would do in a dry run."""
+    """Commands of two users, each preceded by a dry run."""
 
     def __init__(self, chain, *folders):
         self.chain, self.folders = chain, folders
         self.rehearsed = set()
 
     def do(self, user, *words):
-        """Carry a command out."""
+        """Run a command with --yes."""
         return user.json(*words, "--yes")
 
     def rehearse(self, user, *words):
@@ -80,7 +80,7 @@ class Life:
 
 @pytest.fixture
 def owner(home, chain):
-    """Who is going to publish the packages, and to own everything."""
+    """Return the user who publishes the packages and owns everything."""
     home.configure(network="test", networks={"test": {"url": chain.url}})
     account, _ = home.wallet.new("owner")
     chain.fund(account.address, *[50 * MIST_PER_SUI] * 6)
@@ -225,7 +225,7 @@ def tools(life, owner, other, files, to, server):
 
 
 def workflows(life, owner, files):
-    """An invocation, whose id this gives, executions, and schedules: nobody carries them."""
+    """Create an invocation, executions and schedules without a leader. Return the invocation ID."""
     do, rehearse = life.do, life.rehearse
     rehearse(owner, "tool", "invoke", MAIN, *INPUT)
     invocation = do(owner, "tool", "invoke", MAIN, *INPUT, "--no-wait")["invocation"]

@@ -98,7 +98,7 @@ def test_6_silent_node_is_queried_once_and_the_hint_names_timeout(author, silent
     author.configure(**settings)
     result = author.run(*command, "--json", NEXUS_TOOLS_TIMEOUT="200ms")
     assert result.code == 6
-    assert "no answer within 0.2 s" in result.error["message"]
+    assert "no response within 0.2 s" in result.error["message"]
     assert "config set timeout" in result.error["hint"]
     assert connections(silent_node) == 1
 
@@ -125,7 +125,7 @@ def test_commands_fail_without_a_key(author, registered_fqn, verb):
 
 
 class Interrupted(io.StringIO):
-    """A terminal at which somebody types Ctrl-C, and goes on waiting if nothing comes of it."""
+    """A terminal at which a user types Ctrl-C, and then `y` if the command continues."""
 
     waits_on = False
 
@@ -149,7 +149,7 @@ def test_130_stopped_at_a_question(author, registered_fqn, command):
 
 
 def answer(home, text, *arguments):
-    """Run a command on a terminal on which somebody types `text`."""
+    """Run a command on a terminal at which a user types `text`."""
     master, terminal = pty.openpty()
     try:
         os.write(master, text.encode())

@@ -19,7 +19,7 @@ _ROOT = click.Context(app)
 
 
 def _texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """What users may read: texts with their lines, `X` for each value that is put in.
+    """Yield texts for users with their lines, and `X` for each inserted value.
 
     A docstring counts if click shows it: that of a command.
     """

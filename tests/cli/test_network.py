@@ -6,7 +6,7 @@ import pytest
 
 @pytest.fixture
 def free_port():
-    """A port at which nobody answers: it is taken, and not listened on."""
+    """Yield a port without a server: it is bound, but not listened on."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield str(taken.getsockname()[1])

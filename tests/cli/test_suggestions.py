@@ -1,4 +1,4 @@
-"""Whatever is misspelt on the command line: what may have been meant is said."""
+"""Suggestions for misspelt words on the command line."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who has the Sui CLI is at home."""
+"""Use of the settings and keys of the Sui CLI and pysui."""
 
 import json
 import shutil

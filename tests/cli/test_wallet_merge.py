@@ -21,7 +21,7 @@ def test_transfer_merges_the_required_coins_and_reports_it(dusty):
     result = dusty.run("wallet", "transfer", "to", "1.5", "--yes", "--json")
     assert result.code == 0, result.stderr
     assert "merged " in result.stderr
-    assert "a transaction uses at most 255" in result.stderr
+    assert "a transaction can use at most 255 coins" in result.stderr
     assert balance(dusty, "to") == 1_500_000_000
 
 

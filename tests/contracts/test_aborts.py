@@ -20,7 +20,7 @@ MODULES = (
 OF_EXECUTIONS = ("cleaning", "dag_registry", "execution", "inputs", "schedule", "state", "timing")
 """Their error constants are reached by unit tests in Move, some by tests of executions, too.
 
-What `state` aborts with, only packages reach: transactions keep no references.
+Only packages reach the errors of `state`, because transactions keep no references.
 """
 
 

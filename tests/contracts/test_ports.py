@@ -62,8 +62,8 @@ def test_list_has_one_text_per_element():
 
 
 def test_long_list_is_split_into_argument_sized_parts():
-    # Quoted, an element takes 98 bytes, and 1 for its length. 16 384 bytes hold 165 of them
-    # besides the two bytes of their number: 2 + 165 x 99 = 16 337.
+    # Quoted, an element takes 98 bytes, and its length takes another one. A part of 16 384 bytes
+    # holds 165 elements and the two bytes of their number, because 2 + 165 x 99 = 16 337.
     ports = ports_of({"list": ["x" * 96] * 400})
     ((_, value),) = ports.values
     assert [len(part) for part in value.pos0] == [165, 165, 70]

@@ -173,8 +173,8 @@ async def test_upgrade_fails_for_older_package(publisher, upgraded):
     with pytest.raises(WrongStateError) as caught:
         await publisher.upgrade(load_package(), upgraded)
     assert caught.value.code == "package_outdated"
-    assert "version 2 of the package" in caught.value.message
-    assert "this is version 1" in caught.value.message
+    assert "version 2 is already published" in caught.value.message
+    assert "this package is version 1" in caught.value.message
 
 
 async def test_upgrade_fails_without_upgrade_cap(user, admin, chain, next_package):

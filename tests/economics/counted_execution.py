@@ -149,7 +149,7 @@ class CountedExecution(Execution):
         """End it."""
         self._end(status)
 
-    # --- What semantics do at once
+    # --- Steps that the semantics take at once
 
     def _close_region(self, instance):
         self.waiting_regions[instance] = None

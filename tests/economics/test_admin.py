@@ -138,9 +138,9 @@ async def test_admin_and_publisher_cannot_lock_in_an_owner_by_any_order_of_actio
 ):
     """An upgrade is proposed on day 0, and can be executed on day 14.
 
-    An owner that unregisters by day 3 gets everything back before that, in whatever order and
-    however often the admin proposes and cancels slashes in the meantime. Collateral that could be
-    locked until the upgrade would be the publisher's to take.
+    An owner that unregisters by day 3 gets everything back before that. The order and the number of
+    slashes that the admin proposes and cancels in the meantime do not matter. If collateral could
+    be locked until the upgrade, the publisher could take it.
     """
     random, owners, admins = Random(seed), parties.tools(), parties.tools("admin")
     left_at = random.uniform(0, 3)
@@ -152,7 +152,7 @@ async def test_admin_and_publisher_cannot_lock_in_an_owner_by_any_order_of_actio
             day = moment
             if moment == left_at:
                 await owners.unregister(tool.fqn)
-            with suppress(NexusError):  # what is possible depends on the order
+            with suppress(NexusError):  # the order determines which calls succeed
                 await owners.claim(tool.fqn)
             with suppress(NexusError):
                 await admins.cancel_slash(tool.fqn)

@@ -1,4 +1,4 @@
-"""No MIST is created or lost, whatever operations follow each other or fail.
+"""No sequence of operations, successful or failed, creates or loses MIST.
 
 After each step everything is counted: coins and address balances of all accounts, collateral,
 prepayments, gas after rebates, and burnt amounts.
@@ -60,7 +60,7 @@ class World:
         self.fqns, self.leaders, self.invocations = [], [], []
         self.random = Random(0)
 
-    # --- What is drawn
+    # --- Random choices
 
     def anybody(self):
         return self.random.choice(self.clients)
@@ -324,7 +324,7 @@ class World:
         """Wait, sometimes long enough for a claim."""
         self.chain.net.advance_clock(self.random.choice([HOUR_MS, 7 * 24 * HOUR_MS]))
 
-    # --- What there is
+    # --- Totals
 
     async def total_mist(self):
         """Return the total of all amounts, and check the laws that hold at every step."""

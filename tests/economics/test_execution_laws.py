@@ -219,7 +219,7 @@ def test_law_2_execution_pays_only_for_its_steps(price):
 
 
 def test_funds_are_paid_or_refunded(price):
-    """An ended execution holds no funds, whatever the parties do."""
+    """An ended execution holds no funds after any actions of the parties."""
     ended = 0
     for story in stories():
         rules = play_by_rules(story, price)

@@ -158,8 +158,8 @@ async def test_leader_earns_by_settling_the_largest_inputs(stage, weigh, ports, 
     execution, _ = await weigh(flow, play)
     assert execution.ended.status == "completed"
     assert min(execution.gained_mist[1:]) > 0
-    # 40 MIST at a gas price of 1 000 for each byte that is counted off chain, plus the fee for
-    # settling without a signature: 2 000 gas units, 1 670 000, and 7 600 for 19 answer bytes.
+    # At a gas price of 1 000, each byte that is counted off chain costs 40 MIST. The fee for
+    # settling without a signature is 2 000 gas units, 520 000, and 7 600 for each of 19 bytes.
     read_mist = execution.read_bytes[-1] * 40
     assert execution.fees_mist[-1] == 2_520_000 + 19 * 7_600 + read_mist
 

@@ -58,7 +58,7 @@ def test_law_1_keepers_are_paid_for_each_execution_that_they_start(price):
 
 
 def test_law_2_funds_of_schedules_are_paid_or_refunded(price):
-    """A cancelled schedule whose executions have ended holds no funds, whatever the parties do."""
+    """A cancelled schedule whose executions have ended never holds funds."""
     ended = 0
     for story in schedule_stories():
         rules = play_by_rules(story, price)

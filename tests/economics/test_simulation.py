@@ -5,8 +5,8 @@ dispatching an invocation honestly. It does not cover invented or wrong answers 
 sign, nor a leader that cooperates with a requester to share unpaid answers.
 
 Law 2, the griefing factor is at most 1: an account that was not chosen costs no one anything. A
-chosen leader costs a requester the fee for failing and no price, a tool at most three answers for
-each leader that it lists, and another leader only its time.
+chosen leader costs a requester the fee for failing and no price. It costs a tool at most three
+answers for each leader that it lists, and another leader only its time.
 """
 
 from collections import Counter

@@ -253,7 +253,7 @@ async def test_owner_cannot_leave_with_prices_of_missing_answers(
 
 
 async def test_owner_cannot_list_a_leader_before_its_registration(parties, tool, attack, refused):
-    """The ID of the next leader is predictable, so whoever registers it would be listed."""
+    """The ID of the next leader is predictable, so its later owner would be listed."""
     following = leader_id(parties.chain.deployment.leader_registry, 1)
     async with attack("owner"):
         with refused("leader_unknown"):

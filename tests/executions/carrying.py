@@ -74,7 +74,7 @@ class Dispatcher:
         return self.deployment.workflows
 
     async def publish(self, document):
-        """Publish a document, whatever ports its tools have, and return the workflow."""
+        """Publish a document without checking its ports, and return the workflow."""
         self._published += 1
         fqn = ToolFqn.parse(f"xyz.example.flow-{self._published}@1")
         publication = Publication.of(document, fqn, "")

@@ -1,7 +1,7 @@
 """The total of all balances changes only by Sui's charges, however executions proceed and end.
 
-At the end of each part, and sometimes in between, everything is added up: all coins and address
-balances, collateral, the funds of executions and schedules, the funds in invocations, and net gas.
+The test adds up all amounts at the end of each part, and sometimes in between. These are coins and
+address balances, collateral, the funds of executions, schedules and invocations, and net gas.
 With `NEXUS_TOOLS_DOCUMENTS=1000`, this many stories of each kind are run.
 """
 

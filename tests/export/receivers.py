@@ -1,8 +1,13 @@
 """The rules of the systems that receive exported tools, as a checker for each format.
 
 Each rule comes from the receiver's reference or from its error messages, and is independent of the
-export: OpenAI's function calling and structured outputs; Anthropic's Messages API; the tools of MCP
-2025-11-25 and the checks of its clients; Gemini's `FunctionDeclaration` and `Schema`; OpenAPI 3.1.
+export. The sources are:
+
+* OpenAI's function calling and structured outputs;
+* Anthropic's Messages API;
+* the tools of MCP 2025-11-25, and the checks of its clients;
+* Gemini's `FunctionDeclaration` and `Schema`;
+* OpenAPI 3.1.
 """
 
 import re

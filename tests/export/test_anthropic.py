@@ -67,5 +67,5 @@ def test_ports_with_too_long_names_are_wrapped(define):
 
 def test_arguments_without_the_wrapped_ports_are_refused(define):
     tool = export_tools([define(input_schema={"allOf": [True]})], "anthropic").tools[0]
-    with pytest.raises(ValidationError, match="'ports' is missing"):
+    with pytest.raises(ValidationError, match="'ports' must be an object"):
         tool.to_ports({"a": 1})

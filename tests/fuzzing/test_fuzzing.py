@@ -116,7 +116,7 @@ def test_run_reports_its_work_and_reuses_saved_inputs(tmp_path):
 def test_unknown_target_is_a_usage_error():
     ended = fuzz("nothing")
     assert ended.returncode == 2
-    assert "there is no target nothing" in ended.stderr
+    assert "unknown target nothing" in ended.stderr
 
 
 PROGRAMS = b"""module programs::programs {

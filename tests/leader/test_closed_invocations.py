@@ -28,7 +28,7 @@ def count(metrics, **labels):
 async def test_log_line_shows_variant_duration_and_fee(metrics, logged):
     closed = ClosureLog(metrics, lambda: 1_250, lines=10)
     closed.add(ASSIGNMENT, Closure(ClosureKind.SETTLED, Answer("ok", {"secret": "x"}), 2_063_608))
-    closed.end()
+    closed.end_period()
     assert logged == [
         {
             "event": "closed",
@@ -50,7 +50,7 @@ async def test_log_line_shows_the_failure_reason(metrics, logged):
     closed.add(
         ASSIGNMENT, Closure(ClosureKind.FAILED, Failure(FailureReason.UNAUTHORIZED, detail), 5)
     )
-    closed.end()
+    closed.end_period()
     assert (logged[0]["how"], logged[0]["reason"]) == ("failed", "unauthorized")
     assert logged[0]["detail"] == detail
     assert count(metrics, outcome="unauthorized") == 1
@@ -59,7 +59,7 @@ async def test_log_line_shows_the_failure_reason(metrics, logged):
 async def test_log_line_omits_outcome_and_fee_when_another_leader_closed(metrics, logged):
     closed = ClosureLog(metrics, lambda: 1_000, lines=10)
     closed.add(ASSIGNMENT, Closure(ClosureKind.ELSEWHERE, Answer("ok", {})))
-    closed.end()
+    closed.end_period()
     assert set(logged[0]) == {"event", "log_level", "fqn", "invocation", "how", "ms"}
     assert count(metrics, outcome="elsewhere") == 1
 
@@ -69,7 +69,7 @@ async def test_lines_above_the_limit_are_omitted_and_counted(metrics, logged):
     for _ in range(10):
         closed.add(ASSIGNMENT, Closure(ClosureKind.SETTLED))
     assert len(logged) == 3
-    closed.end()
+    closed.end_period()
     assert logged[3]["event"] == "closed_lines_omitted"
     assert logged[3]["invocations"] == 7
     assert count(metrics, outcome="settled") == 10

@@ -171,7 +171,7 @@ async def test_hanging_node_is_reported_and_awaited(apart, add_apart, log):
     async with world.running(identity, **QUICK):
         assert await results(world, await world.request(add_apart, {"a": 1, "b": 2})) == [3]
         own.send(signal.SIGSTOP)
-        assert "no answer within 2 s" in (await log.wait_for("not_ready"))["node"]
+        assert "no response within 2 s" in (await log.wait_for("not_ready"))["node"]
         own.send(signal.SIGCONT)
         await log.wait_for("ready")
         assert await results(world, await world.request(add_apart, {"a": 3, "b": 4})) == [7]

@@ -116,7 +116,7 @@ async def test_outcome_without_advance_shares_a_transaction(config):
 
 
 async def test_outcomes_that_open_small_loops_share_transactions_up_to_a_limit(config):
-    # Each has an effort of 75 + 2 * (60 + 20 + 7 * 32) = 683; the limit is 4 096, so 5 fit.
+    # Each has an effort of 75 + 2 * (62 + 20 + 7 * 32) = 687; the limit is 4 096, so 5 fit.
     closings = [closing_of(number, loop_document(2)) for number in range(7)]
     assert await batches(config, closings) == [[0, 1, 2, 3, 4], [5, 6]]
 
@@ -124,10 +124,10 @@ async def test_outcomes_that_open_small_loops_share_transactions_up_to_a_limit(c
 def test_effort_grows_with_the_start_vertices_of_a_block():
     few, many = create_plan(loop_document(2)), create_plan(loop_document(16))
     edges = few.vertices["begin"].variants["ok"]
-    # An edge costs 75, each start of the loop 60 + 20, and each of its 32 ports 7.
-    assert following_effort(few, edges) == 75 + 2 * (60 + 20 + 7 * 32)
+    # An edge costs 75, each start of the loop 62 + 20, and each of its 32 ports 7.
+    assert following_effort(few, edges) == 75 + 2 * (62 + 20 + 7 * 32)
     edges = many.vertices["begin"].variants["ok"]
-    assert following_effort(many, edges) == 75 + 16 * (60 + 20 + 7 * 32)
+    assert following_effort(many, edges) == 75 + 16 * (62 + 20 + 7 * 32)
 
 
 PAIR = Document(

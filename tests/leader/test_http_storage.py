@@ -38,7 +38,7 @@ async def test_storage_raises_not_found_for_a_missing_value(storage, status):
 async def test_storage_does_not_follow_redirects(storage, status):
     """A storage could redirect the leader to addresses that only its machine can reach."""
     fetch, _ = await storage(status, b"", ["Location: http://127.0.0.1:8080/"])
-    with pytest.raises(ValidationError, match="a redirect, which is not followed"):
+    with pytest.raises(ValidationError, match="a redirect, which this leader does not follow"):
         await fetch(b"a", 1_000)
 
 

@@ -154,7 +154,7 @@ async def test_running_call_is_awaited_and_runs_once(make_invoker, make_call, se
 
     @tool("xyz.example.math.add@1")
     async def slow(a: int, b: int) -> Sum:
-        """Adds when it is told to."""
+        """Add when `go_on` is set."""
         nonlocal runs
         runs += 1
         started.set()

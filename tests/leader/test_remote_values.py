@@ -115,7 +115,7 @@ async def test_unknown_storage_is_named(values_of):
     inputs = ports(a=remote("a"), b=remote("x", "s" * 1_000))
     message = await failure_of(values_of(walrus=walrus), inputs)
     names = f"cannot fetch port b from {'s' * 48}, under 'x':"
-    assert message == f"{names} this leader does not have that storage"
+    assert message == f"{names} this leader has no storage with this name"
     assert walrus.asked == []
 
 

@@ -307,9 +307,9 @@ async def test_cursor_reset_during_a_read_stays_in_effect(
     world, leader, schedule_with_future_cursor, emit_event, schedules, monkeypatch
 ):
     is_read, observed = asyncio.Event(), asyncio.Event()
-    read, observe = TriggerExecutor.state, ScheduleRunner.observe
+    read, observe = TriggerExecutor.read_schedule, ScheduleRunner.observe
 
-    async def state(self, schedule):
+    async def read_schedule(self, schedule):
         results = await read(self, schedule)
         is_read.set()
         await observed.wait()
@@ -320,7 +320,7 @@ async def test_cursor_reset_during_a_read_stays_in_effect(
         if any(isinstance(event, moves.ScheduleCursorReset) for event, _ in page.schedules):
             observed.set()
 
-    monkeypatch.setattr(TriggerExecutor, "state", state)
+    monkeypatch.setattr(TriggerExecutor, "read_schedule", read_schedule)
     monkeypatch.setattr(ScheduleRunner, "observe", see)
     async with world.running(leader):
         async with asyncio.timeout(60):
@@ -486,14 +486,14 @@ class Looks:
 
 @pytest.fixture
 def looks(monkeypatch):
-    looks, read = Looks(), TriggerExecutor.state
+    looks, read = Looks(), TriggerExecutor.read_schedule
 
-    async def state(self, schedule):
+    async def read_schedule(self, schedule):
         looks.counts[schedule] += 1
         looks.changed.set()
         return await read(self, schedule)
 
-    monkeypatch.setattr(TriggerExecutor, "state", state)
+    monkeypatch.setattr(TriggerExecutor, "read_schedule", read_schedule)
     return looks
 
 
@@ -595,19 +595,19 @@ async def test_failing_schedule_does_not_block_others(world, leader, create, fai
 
 
 async def test_schedules_of_one_owner_do_not_block_others(world, leader, create, monkeypatch):
-    hung, begun, read = [], asyncio.Event(), TriggerExecutor.state
+    hung, begun, read = [], asyncio.Event(), TriggerExecutor.read_schedule
     other = await world.new_leader("other")
     async with world.client_of(other.key) as client:
         many = [await create() for _ in range(5)]
         honest = await create(owned=Schedules(client, world.deployment))
 
-        async def state(self, schedule):
+        async def read_schedule(self, schedule):
             if schedule in many:
                 hung.append(schedule)
                 await begun.wait()
             return await read(self, schedule)
 
-        monkeypatch.setattr(TriggerExecutor, "state", state)
+        monkeypatch.setattr(TriggerExecutor, "read_schedule", read_schedule)
         world.localnet.advance_clock(HOUR_MS)
         async with world.running(leader):
             (triggered,) = await wait_for_events(world, moves.ScheduleTriggered, 1)

@@ -46,7 +46,7 @@ SUM = Answer("ok", {"result": 3})
 INVOCATION = Address.of(0xA1)
 INPUTS = b'{"a":1,"b":2}'
 SIGNED = {"signers": (TOOL_KEY.public_key,)}
-"""Of an invocation that is settled with the tool's signature alone."""
+"""The signers of an invocation that the tool's signature alone settles."""
 
 
 class Sum(Variant, name="ok"):
@@ -67,7 +67,7 @@ def make_call(make_call):
 def make_signing_invoker(config, http_client, answer_size):
     def make(identity=None, **options):
         traffic = RequestSigning(identity or Identity(LEADER, KEY), **options)
-        return Invoker(config, http_client, answer_size, LeaderMetrics(), traffic=traffic)
+        return Invoker(config, http_client, answer_size, LeaderMetrics(), request_signing=traffic)
 
     return make
 

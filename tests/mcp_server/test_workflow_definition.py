@@ -166,7 +166,7 @@ LARGE = {"enum": [f"value {number}" for number in range(2_500)]}
     ids=["repeated", "referred to"],
 )
 def test_workflow_with_oversized_schemas_is_rejected_early(define, monkeypatch, named):
-    """Of a hundred tools with schemas of 30 KB, only two are converted."""
+    """The server converts only two of a hundred tools with schemas of 30 KB."""
     fqns = [f"xyz.example.math.add@{version}" for version in range(1, 101)]
     tools = {fqn: define(fqn=fqn, input_schema=named) for fqn in fqns}
     vertices = tuple(Vertex(f"v{at}", fqn, entry_ports=("a",)) for at, fqn in enumerate(fqns, 1))
@@ -190,7 +190,7 @@ def test_client_sees_the_cost_of_a_call(interface):
     tool = Presentation("xyz.example", is_paid=True).document(workflow, 300_000_000)
     assert tool.name == "flow_v1"
     assert tool.description == (
-        "Flows.\n\nA call costs up to 0.3 SUI, and gas. Unused funds are refunded."
+        "Flows.\n\nA call costs up to 0.3 SUI plus gas. Unused funds are refunded."
     )
     assert tool.meta == {
         "nexus/fqn": "xyz.example.flow@1",

@@ -263,7 +263,7 @@ async def test_pending_run_waits_for_its_leader(executions, twice, worker, chain
     [wait] = await waits_of(executions, started.execution)
     assert (wait.reason, wait.run) == (WaitReason.OUTCOME, Run("one"))
     assert wait.leaders == (worker.leader,)
-    assert re.match(r"one was requested \d+ s ago, and the leader 0x", wait.message)
+    assert re.match(r"one was requested \d+ s ago, but the leader 0x", wait.message)
 
 
 async def test_wait_for_funds_has_amount_and_refill_command(executions, twice, worker):
@@ -279,7 +279,7 @@ async def test_wait_for_funds_has_amount_and_refill_command(executions, twice, w
     await executions.refill(started.execution, parse_sui(amount))
     [wait] = await waits_of(executions, started.execution)
     assert (wait.reason, wait.run) == (WaitReason.LEADER, Run("two"))
-    assert "two is ready, and the leader" in wait.message
+    assert "two is ready, but the leader" in wait.message
 
 
 async def test_expired_run_waits_for_a_leader_to_advance(executions, twice, chain, worker):

@@ -73,7 +73,7 @@ async def test_due_execution_starts_with_its_values_and_funds(
 async def test_nothing_starts_or_is_paid_before_its_time(
     schedule, schedules, keeper, active_leader
 ):
-    with pytest.raises(NotFoundError, match="no ScheduleTriggered"):
+    with pytest.raises(NotFoundError, match="did not emit the event ScheduleTriggered"):
         started_execution(await keeper.trigger(schedule, active_leader), keeper)
     assert (await schedules.get(schedule)).funds == SUI
 

@@ -75,7 +75,7 @@ def test_invalid_function_is_rejected_with_reason(document, changes, words):
 
 def test_function_is_required_for_onchain_tools_only(document):
     for wrong in ({"type": "onchain", "url": "0x2::math::add"}, {"function": {"witness": "x"}}):
-        with pytest.raises(ValidationError, match="has a function"):
+        with pytest.raises(ValidationError, match="must have a function"):
             ToolDefinition.parse(document | wrong)
 
 

@@ -1,4 +1,4 @@
-"""Hosts by RFC 1035, section 2.3.1; each refusal is named by what somebody hoped for."""
+"""Hosts of FQNs by RFC 1035, section 2.3.1, and documents of domain owners."""
 
 import json
 

@@ -105,7 +105,7 @@ def test_versions_are_ordered_as_numbers():
         ("xyz.Example.add@1", "'Example'"),
         ("xyz.example.a@1", "shorter than two"),
         ("xyz.add@1", "two labels"),
-        ("xyz.example.add@0", "version '0'"),
+        ("xyz.example.add@0", "got '0'"),
         ("xyz.example.add@4294967296", "larger than 4294967295"),
         ("xyz.example.add", "'@' is missing"),
     ],

@@ -22,7 +22,7 @@ MEDIA_TYPES = re.compile(re.escape(protocol.PROBLEM_JSON))
 
 
 def _literals(path):
-    """The strings of a program that are no docstrings, with their lines."""
+    """Yield the strings of a program, except for docstrings, with their lines."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     prose = {
         id(node.value)

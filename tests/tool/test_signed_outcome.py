@@ -1,4 +1,4 @@
-"""What a tool signs of an answer for the chain, beside a writer of BCS that is not ours."""
+"""The bytes that a tool signs for the chain, compared with an independent BCS writer."""
 
 import json
 from hashlib import blake2b
@@ -29,8 +29,8 @@ REQUEST = {"nexus-invocation": "0x" + "c3" * 32, "nexus-tool": TOOL}
 BODY = b'{"ok":{"result":3,"list":[1,2.50,"\xc3\xa4"]}}'
 ANSWER = Answer("ok", {"result": 3, "list": [1, 2.5, "ä"]})
 
-# Written by hand from `value.move` and the specification of BCS: two entries by name, "list" with a
-# list (variant 1) of one part with three texts, and "result" with the one byte of 3 (variant 0).
+# Written by hand from `value.move` and the specification of BCS, with two entries by name. "list"
+# has a list (variant 1) of one part with three texts. "result" has the one byte of 3 (variant 0).
 PORTS = (
     b"\x02"
     + (b"\x04list" + b"\x01" + b"\x01" + b"\x03" + b"\x011" + b"\x032.5" + b'\x04"\xc3\xa4"')
@@ -112,7 +112,7 @@ def test_outcome_signature_is_valid_for_its_answer_only(ports):
 
 
 def test_response_without_the_header_has_no_outcome_signature():
-    assert "is not signed for the chain" in refusal({})
+    assert "is missing" in refusal({})
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def examples_path():
 
 @pytest.fixture
 def imports(monkeypatch):
-    """What a test imports is forgotten after it."""
+    """Remove the modules that a test imports after the test."""
     before = set(sys.modules)
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield

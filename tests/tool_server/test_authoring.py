@@ -104,7 +104,7 @@ def test_definition_follows_the_function(add):
 
 
 async def _identity(annotation, value, default=...):
-    """What a port of the type `annotation` receives for a JSON value."""
+    """Return the value that a port of type `annotation` receives for a JSON value."""
     seen = []
     if default is ...:
 

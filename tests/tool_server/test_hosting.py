@@ -26,14 +26,14 @@ run(load(sys.argv[1]), port=0, on_ready=lambda url: print(url, flush=True), **tl
 
 @pytest.fixture(autouse=True)
 def logs_as_before():
-    """What `run` configures for its process is undone for other tests."""
+    """Reset the logging that `run` configures for its process."""
     yield
     structlog.reset_defaults()
 
 
 @contextmanager
 def _serve_process(target, *files):
-    """The URL of a server in another process, which has to end well when it is told to."""
+    """Yield a server process and its URL, and stop the process at the end."""
     command = [sys.executable, "-c", PROGRAM, target, *files]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -34,7 +34,7 @@ def test_flooding_signer_does_not_affect_others(nonces):
     with pytest.raises(NonceStoreFullError):
         nonces.take("0xa", "more", NOW + 60, NOW)
     assert nonces.take("0xb", "n", NOW + 60, NOW)
-    # What was taken is known although there is no room, and there is room again later.
+    # Used nonces are known although the store is full. Later it has space again.
     assert not nonces.take("0xa", "0", NOW + 60, NOW)
     assert nonces.take("0xa", "more", NOW + 160, NOW + 100)
 

@@ -450,7 +450,7 @@ async def test_key_rotation_under_load_loses_no_request(add):
     assert len(responses) == 160
 
 
-# --- What the author says
+# --- Authorization by the author
 
 
 def authorized_by(authorize):

@@ -251,7 +251,7 @@ async def test_second_input_is_rejected_while_first_runs(gate, answers):
     assert gate.runs == 1
 
 
-# --- Who knows of invocations
+# --- Lookup of invocations
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ async def test_server_authorizes_calls_with_the_chain(add, answers, error, statu
     assert asked == [(ADD, invocation(1), LEADER)]
 
 
-# --- What nobody pays for is not given away
+# --- Unpaid answers
 
 
 @pytest.mark.parametrize(("max_outcome_bytes", "status"), [(12, 422), (13, 200)])

@@ -1,9 +1,9 @@
-"""What a workflow does, by brute force: another way to the same runs, for comparison.
+"""A brute-force interpreter of workflows, for comparison with the semantics.
 
-There are no records, cursors, counts or references here. A value that moves is written down with
-the pattern of the paths that it serves (`*` for any number); then every vertex is tried with every
-path below a bound, again and again, until nothing starts any more. Only then do regions close,
-innermost first, and it goes on.
+The interpreter does not use records, cursors, counts or references. It stores a delivered value
+with the pattern of the paths that it serves (`*` for any number). Then it tries every vertex with
+every path below a bound, again and again, until nothing starts any more. Only then do regions
+close, innermost first, and it continues.
 """
 
 from dataclasses import dataclass

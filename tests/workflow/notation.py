@@ -59,7 +59,7 @@ def tool():
 
 
 def lint_json(document, **options):
-    """What the linter finds in the JSON value of a document."""
+    """Return the findings of the linter for the JSON value of a document."""
     return lint(read_document(json.dumps(document))[0], **options)
 
 

@@ -207,7 +207,7 @@ def strewn(seed):
 
 
 def outcome_of(document, seed):
-    """What each attempt of each run comes to, whenever it is asked: (variant, ports)."""
+    """Return a function that returns the same (variant, ports) for each attempt of a run."""
     again = {edge.source.vertex for edge in document.edges if edge.kind is EdgeKind.DO_WHILE}
     lists = {edge.source for edge in document.edges if edge.kind is EdgeKind.FOR_EACH}
 

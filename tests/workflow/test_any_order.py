@@ -90,7 +90,7 @@ def documents(make, seeds):
 
 
 def last_attempt(document, outcome):
-    """What a run comes to in the end, after all attempts."""
+    """Return a function that returns the outcome of a run after all attempts."""
     attempts = {vertex.name: vertex.attempts for vertex in document.vertices}
 
     def last(vertex, path):

@@ -1,4 +1,4 @@
-"""What holds for each layout; the sizes are those of who asks, and the places are the library's."""
+"""Properties of every layout. The caller sets the sizes, and the library sets the positions."""
 
 from itertools import combinations, pairwise, product
 
@@ -11,7 +11,7 @@ from nexus_tools.workflow.drawing.layout import Area, Box, Line, Size, Spacing, 
 PIXELS = Spacing(layers=12, boxes=26, lines=18, lanes=8, ends=9, frame=12, header=14)
 CHARACTERS = Spacing(layers=1, boxes=3, lines=2, lanes=1, ends=1, frame=1, header=0, fineness=16)
 UNITS = [(PIXELS, 8), (CHARACTERS, 1)]
-"""Who draws with it, and how large the smallest thing is there."""
+"""The spacings of the renderers, each with the size of its smallest element."""
 
 
 @st.composite

@@ -7,7 +7,7 @@ LOOPED = ("> a.x", "a.ok.t -> b.x", "b.ok.t -> j.x", "j.poor.t do_while b.x", "j
 
 
 def block_starts(*lines):
-    """What may start when each loop opens: vertices, and regions by their numbers."""
+    """Return what may start when each loop opens: vertices, and regions by number."""
     blocks = create_plan(read_document(json.dumps(flow(*lines)))[0]).blocks
     return [list(block.starts) for block in blocks if block.kind.value == "loop"]
 

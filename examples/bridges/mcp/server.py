@@ -9,7 +9,7 @@ Unit = Literal["celsius", "fahrenheit", "kelvin"]
 
 server = MCPServer("units")
 
-# What a unit adds to, and multiplies with, to give kelvin.
+# The offset and the factor of the conversion to kelvin.
 _TO_KELVIN = {"celsius": (273.15, 1.0), "fahrenheit": (459.67, 5 / 9), "kelvin": (0.0, 1.0)}
 
 

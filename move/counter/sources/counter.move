@@ -1,4 +1,4 @@
-/// What the benchmarks call: a shared number that everyone may increase.
+/// A shared counter that anyone can increment, for the benchmarks.
 module counter::counter;
 
 public struct Counter has key {

@@ -1,13 +1,14 @@
-/// The administration, which changes settings and slashes collateral.
+/// The administration of the registries. Its owner, the admin, changes settings and slashes
+/// collateral.
 ///
-/// Its first owner is the publisher of the package.
+/// The first admin is the publisher of the package.
 module nexus_tools::admin;
 
 use nexus_tools::owner::{Self, Owner};
 
 // === Structs ===
 
-/// The shared administration. Only one exists.
+/// The shared administration object. Only one exists.
 public struct Admin has key {
     id: UID,
     owner: Owner,
@@ -21,7 +22,7 @@ fun init(ctx: &mut TxContext) {
 
 // === Public functions ===
 
-/// Offer the administration to an address, or withdraw the offer with none. Aborts with
+/// Offer the administration to an address. With none, withdraw the offer. Aborts with
 /// `owner::ENotOwner`.
 public fun offer(self: &mut Admin, pending_owner: Option<address>, ctx: &TxContext) {
     let admin = object::id(self);

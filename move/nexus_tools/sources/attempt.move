@@ -1,10 +1,11 @@
-/// An attempt: an invocation that executes a run of an execution.
+/// An attempt, which is an invocation that executes a run of an execution.
 ///
-/// Closing an attempt pays the cost of closing, and settling pays more than failing. The steps that
-/// follow, `advance` and the next request, are prepaid. Their fee goes to the sender of `advance`.
+/// The fee for closing an attempt covers the cost of closing, and is higher for settling than for
+/// failing. The following steps, which are `advance` and the next request, are prepaid. The sender
+/// of `advance` receives their fee.
 ///
-/// If the chain must know the inputs, a leader reads them in the transaction that settles the
-/// attempt. The chain counts the bytes that it reads, limits them, and pays for each of them.
+/// If the chain must know the inputs, the transaction that settles the attempt reads them. The
+/// number of these bytes is limited, and the leader is paid for each byte.
 module nexus_tools::attempt;
 
 use nexus_tools::leader_registry::LeaderSettings;
@@ -17,8 +18,9 @@ use nexus_tools::settlement::Settlement;
 const RECORD_BYTES: u64 = 1_500;
 /// Gas units of `advance` and the next request, without the closing.
 const STEP_GAS_UNITS: u64 = 1_050;
-/// Maximum of the bytes that a leader reads, as a multiple of `max_ports_bytes`. It reads each
-/// value where it is stored and where it is put together, and the work counts as a third reading.
+/// The maximum bytes that a leader reads, as a multiple of `max_ports_bytes`. Each value is read
+/// twice: where it is stored, and where the inputs are assembled. The assembly itself counts as a
+/// third reading.
 const READ_FACTOR: u64 = 3;
 /// Gas units for reading 1 000 bytes.
 const READ_GAS_UNITS: u64 = 40;
@@ -30,15 +32,16 @@ public struct Attempt has copy, drop, store {
     execution: ID,
     run: Run,
     number: u8,
-    /// The most bytes of inputs that its leader reads on chain.
+    /// The maximum bytes of inputs that the attempt's leader reads on chain.
     max_read_bytes: u64,
-    /// The fee for 1 000 of these bytes, in MIST. 0 if a leader settles without proof.
+    /// The fee for reading 1 000 bytes of inputs, in MIST. 0 if a leader settles without proof.
     read_fee_mist: u64,
 }
 
 // === Public functions ===
 
-/// Return an attempt of a run whose tool is settled in this way. A request for it needs a `Permit`.
+/// Return an attempt of a run of a tool with this settlement. The request of an attempt needs a
+/// `Permit`.
 public fun new(
     execution: ID,
     run: Run,
@@ -64,7 +67,7 @@ public fun run(self: &Attempt): Run { self.run }
 /// Return the number of the attempt within its run, counted from 1.
 public fun number(self: &Attempt): u8 { self.number }
 
-/// Return the most bytes of inputs that its leader reads on chain.
+/// Return the maximum bytes of inputs that the attempt's leader reads on chain.
 public fun max_read_bytes(self: &Attempt): u64 { self.max_read_bytes }
 
 /// Return the fee for reading `read_bytes`, in MIST.
@@ -80,8 +83,8 @@ public fun record_bytes(): u64 { RECORD_BYTES }
 
 /// Return the fees for settling and for failing an attempt, in MIST.
 ///
-/// They do not include the fees for reading and for the bytes of the answer. Half of the margin
-/// that settling an invocation pays goes to the execution.
+/// The fees exclude the fees for reading and for the bytes of the answer. A leader receives half of
+/// the settle margin. The other half stays with the execution.
 public fun fees_mist(settings: &LeaderSettings, ctx: &TxContext): (u64, u64) {
     let fail_fee_mist = settings.fail_fee_mist(0, ctx);
     (fail_fee_mist + settings.settle_margin_mist() / 2, fail_fee_mist)
@@ -89,7 +92,7 @@ public fun fees_mist(settings: &LeaderSettings, ctx: &TxContext): (u64, u64) {
 
 /// Return the fee for advancing an execution, in MIST.
 ///
-/// It does not include the fees for edges and for the outcome.
+/// The fee does not include the fees for edges and for the outcome.
 public fun step_fee_mist(settings: &LeaderSettings, ctx: &TxContext): u64 {
     STEP_GAS_UNITS * ctx.reference_gas_price() + RECORD_BYTES * settings.fee_per_input_byte_mist()
 }

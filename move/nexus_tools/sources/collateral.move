@@ -1,17 +1,18 @@
-/// SUI that a tool or a leader locks as collateral.
+/// SUI that the owner of a tool or a leader locks as collateral.
 ///
-/// The owner gets it back in two steps. `unregister` starts a delay, and `claim` returns the
-/// collateral after it. The delay is fixed when the collateral is locked, so later changes of
-/// settings do not affect it.
+/// The owner gets the collateral back in two steps. `unregister` starts a delay, and `claim`
+/// returns the collateral after the delay. The length of the delay is fixed when the collateral is
+/// locked. Later changes of settings do not affect it.
 ///
 /// The admin can slash collateral in two steps. A slash is proposed, with a reason and the digest
 /// of the evidence. The admin can execute it on the fourth day, or cancel it. Slashed SUI is burnt,
 /// so no one earns from a slash. Slashes take at most half of the locked amount until the owner
-/// tops it up or locks it again. A pending slash suspends nothing. It locks only its own amount,
-/// and the rest can be claimed.
+/// tops up the collateral or locks it again. A pending slash does not suspend the tool or leader,
+/// and locks only its own amount. The owner can claim the rest.
 ///
 /// A `Collateral` cannot be copied or dropped, so a delay cannot outlive the SUI for which it was
-/// started. After all of it is claimed, it is empty until it is locked again.
+/// started. After the owner has claimed all SUI, the `Collateral` is empty until SUI is locked
+/// again.
 ///
 /// Events identify the tool or the leader by its ID.
 module nexus_tools::collateral;
@@ -68,19 +69,20 @@ const EDelayOver: u64 = 16;
 const HOUR_MS: u64 = 60 * 60 * 1000;
 const DAY_MS: u64 = 24 * HOUR_MS;
 /// Bounds of the settings: 0.1 SUI to 1 000 SUI, and 1 hour to 7 days. The longest delay and the
-/// notice of a slash fit into the notice of a package upgrade.
+/// notice of a slash are together shorter than the notice of a package upgrade.
 const MIN_MIST: u64 = 100_000_000;
 const MAX_MIST: u64 = 1_000_000_000_000;
 const MIN_DELAY_MS: u64 = HOUR_MS;
 const MAX_DELAY_MS: u64 = 7 * DAY_MS;
 /// Time between the proposal of a slash and its first possible execution.
 const NOTICE_MS: u64 = 3 * DAY_MS;
-/// Time in which a slash can be executed. After it, the slash has expired and locks nothing.
+/// Time in which a slash can be executed. After this time, the slash has expired and does not lock
+/// SUI.
 ///
-/// A slash can be proposed until the delay ends, so an owner can claim everything that remains at
-/// most 4 days later. An owner that unregisters within 3 days of the proposal of an upgrade has
-/// therefore left before the upgrade can be executed on the 14th day. The admin cannot prevent
-/// this.
+/// A slash can be proposed until the delay ends. So an owner can claim the remaining collateral at
+/// most 4 days after the delay. An owner that unregisters within 3 days after the proposal of a
+/// package upgrade can claim before the upgrade is executed on the 14th day. The admin cannot
+/// prevent this.
 const EXECUTION_WINDOW_MS: u64 = DAY_MS;
 const MAX_REASON_BYTES: u64 = 500;
 const DIGEST_BYTES: u64 = 32;
@@ -89,7 +91,7 @@ const BURN_ADDRESS: address = @0x0;
 
 // === Events ===
 
-/// Collateral was locked, by a registration or a re-registration.
+/// Collateral was locked by a registration or a re-registration.
 public struct CollateralLocked has copy, drop {
     object: ID,
     amount_mist: u64,
@@ -153,7 +155,8 @@ public struct Slashed has copy, drop {
 public struct Collateral has store {
     balance: Balance<SUI>,
     /// The amount that was locked, in MIST. If the balance is less, the tool or leader was slashed
-    /// and is suspended. 0 after all of it was claimed, which is less than anyone can lock.
+    /// and is suspended. 0 means that all of it was claimed, because the minimum collateral is more
+    /// than 0.
     required_mist: u64,
     /// The time between `unregister` and `claim`, in ms.
     delay_ms: u64,
@@ -206,23 +209,23 @@ public fun locked_for_slash_mist(self: &Collateral, clock: &Clock): u64 {
     if (self.has_pending_slash(clock)) self.slash.borrow().amount_mist else 0
 }
 
-/// Return whether a slash is proposed that was not executed or cancelled and has not expired.
+/// Return whether a slash is pending: it is proposed, and not executed, cancelled or expired.
 public fun has_pending_slash(self: &Collateral, clock: &Clock): bool {
     self.slash.is_some_and!(|slash| clock.timestamp_ms() < slash.expires_at_ms())
 }
 
-/// Return the amount that can still be slashed, in MIST, until a top-up or a re-registration.
+/// Return the amount in MIST that can be slashed before the next top-up or re-registration.
 public fun slashable_mist(self: &Collateral): u64 {
     (self.required_mist / 2 - self.slashed_mist).min(self.balance.value())
 }
 
-/// Return whether the delay was started.
+/// Return whether the owner has started the delay.
 public fun is_unregistered(self: &Collateral): bool { self.unregistered_at_ms.is_some() }
 
 /// Return whether all of the collateral was claimed.
 public fun is_claimed(self: &Collateral): bool { self.required_mist == 0 }
 
-/// Return whether the balance is the required one. Otherwise the tool or leader is suspended.
+/// Return whether the balance is the required balance. Otherwise the tool or leader is suspended.
 public fun is_sufficient(self: &Collateral): bool {
     !self.is_claimed() && self.shortfall_mist() == 0
 }
@@ -238,7 +241,7 @@ public fun are_valid_terms(collateral_mist: u64, delay_ms: u64): bool {
 
 // === Package functions ===
 
-/// Return empty collateral, to be locked by `lock`.
+/// Return an empty `Collateral`, in which `lock` locks SUI.
 public(package) fun empty(): Collateral {
     Collateral {
         balance: balance::zero(),
@@ -250,7 +253,7 @@ public(package) fun empty(): Collateral {
     }
 }
 
-/// Lock a coin of at least `min_mist`. It can be claimed `delay_ms` after an unregistration. Aborts
+/// Lock a coin of at least `min_mist`. The owner can claim it `delay_ms` after `unregister`. Aborts
 /// with `ENotClaimed`, `ECollateralTooSmall` or `EDelayTooLong`.
 public(package) fun lock(
     self: &mut Collateral,
@@ -289,7 +292,7 @@ public(package) fun cancel_unregister(self: &mut Collateral, object: ID) {
     event::emit(UnregistrationCancelled { object });
 }
 
-/// Pay the balance to the sender, without the amount that a pending slash locks. Aborts with
+/// Pay the balance, minus the amount that a pending slash locks, to the sender. Aborts with
 /// `EAlreadyClaimed`, `ENotUnregistered`, `EDelayNotOver` or `ELockedForSlash`.
 public(package) fun claim(self: &mut Collateral, object: ID, clock: &Clock, ctx: &TxContext) {
     self.assert_locked();

@@ -31,7 +31,7 @@ const OFFCHAIN: vector<u8> = b"offchain";
 const ONCHAIN: vector<u8> = b"onchain";
 
 const MAX_URL_BYTES: u64 = 2_048;
-/// Longest timeout of a tool whose invocations anyone can close.
+/// Longest timeout, in days, of a tool whose invocations anyone can close.
 const MAX_DAYS_FOR_ANYONE: u64 = 90;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const MAX_DESCRIPTION_BYTES: u64 = 4_096;
@@ -43,10 +43,10 @@ public struct Definition has copy, drop, store {
     fqn: ascii::String,
     /// `offchain` or `onchain`.
     tool_type: ascii::String,
-    /// The base URL of the tool. For an on-chain tool: `package::module::function`.
+    /// The base URL of the tool, or `package::module::function` for an on-chain tool.
     url: ascii::String,
     description: String,
-    /// A JSON Schema, as is `output_schema`.
+    /// The JSON Schemas of the inputs and the outputs.
     input_schema: vector<u8>,
     output_schema: vector<u8>,
     /// The maximum duration of one invocation, in ms.
@@ -84,9 +84,9 @@ public fun define(
     self
 }
 
-/// Define an on-chain tool. `function_url` is `package::module::function` with the package ID to
-/// call, which the owner updates after an upgrade. Aborts with `EInvalidFqn`, `EUrlTooLong` or
-/// `EDescriptionTooLong`.
+/// Define an on-chain tool. `function_url` is `package::module::function` with the ID of the
+/// package version to call. The owner updates it after an upgrade. Aborts with `EInvalidFqn`,
+/// `EUrlTooLong` or `EDescriptionTooLong`.
 public fun define_on_chain(
     fqn: ascii::String,
     function: Function,
@@ -137,7 +137,7 @@ public fun gas_mist(self: &Definition): u64 {
 
 /// Return the longest timeout in ms.
 ///
-/// It is `leader_max_ms` if leaders close the invocations, otherwise 90 days.
+/// The longest timeout is 90 days if anyone can close the invocations, otherwise `leader_max_ms`.
 public fun max_timeout_ms(self: &Definition, leader_max_ms: u64): u64 {
     let is_for_anyone = self.function.is_some_and!(|function| function.is_closable_by_anyone());
     if (is_for_anyone) MAX_DAYS_FOR_ANYONE * DAY_MS else leader_max_ms
@@ -148,7 +148,7 @@ public fun max_schema_bytes(self: &Definition): u64 {
     self.input_schema.length().max(self.output_schema.length())
 }
 
-/// Return the size of the texts in bytes. Each reader of the tool reads them.
+/// Return the size of the texts in bytes. A transaction that reads the tool reads all of them.
 public fun size(self: &Definition): u64 {
     self.fqn.length() + self.url.length() + self.description.length()
         + self.input_schema.length() + self.output_schema.length()
@@ -173,7 +173,7 @@ public(package) fun set_timeout(self: &mut Definition, timeout_ms: u64) {
     self.timeout_ms = timeout_ms;
 }
 
-/// Set the objects, type arguments and gas of the function. Aborts with `EIncompatibleFunction`.
+/// Replace the function, which must have the same witness. Aborts with `EIncompatibleFunction`.
 public(package) fun set_function(self: &mut Definition, function: Function) {
     let is_compatible = self.function.is_some_and!(|current| {
         current.witness() == function.witness()

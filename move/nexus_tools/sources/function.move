@@ -1,13 +1,15 @@
 /// The Move function of an on-chain tool.
 ///
-/// The function is `public`. Its parameters are a `&mut Call` and then the tool's objects, and it
-/// ends with `Call::finish`: see `on_chain_call`. `finish` takes a witness, which is a value that
-/// only the function's own module can make. So the answer is the tool's, regardless of the caller.
-/// Only the owner of the module's `Publisher` can register a tool for it. A module needs one
-/// witness for each of its tools. Otherwise a caller could pass one tool's inputs to another.
+/// The function is `public`, and its parameters are a `&mut Call` and then the tool's objects. The
+/// function must call `finish` of the `Call`: see `on_chain_call`. `finish` takes a witness, which
+/// is a value that only the function's own module can create. So the answer comes from the tool,
+/// regardless of the caller. Only the owner of the module's `Publisher` can register a tool for the
+/// function. A module needs a separate witness for each of its tools. Otherwise a caller could pass
+/// one tool's inputs to another tool.
 ///
-/// The function does not take a `TxContext`. With it, the function could act in the name of its
-/// caller, so no one would call it. IDs of new objects come from `sui::derived_object`.
+/// The function must not take a `TxContext`. With a `TxContext`, the function could act in the name
+/// of its caller, so no leader calls such a function. Use `sui::derived_object` for the IDs of new
+/// objects.
 module nexus_tools::function;
 
 use std::ascii::String;
@@ -32,16 +34,18 @@ const MAX_TYPE_BYTES: u64 = 512;
 
 // === Structs ===
 
-/// A function and its arguments. The URL of the tool is its location.
+/// A function and its arguments. The URL of the tool is the location of the function.
 public struct Function has copy, drop, store {
-    /// The type of the witness by original IDs, which upgrades of its package do not change.
+    /// The type of the witness with original package IDs, which upgrades do not change.
     witness: TypeName,
     type_arguments: vector<String>,
-    /// The shared and immutable objects that it takes after the `Call`, in order.
+    /// The shared and immutable objects that the function takes after the `Call`, in order.
     objects: vector<ID>,
-    /// The gas of one call, in MIST. The account that closes an invocation by a call receives it.
+    /// The gas of one call, in MIST. The account that closes an invocation by a call receives this
+    /// amount.
     gas_mist: u64,
-    /// Whether anyone, and not only a leader, can close invocations of the tool within its timeout.
+    /// Whether anyone can close invocations of the tool within its timeout. Otherwise only leaders
+    /// can.
     closable_by_anyone: bool,
 }
 

@@ -1,20 +1,19 @@
-/// One invocation of one tool, prepaid by its requester, and its outcome.
+/// An invocation of a tool, which its requester prepays, and its outcome.
 ///
 /// The requester names one or two leaders that the tool accepts. Leader number i, counted from 0,
-/// may close the invocation after i windows have passed since the request. It uses `settle` with
-/// the tool's answer or, until the next window starts, `fail` with a reason. After all windows no
-/// leader may close it, and anyone may use `expire`. A closed invocation never changes.
+/// may close the invocation after i windows have passed since the request, by `settle` with the
+/// tool's answer. Until the next window starts, it may also call `fail` with a reason. After all
+/// windows, only `expire` is possible, for anyone. A closed invocation never changes.
 ///
-/// `settle` pays the tool and the leader, and `fail` pays only the leader. Both refund the rest to
-/// the requester, so a closed invocation holds no money. The worker that sent the transaction
-/// receives the fee. The request fixes all terms, including the keys that may sign the answer.
-/// Later changes of the tool, its unregistration and its suspension do not affect them. `expire`
-/// and `delete` depend on no version of the package and on no setting, so the payment cannot be
-/// locked.
+/// `settle` pays the tool and the leader, and `fail` pays only the leader. `settle` and `fail`
+/// refund the rest to the requester, so a closed invocation does not hold SUI. The worker that sent
+/// the transaction receives the leader's fee. The request fixes all terms, including the keys that
+/// may sign the answer. Later changes of the tool do not affect these terms. `expire` and `delete`
+/// work with every version of the package and all settings, so the payment cannot be locked forever.
 ///
-/// An invocation can be an attempt of a run of an execution: see `attempt`. Then its inputs are
-/// references to other outcomes. It holds the remaining payment until its execution withdraws it,
-/// and only the execution deletes it.
+/// An invocation can be an attempt of a run of an execution: see `attempt`. The inputs of an
+/// attempt are references to other outcomes. An attempt holds its remaining payment until its
+/// execution withdraws it. Only the execution can delete an attempt.
 module nexus_tools::invocation;
 
 use nexus_tools::attempt::{Self, Attempt};
@@ -92,7 +91,7 @@ const ELeadersOnly: u64 = 24;
 
 // === Constants ===
 
-/// Bytes that Sui counts for an object of this type in addition to its fields.
+/// Bytes that Sui counts for an invocation object in addition to its fields.
 const OBJECT_BYTES: u64 = 145;
 
 // === Events ===
@@ -130,7 +129,7 @@ public struct InvocationSettled has copy, drop {
     refund_mist: u64,
 }
 
-/// A leader closed an invocation without an answer, for a reason.
+/// A leader closed an invocation with the reason why it has no answer.
 public struct InvocationFailed has copy, drop {
     invocation: ID,
     tool: ID,
@@ -193,20 +192,20 @@ public struct Invocation has key {
     /// Whether the detail of a failure is stored with its reason.
     stores_failure_detail: bool,
     settlement: Settlement,
-    /// The revision of the tool that the requester read.
+    /// The revision of the tool at the time of the request.
     tool_revision: u64,
-    /// The version of the package that made the request. It or a later one closes it.
+    /// The version of the package at the request. Only this or a later version can close it.
     version: u64,
-    /// The payment until the closing. An attempt holds the rest until its withdrawal.
+    /// The payment until the closing. An attempt holds the rest until its execution withdraws it.
     payment: Balance<SUI>,
     state: State,
 }
 
 // === Public functions ===
 
-/// Request an invocation of `tool` by one leader, share it, and return its ID. The revisions are
-/// those of the settings and of the tool that the requester read, and `payment` must be exactly the
-/// `quote`. So the requester pays only what it agreed to. Aborts with `ESettingsChanged`,
+/// Request an invocation of `tool` by one leader, share it, and return its ID. Pass the revisions
+/// of the settings and of the tool that the requester read. `payment` must be exactly the `quote`.
+/// So the requester pays only under the terms to which it agreed. Aborts with `ESettingsChanged`,
 /// `EToolNotActive`, `EToolChanged`, `ELeaderNotAccepted`, `ELeaderNotActive`, `EInputsTooLarge`,
 /// `EOutcomeLimitTooLarge`, `EOutcomeLimitTooSmall`, `EToolWithoutKey`, `EWrongPayment` or
 /// `leader_registry::ENotAccepting`.
@@ -269,10 +268,10 @@ public fun request_with_backup(
 }
 
 /// Store the tool's answer, pay the tool and the sender, and refund the rest. The sender must be a
-/// worker of the leader. Returns false and changes nothing if the invocation is closed or all
-/// windows are over, so that one lost race does not abort a batch. Aborts with
-/// `ESignatureOrCallRequired`, `ENotResponsible`, `ENotWorker`, `ELeaderSuspended`, `ETooEarly` or
-/// `EOutcomeTooLarge`.
+/// worker of the leader. Returns false without an effect if the invocation is closed or all windows
+/// are over. So a batch does not abort if another leader closes one of its invocations first.
+/// Aborts with `ESignatureOrCallRequired`, `ENotResponsible`, `ENotWorker`, `ELeaderSuspended`,
+/// `ETooEarly` or `EOutcomeTooLarge`.
 public fun settle(
     self: &mut Invocation,
     leader: &Leader,
@@ -285,11 +284,11 @@ public fun settle(
     self.settle_answer(leader, variant, ports, 0, clock, ctx)
 }
 
-/// Store a reason why the invocation has no answer, pay the sender, and refund the rest. The sender
-/// must be a worker of the leader. The event contains `detail`, which is stored only if another run
-/// may read it. Returns false as `settle` does, and also after the next window has started, because
-/// the next leader may be about to settle. Aborts with `ENotResponsible`, `ENotWorker`,
-/// `ELeaderSuspended`, `ETooEarly`, and as `failure::check` does.
+/// Store the reason why the invocation has no answer, pay the sender, and refund the rest. The
+/// sender must be a worker of the leader. The event contains `detail`. The invocation stores
+/// `detail` only if another run may read it. Returns false as `settle` does. Also returns false
+/// after the next window has started, because the next leader may be about to settle. Aborts with
+/// `ENotResponsible`, `ENotWorker`, `ELeaderSuspended`, `ETooEarly`, and as `failure::check` does.
 public fun fail(
     self: &mut Invocation,
     leader: &Leader,
@@ -325,8 +324,8 @@ public fun fail(
     true
 }
 
-/// Mark the invocation as expired, and refund the whole payment. Anyone may call this after the
-/// last window. Aborts with `EAlreadyClosed` or `ENotExpired`.
+/// Mark the invocation as expired, and refund the whole payment. Anyone may call this function
+/// after the last window. Aborts with `EAlreadyClosed` or `ENotExpired`.
 public fun expire(self: &mut Invocation, clock: &Clock) {
     assert!(!self.is_closed(), EAlreadyClosed);
     assert!(clock.timestamp_ms() >= self.expires_at_ms(), ENotExpired);
@@ -353,7 +352,7 @@ public fun delete(self: Invocation, ctx: &TxContext) {
 // === Public functions: attempts ===
 
 /// Request an attempt, share it, and return its ID and its size in bytes. Only a package with a
-/// `Permit` can do so. It must check the terms that `request` checks.
+/// `Permit` can call this function. The package must check the terms that `request` checks.
 public fun request_attempt(
     _: Permit,
     attempt: Attempt,
@@ -400,8 +399,8 @@ public fun delete_attempt(self: Invocation, execution: &UID) {
 
 // === Views ===
 
-/// Return the maximum cost of an invocation in MIST, at the gas price of the epoch. It is the price
-/// and the leader's fees for `max_outcome_bytes`. `input_bytes` is the `size` of the inputs.
+/// Return the maximum cost of an invocation in MIST, at the gas price of the epoch. The cost is the
+/// price plus the leader's fees for `max_outcome_bytes`. `input_bytes` is the `size` of the inputs.
 public fun quote(
     registry: &LeaderRegistry,
     tool: &Tool,
@@ -432,7 +431,7 @@ public fun inputs(self: &Invocation): &Ports { &self.inputs }
 /// Return whether settling needs the tool's signature of the answer.
 public fun requires_signed_outcome(self: &Invocation): bool { !self.signing_keys().is_empty() }
 
-/// Return the keys of the tool, one of which must sign the answer.
+/// Return the keys of the tool. One of them must sign the answer. Empty if no signature is needed.
 public fun signing_keys(self: &Invocation): vector<vector<u8>> { self.settlement.keys() }
 
 /// Return the time of the request, in ms.
@@ -444,7 +443,7 @@ public fun requester(self: &Invocation): address { self.requester }
 /// Return the responsible leaders, in the order of their windows.
 public fun leaders(self: &Invocation): vector<ID> { self.leaders }
 
-/// Return the payment in MIST, until the invocation is closed.
+/// Return the payment in MIST that the invocation holds.
 public fun payment_mist(self: &Invocation): u64 { self.payment.value() }
 
 /// Return the attempt, if the invocation belongs to an execution.
@@ -455,14 +454,14 @@ public fun state(self: &Invocation): &State { &self.state }
 
 // === Package functions ===
 
-/// Abort with `EWrongExecution` unless it is an attempt of the execution.
+/// Abort with `EWrongExecution` unless the invocation is an attempt of the execution.
 public(package) fun check_execution(self: &Invocation, execution: &UID) {
     let execution = execution.to_inner();
     assert!(self.attempt.is_some_and!(|attempt| attempt.execution() == execution), EWrongExecution);
 }
 
-/// Settle with an answer to inputs, of which `read_bytes` were read on chain. Aborts and returns as
-/// `settle` does, without `ESignatureOrCallRequired`.
+/// Settle with an answer whose inputs took `read_bytes` of reading on chain. Aborts and returns as
+/// `settle` does, but never aborts with `ESignatureOrCallRequired`.
 public(package) fun settle_answer(
     self: &mut Invocation,
     leader: &Leader,
@@ -491,8 +490,8 @@ public(package) fun settle_call(
     assert!(self.settle_answer(leader, variant, ports, read_bytes, clock, ctx), EAlreadyClosed);
 }
 
-/// Settle as `settle_call` does, for any sender. Aborts with `EWrongVersion`, `ELeadersOnly`,
-/// `EAlreadyClosed` or `EOutcomeTooLarge`.
+/// Settle as `settle_call` does. The sender may be anyone. Aborts with `EWrongVersion`,
+/// `ELeadersOnly`, `EAlreadyClosed` or `EOutcomeTooLarge`.
 public(package) fun settle_call_by_anyone(
     self: &mut Invocation,
     variant: ascii::String,
@@ -518,7 +517,7 @@ fun destroy(self: Invocation) {
     id.delete();
 }
 
-/// Return the leader's ID. Aborts with `ELeaderNotAccepted` or `ELeaderNotActive`.
+/// Check the leader and return its ID. Aborts with `ELeaderNotAccepted` or `ELeaderNotActive`.
 fun accepted_leader(tool: &Tool, leader: &Leader): ID {
     let id = object::id(leader);
     assert!(tool.accepts(id), ELeaderNotAccepted);
@@ -570,7 +569,7 @@ fun request_from(
     id
 }
 
-/// Return a new invocation. Its terms are already checked.
+/// Return a new invocation. The caller has checked its terms.
 fun create(
     tool: &Tool,
     attempt: Option<Attempt>,
@@ -588,7 +587,8 @@ fun create(
     let (settle_fee_mist, fail_fee_mist) = if (attempt.is_some()) attempt::fees_mist(settings, ctx)
     else (settings.settle_fee_mist(bytes, ctx), settings.fail_fee_mist(bytes, ctx));
     let settlement = settlement::for_tool(tool);
-    // If anyone may settle, the invocation expires after the tool's timeout, and leaders share it.
+    // If anyone may settle, the invocation expires after the tool's timeout. The leaders' windows
+    // divide the timeout.
     let window_ms = if (settlement.is_closable_by_anyone()) tool.timeout_ms() / leaders.length()
     else tool.timeout_ms() + settings.grace_ms();
     let invocation = Invocation {
@@ -634,8 +634,9 @@ fun create(
     invocation
 }
 
-/// Return whether the sender may now close the invocation for the leader. False if no one may.
-/// Aborts with `EWrongVersion`, `ENotResponsible`, `ENotWorker`, `ELeaderSuspended` or `ETooEarly`.
+/// Return whether the sender may now close the invocation for the leader. Returns false if the
+/// invocation is closed or expired. Aborts with `EWrongVersion`, `ENotResponsible`, `ENotWorker`,
+/// `ELeaderSuspended` or `ETooEarly`.
 fun authorize(
     self: &Invocation,
     leader: &Leader,
@@ -652,7 +653,7 @@ fun authorize(
     !self.is_closed() && now_ms < self.expires_at_ms()
 }
 
-/// Settle in the name of a leader, or of the sender's address if anyone may settle, and pay.
+/// Settle and pay. `leader` is the leader's ID, or the sender's address if anyone may settle.
 fun record_answer(
     self: &mut Invocation,
     leader: ID,
@@ -688,7 +689,7 @@ fun record_answer(
     self.refund();
 }
 
-/// Pay the rest to the requester. An attempt holds it for its execution.
+/// Pay the rest to the requester. An attempt holds the rest for its execution.
 fun refund(self: &mut Invocation) {
     if (self.attempt.is_none()) payment::pay(self.payment.withdraw_all(), self.requester);
 }

@@ -25,17 +25,17 @@ const ENotAddress: u64 = 3;
 
 // === Constants ===
 
-/// Largest number that every reader distinguishes from its successor (RFC 8259, section 6).
+/// The largest integer that all JSON readers represent exactly (RFC 8259, section 6).
 const MAX_NUMBER: u64 = 9_007_199_254_740_991;
 const MAX_ADDRESS_DIGITS: u64 = 64;
 
 const QUOTE: u8 = 0x22;
 const BACKSLASH: u8 = 0x5C;
-/// Characters after a backslash. `ESCAPED` has their meanings at the same indexes.
+/// Characters after a backslash. `ESCAPED` has at each index the byte that the escape represents.
 const ESCAPES: vector<u8> = b"\"\\/bfnrt";
 const ESCAPED: vector<u8> = x"225c2f080c0a0d09";
-/// First code unit of the high surrogates. A code point from 0x10000 is escaped as two surrogates
-/// of 10 bits each.
+/// First high surrogate, first low surrogate, and the code unit after the last one. A code point
+/// from 0x10000 is escaped as two surrogates of 10 bits each.
 const HIGH_HALVES: u32 = 0xD800;
 const LOW_HALVES: u32 = 0xDC00;
 const AFTER_HALVES: u32 = 0xE000;
@@ -61,7 +61,7 @@ public fun from_address(address: address): Value {
     value::inline(quoted(text))
 }
 
-/// Return the list of these values. Aborts with `value::ERemoteValue`.
+/// Return a list of these values. Aborts with `value::ERemoteValue`.
 public fun from_list(values: vector<Value>): Value { value::list_of(values) }
 
 // === Public functions: reading ===
@@ -175,8 +175,8 @@ fun quoted(text: vector<u8>): vector<u8> {
     json
 }
 
-/// Escape a string in the shortest way: a line feed becomes `\n`, and a control character without a
-/// letter becomes `\u00XX` (RFC 8785, section 3.2.2.2).
+/// Escape a string in the shortest way (RFC 8785, section 3.2.2.2). A line feed becomes `\n`, and a
+/// control character without a short escape becomes `\u00XX`.
 fun escaped(text: &vector<u8>): vector<u8> {
     let (mut json, escapes, escaped) = (vector[], ESCAPES, ESCAPED);
     text.do_ref!(|byte| {

@@ -1,7 +1,7 @@
 /// The Ed25519 public keys of a tool or a leader.
 ///
-/// Keys have no period of validity. To replace a key, add the new one, wait until everyone knows
-/// it, and remove the old one.
+/// Keys do not expire. To replace a key, add the new key, wait until all readers know it, and
+/// remove the old key.
 module nexus_tools::keys;
 
 // === Errors ===

@@ -1,16 +1,17 @@
 /// A leader, which dispatches invocations to tools and closes them.
 ///
-/// Anyone can register a leader by locking collateral. The owner decides everything about it.
-/// Workers are addresses whose keys are on servers. They can only close invocations that name the
-/// leader, and they receive the fees. A leader is never deleted, so its track record stays under
+/// Anyone can register a leader by locking collateral. The owner controls the leader. Workers are
+/// addresses whose keys are on servers. Workers can only close invocations that name the leader,
+/// and they receive the leader's fees. A leader is never deleted, so its track record stays under
 /// one ID.
 ///
-/// Requesters name an active leader, which accepts invocations and whose collateral is active. A
-/// leader that stops accepting invocations can still close those that name it. A slashed leader is
-/// suspended. It cannot close invocations until its owner tops up the collateral.
+/// A request must name an active leader. A leader is active if it accepts invocations and its
+/// collateral is active. A leader that stops accepting invocations can still close invocations that
+/// name it. A slashed leader is suspended, and cannot close invocations until its owner tops up the
+/// collateral.
 ///
 /// The exit paths (`deactivate`, `unregister`, `claim`) and the functions that remove a right
-/// (`remove_worker`, `remove_key`) depend on no version of the package and on no setting.
+/// (`remove_worker`, `remove_key`) work with every version of the package and under all settings.
 module nexus_tools::leader;
 
 use nexus_tools::admin::Admin;
@@ -82,7 +83,7 @@ public struct LeaderKeyChanged has copy, drop {
 
 // === Structs ===
 
-/// A shared registered leader. Its ID is derived from the registry and its index.
+/// A shared registered leader. The ID is derived from the registry and the index of the leader.
 public struct Leader has key {
     id: UID,
     /// The name that the owner chose.
@@ -92,7 +93,7 @@ public struct Leader has key {
     accepting: bool,
     /// The addresses that may close invocations for the leader.
     workers: Roster<address>,
-    /// The keys that sign its requests to tools.
+    /// The keys that sign the leader's requests to tools.
     keys: Keys,
     collateral: Collateral,
     /// The index in the order of registration, counted from 0.
@@ -104,9 +105,9 @@ public struct Leader has key {
 
 /// Register a leader that is not active yet and that the sender owns.
 ///
-/// The caller must share it with `share` in the same transaction. It may lock more than the minimum
-/// collateral, and accepts an unregister delay of at most `max_delay_ms`. Aborts with
-/// `ENameTooLong`, `leader_registry::ENotAccepting`, and as `roster::from_vector` and
+/// The caller must share the leader with `share` in the same transaction. The caller may lock more
+/// than the minimum collateral, and accepts an unregister delay of at most `max_delay_ms`. Aborts
+/// with `ENameTooLong`, `leader_registry::ENotAccepting`, and as `roster::from_vector` and
 /// `collateral::lock` do.
 public fun register(
     registry: &mut LeaderRegistry,
@@ -146,8 +147,8 @@ public fun register(
 /// Share a new leader.
 public fun share(self: Leader) { transfer::share_object(self) }
 
-/// Start the delay after which the collateral can be claimed. New invocations can no longer name
-/// the leader. Aborts with `owner::ENotOwner`, and as `collateral::unregister` does.
+/// Start the delay after which the owner can claim the collateral. New invocations can no longer
+/// name the leader. Aborts with `owner::ENotOwner`, and as `collateral::unregister` does.
 public fun unregister(self: &mut Leader, clock: &Clock, ctx: &TxContext) {
     self.owner.check(ctx);
     let leader = object::id(self);
@@ -163,9 +164,9 @@ public fun cancel_unregister(self: &mut Leader, registry: &LeaderRegistry, ctx: 
 
 /// Pay the remaining collateral to the owner's address balance.
 ///
-/// If a pending slash locks a part, the owner calls this function again after the slash is
-/// executed, cancelled or has expired. Aborts with `owner::ENotOwner`, and as `collateral::claim`
-/// does.
+/// If a pending slash locks a part of the collateral, call this function again after the slash was
+/// executed or cancelled, or has expired. Aborts with `owner::ENotOwner`, and as
+/// `collateral::claim` does.
 public fun claim(self: &mut Leader, clock: &Clock, ctx: &TxContext) {
     self.owner.check(ctx);
     let leader = object::id(self);
@@ -211,7 +212,7 @@ public fun activate(self: &mut Leader, registry: &LeaderRegistry, ctx: &TxContex
     event::emit(LeaderActivityChanged { leader: object::id(self), active: true });
 }
 
-/// Stop accepting new invocations. The leader can still close those that name it. Aborts with
+/// Stop accepting new invocations. The leader can still close invocations that name it. Aborts with
 /// `owner::ENotOwner` or `ENotActive`.
 public fun deactivate(self: &mut Leader, ctx: &TxContext) {
     self.owner.check(ctx);
@@ -257,14 +258,14 @@ public fun remove_key(self: &mut Leader, key: vector<u8>, ctx: &TxContext) {
     event::emit(LeaderKeyChanged { leader: object::id(self), key, added: false });
 }
 
-/// Offer the leader to an address, or withdraw the offer with none. Aborts with `owner::ENotOwner`.
+/// Offer the leader to an address. With none, withdraw the offer. Aborts with `owner::ENotOwner`.
 public fun offer(self: &mut Leader, pending_owner: Option<address>, ctx: &TxContext) {
     let leader = object::id(self);
     self.owner.offer(leader, pending_owner, ctx);
 }
 
-/// Make the sender the owner, with these workers and without keys. All workers and keys of the
-/// previous owner are removed. Aborts with `owner::ENotOffered`, and as `roster::from_vector` does.
+/// Make the sender the owner. `workers` replace the workers of the previous owner, and all keys are
+/// removed. Aborts with `owner::ENotOffered`, and as `roster::from_vector` does.
 public fun accept(self: &mut Leader, workers: vector<address>, ctx: &TxContext) {
     let leader = object::id(self);
     self.owner.accept(leader, ctx);
@@ -287,7 +288,7 @@ public fun name(self: &Leader): String { self.name }
 /// Return the owner and the address to which the leader is offered.
 public fun owner(self: &Leader): &Owner { &self.owner }
 
-/// Return the keys that sign its requests to tools.
+/// Return the keys that sign the leader's requests to tools.
 public fun keys(self: &Leader): &Keys { &self.keys }
 
 /// Return the collateral and its terms.

@@ -1,7 +1,7 @@
 /// The registry of leaders: settings for new leaders and invocations, and the number of leaders.
 ///
-/// A leader is an object of its own: see `leader`. Its ID is derived from the registry and the
-/// leader's index, so everyone can compute the IDs of all leaders.
+/// Each leader is a separate object: see `leader`. The ID of a leader is derived from the registry
+/// and the leader's index, so anyone can compute the IDs of all leaders.
 module nexus_tools::leader_registry;
 
 use nexus_tools::admin::Admin;
@@ -22,15 +22,16 @@ const ELeadersChanged: u64 = 2;
 // === Constants ===
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-/// Bounds of the time that each leader's window has in addition to the tool's timeout.
+/// Bounds of the time by which each leader's window is longer than the tool's timeout.
 const MIN_GRACE_MS: u64 = 5_000;
 const MAX_GRACE_MS: u64 = 60_000;
-/// Bounds of the fees. A fee covers the gas of closing, which depends on the gas price.
+/// Upper bounds of the fees. A fee covers the gas of closing, which depends on the gas price.
 const MAX_FEE_GAS_UNITS: u64 = 5_000;
 const MAX_FEE_STORAGE_MIST: u64 = 10_000_000;
 const MAX_SETTLE_MARGIN_MIST: u64 = 10_000_000;
 const MAX_FEE_PER_BYTE_MIST: u64 = 100_000;
-/// Bound of inputs and outcomes. Larger ones do not fit into a transaction.
+/// Upper bound of the setting `max_ports_bytes`. Larger inputs or outcomes do not fit into a
+/// transaction.
 const MAX_PORTS_BYTES: u64 = 114_688;
 
 // === Events ===
@@ -44,12 +45,13 @@ public struct LeaderSettingsChanged has copy, drop {
 
 /// Settings for new leaders and new invocations.
 ///
-/// The fee for closing an invocation follows the gas price. Failing an invocation pays
-/// `fee_gas_units` at the reference gas price and `fee_storage_mist`, which is its cost. Settling
-/// pays `settle_margin_mist` more. So failing never earns a leader a profit.
+/// The fee for closing an invocation depends on the gas price. The fee for failing is
+/// `fee_gas_units` at the reference gas price plus `fee_storage_mist`, which is the cost of
+/// closing. The fee for settling is higher by `settle_margin_mist`. So a leader never earns a
+/// profit by failing.
 public struct LeaderSettings has copy, drop, store {
-    /// Whether leaders can be registered and invocations requested. It does not affect existing
-    /// ones.
+    /// Whether leaders can be registered and invocations requested. The setting does not affect
+    /// existing leaders and invocations.
     accepting: bool,
     /// The minimum collateral of a leader, in MIST.
     collateral_mist: u64,
@@ -57,21 +59,21 @@ public struct LeaderSettings has copy, drop, store {
     unregister_delay_ms: u64,
     /// The computation units for closing a single invocation.
     fee_gas_units: u64,
-    /// The storage cost of closing that is not rebated, in MIST.
+    /// The storage cost of closing that Sui does not rebate, in MIST.
     fee_storage_mist: u64,
     /// The additional fee for settling, in MIST.
     settle_margin_mist: u64,
-    /// The additional fee for each byte of the inputs, in MIST. Closing writes the inputs again.
+    /// The additional fee for each byte of the inputs, in MIST. Closing rewrites the inputs.
     fee_per_input_byte_mist: u64,
     /// The additional fee for each byte of the answer, in MIST. Settling stores the answer.
     fee_per_outcome_byte_mist: u64,
-    /// The time that each leader's window has in addition to the tool's timeout, in ms. It covers
-    /// the communication with the chain.
+    /// The time in ms by which each leader's window is longer than the tool's timeout, for the
+    /// communication with the chain.
     grace_ms: u64,
     /// The maximum size of an invocation's inputs, and of its outcome, in bytes.
     max_ports_bytes: u64,
-    /// The number of changes of the settings. A request names the revision that the requester read,
-    /// because the amount that it pays does not show which part is refunded.
+    /// The number of changes of the settings. A request must name the current revision. The amount
+    /// of the payment alone does not prove that the requester knows which part is refunded.
     revision: u64,
 }
 
@@ -153,9 +155,9 @@ public fun configure(
     event::emit(LeaderSettingsChanged { settings });
 }
 
-/// Move the registry to this version of the package, after an upgrade.
+/// Migrate the registry to this version of the package after an upgrade.
 ///
-/// Older versions then refuse to change it. Aborts with `owner::ENotOwner` or
+/// Older versions then refuse to change the registry. Aborts with `owner::ENotOwner` or
 /// `version::EAlreadyMigrated`.
 public fun migrate(self: &mut LeaderRegistry, admin: &Admin, ctx: &TxContext) {
     admin.check(ctx);
@@ -167,7 +169,7 @@ public fun migrate(self: &mut LeaderRegistry, admin: &Admin, ctx: &TxContext) {
 
 /// Return the ID of the leader with this index, counted from 0.
 ///
-/// The leader need not be registered yet.
+/// The leader does not have to be registered yet.
 public fun leader_id(self: &LeaderRegistry, index: u64): ID {
     derived_object::derive_address(object::id(self), index).to_id()
 }
@@ -196,7 +198,7 @@ public fun fail_fee_mist(self: &LeaderSettings, input_bytes: u64, ctx: &TxContex
 
 /// Return the leader's fee for settling an invocation, in MIST.
 ///
-/// It does not include the fee for the bytes of the answer.
+/// The fee does not include the fee for the bytes of the answer.
 public fun settle_fee_mist(self: &LeaderSettings, input_bytes: u64, ctx: &TxContext): u64 {
     self.fail_fee_mist(input_bytes, ctx) + self.settle_margin_mist
 }
@@ -210,7 +212,7 @@ public fun fee_per_input_byte_mist(self: &LeaderSettings): u64 { self.fee_per_in
 /// Return the additional fee for each byte of the answer, in MIST.
 public fun fee_per_outcome_byte_mist(self: &LeaderSettings): u64 { self.fee_per_outcome_byte_mist }
 
-/// Return the time that a leader's window has in addition to the tool's timeout, in ms.
+/// Return the time in ms by which a leader's window is longer than the tool's timeout.
 public fun grace_ms(self: &LeaderSettings): u64 { self.grace_ms }
 
 /// Return the maximum size of an invocation's inputs, and of its outcome, in bytes.
@@ -224,26 +226,26 @@ public fun revision(self: &LeaderSettings): u64 { self.revision }
 /// The error is `version::EWrongVersion`.
 public fun check_version(self: &LeaderRegistry) { self.version.check() }
 
-/// Abort with `ENotAccepting` if new leaders and invocations are not accepted.
+/// Abort with `ENotAccepting` if the registry does not accept new leaders and invocations.
 public fun check_accepting(self: &LeaderRegistry) {
     assert!(self.settings.accepting, ENotAccepting);
 }
 
 /// Abort with `ELeadersChanged` unless exactly `length` leaders were ever registered.
 ///
-/// An owner that read all leaders calls it before `leader::register`, so that it does not register
-/// the same leader twice.
+/// Call this function before `leader::register` with the number of leaders that you have read. So
+/// you do not register a leader twice if a concurrent transaction also registers it.
 public fun check_length(self: &LeaderRegistry, length: u64) {
     assert!(self.length == length, ELeadersChanged);
 }
 
 // === Package functions ===
 
-/// Return the ID from which leaders are derived. The Sui verifier requires that the function which
-/// creates the object also claims its ID.
+/// Return the `UID` from which the IDs of leaders are derived. The Sui verifier requires that the
+/// function that creates an object also claims its ID.
 public(package) fun uid_mut(self: &mut LeaderRegistry): &mut UID { &mut self.id }
 
-/// Count one more leader and return its index.
+/// Increment the number of leaders, and return the index of the new leader.
 public(package) fun append(self: &mut LeaderRegistry): u64 {
     let index = self.length;
     self.length = index + 1;

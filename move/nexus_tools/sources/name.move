@@ -1,4 +1,4 @@
-/// An unversioned name, `domain.name`, with all its versions, and its owner.
+/// An unversioned name, `domain.name`, and its owner. All versions of a tool have one name.
 ///
 /// The account that registers the first version of a name owns the name, and only the owner can
 /// register further versions. A name is never deleted. The chain does not check whether the owner
@@ -19,7 +19,7 @@ const ENameTaken: u64 = 0;
 
 // === Structs ===
 
-/// A shared name. Its ID is derived from the registry and the name.
+/// A shared name. The ID of the object is derived from the registry and the name.
 public struct Name has key {
     id: UID,
     name: String,
@@ -31,7 +31,7 @@ public struct Name has key {
 /// Share a new name.
 public fun share(self: Name) { transfer::share_object(self) }
 
-/// Offer the name to an address, or withdraw the offer with none. Aborts with `owner::ENotOwner`.
+/// Offer the name to an address. With none, withdraw the offer. Aborts with `owner::ENotOwner`.
 public fun offer(self: &mut Name, pending_owner: Option<address>, ctx: &TxContext) {
     let name = object::id(self);
     self.owner.offer(name, pending_owner, ctx);
@@ -39,17 +39,17 @@ public fun offer(self: &mut Name, pending_owner: Option<address>, ctx: &TxContex
 
 /// Make the sender the owner of the name.
 ///
-/// Payouts, operators, leaders and keys of its tools do not change: call `tool::take_over` for each
-/// of them in the same transaction. Aborts with `owner::ENotOffered`.
+/// The payouts, operators, leaders and keys of the name's tools do not change. Call
+/// `tool::take_over` for each tool in the same transaction. Aborts with `owner::ENotOffered`.
 public fun accept(self: &mut Name, ctx: &TxContext) {
     let name = object::id(self);
     self.owner.accept(name, ctx);
 }
 
-/// Return the name of an FQN without other versions, for a package with a `Permit`.
+/// Claim the name of an FQN that has no version yet, for a package with a `Permit`.
 ///
-/// The sender owns it and must share it in the same transaction. The FQN must be valid. Aborts with
-/// `ENameTaken`, `version::EWrongVersion` or `tool_registry::ENotAccepting`.
+/// The sender becomes the owner and must share the name in the same transaction. The FQN must be
+/// valid. Aborts with `ENameTaken`, `version::EWrongVersion` or `tool_registry::ENotAccepting`.
 public fun claim(_: Permit, registry: &mut ToolRegistry, fqn: &String, ctx: &mut TxContext): Name {
     registry.check_version();
     registry.check_accepting();
@@ -69,7 +69,7 @@ public fun is_name_of(self: &Name, fqn: &String): bool { self.name == fqn::unver
 
 // === Package functions ===
 
-/// Return the name of an FQN without other versions. The sender owns it. Aborts with `ENameTaken`.
+/// Claim the name of an FQN that has no version yet, for the sender. Aborts with `ENameTaken`.
 public(package) fun new(
     registry: &mut ToolRegistry,
     fqn: &String,

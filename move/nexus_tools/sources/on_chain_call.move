@@ -1,15 +1,15 @@
-/// A call of an on-chain tool: its inputs, and then its answer.
+/// A call of an on-chain tool, which first holds the inputs and then also the answer.
 ///
-/// One transaction opens the call, passes it to the tool's function, and closes the invocation with
-/// it:
+/// One transaction opens a call, passes it to the tool's function, and closes the invocation with
+/// the call:
 ///
 ///     let mut call = on_chain_call::open(invocation, tool);
 ///     mint::mint(&mut call, collection);    // reads its ports, and calls `finish`
 ///     call.close(invocation, leader, clock, ctx);
 ///
-/// Only `close` consumes a `Call`, and only the tool's own module can finish it. So a function that
-/// was executed settles the invocation with its answer exactly once. Otherwise the whole
-/// transaction fails.
+/// A `Call` must be consumed by closing the invocation, and only the tool's own module can finish
+/// it. So if the function is executed, its answer settles the invocation exactly once. Otherwise
+/// the whole transaction fails.
 module nexus_tools::on_chain_call;
 
 use nexus_tools::invocation::Invocation;
@@ -70,9 +70,9 @@ public fun open(invocation: &Invocation, tool: &Tool): Call {
     new(invocation, *invocation.inputs(), 0, tool)
 }
 
-/// Open an attempt with inputs for which its execution read `read_bytes`.
+/// Open an attempt with its inputs, for which the execution read `read_bytes`.
 ///
-/// The `UID` proves which execution asks. Aborts with `invocation::EWrongExecution`,
+/// The `UID` proves which execution is the caller. Aborts with `invocation::EWrongExecution`,
 /// `EAlreadyClosed`, `EWrongTool` or `ENotOnChain`.
 public fun open_attempt(
     invocation: &Invocation,
@@ -184,8 +184,8 @@ public fun get_addresses(self: &Call, name: vector<u8>): vector<address> {
 
 // === Private functions ===
 
-/// Return a call. A closed invocation is detected before the function is called, because the
-/// function may need a hundred times as much gas.
+/// Return a call. The function checks for a closed invocation before the tool's function is called,
+/// because the tool's function may need a hundred times as much gas.
 fun new(invocation: &Invocation, inputs: Ports, read_bytes: u64, tool: &Tool): Call {
     assert!(!invocation.is_closed(), EAlreadyClosed);
     assert!(object::id(tool) == invocation.tool(), EWrongTool);

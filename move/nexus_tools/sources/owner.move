@@ -1,9 +1,9 @@
 /// The address that owns a name, a leader or the administration.
 ///
-/// Ownership is not a capability object, because an object can be frozen, wrapped or lost together
-/// with another one. An owner transfers ownership in two steps. It offers it to an address, and
-/// that address accepts. So an address that cannot sign, for example a mistyped one, never becomes
-/// the owner.
+/// Ownership is not a capability object, because an object can be frozen, wrapped, or lost together
+/// with another object. An owner transfers ownership in two steps: it offers the ownership to an
+/// address, and the address accepts. So an address that cannot sign, such as a mistyped address,
+/// never becomes the owner.
 module nexus_tools::owner;
 
 use sui::event;
@@ -64,8 +64,8 @@ public fun check(self: &Owner, ctx: &TxContext) {
 /// Return whether the sender is the owner.
 public(package) fun is_sender(self: &Owner, ctx: &TxContext): bool { self.owner == ctx.sender() }
 
-/// Offer the ownership of `object` to an address, which replaces an earlier offer, or withdraw the
-/// offer with none. Aborts with `ENotOwner`.
+/// Offer the ownership of `object` to an address, and replace an earlier offer. With none, withdraw
+/// the offer. Aborts with `ENotOwner`.
 public(package) fun offer(
     self: &mut Owner,
     object: ID,

@@ -1,9 +1,10 @@
-/// A permit for a package that executes workflows. It may request invocations that are attempts,
-/// and claim names for the workflows that it publishes.
+/// A permit for a package that executes workflows. The package may request invocations that are
+/// attempts, and claim names for the workflows that it publishes.
 ///
-/// That package is `nexus_workflows`. It is a package of its own, because both together exceed the
-/// size limit of networks, so it cannot be a friend of this one. The admin grants it a `Permit`,
-/// which it stores where no other code can reach it.
+/// The package that executes workflows is `nexus_workflows`. It is separate from this package,
+/// because both packages together exceed the size limit of networks. So `nexus_workflows` cannot
+/// use `public(package)` functions of this package. Instead, the admin grants a `Permit`, which
+/// `nexus_workflows` stores where no other code can access it.
 module nexus_tools::permit;
 
 use nexus_tools::admin::Admin;

@@ -1,9 +1,9 @@
-/// A run: one use of a vertex of a workflow, which an attempt executes.
+/// A run, which is one use of a vertex of a workflow. Attempts execute runs.
 module nexus_tools::run;
 
 // === Structs ===
 
-/// A vertex, and the numbers of the iterations and rounds around it, the outermost first.
+/// A vertex, and the numbers of the iterations and rounds around it, outermost first.
 public struct Run has copy, drop, store {
     vertex: u16,
     path: vector<u32>,
@@ -11,7 +11,7 @@ public struct Run has copy, drop, store {
 
 // === Public functions ===
 
-/// Return a run. It need not exist in any workflow.
+/// Return a run. The run does not have to exist in a workflow.
 public fun new(vertex: u16, path: vector<u32>): Run { Run { vertex, path } }
 
 // === Views ===

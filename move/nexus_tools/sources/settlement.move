@@ -1,11 +1,11 @@
-/// The way to settle an invocation: the proof that an answer comes from the tool.
+/// How an invocation is settled: the proof that an answer comes from the tool.
 module nexus_tools::settlement;
 
 use nexus_tools::tool::Tool;
 
 // === Structs ===
 
-/// The required proof. A request fixes it, so keys that are added later cannot sign its answer.
+/// The required proof. The request fixes it, so keys that are added later cannot sign the answer.
 public enum Settlement has copy, drop, store {
     /// No proof. The requester trusts the leader.
     Leader,
@@ -17,7 +17,7 @@ public enum Settlement has copy, drop, store {
 
 // === Public functions ===
 
-/// Return the way to settle invocations of a tool.
+/// Return the settlement of new invocations of a tool.
 public fun for_tool(tool: &Tool): Settlement {
     let function = tool.definition().function();
     if (function.is_some()) {
@@ -39,7 +39,7 @@ public(package) fun is_closable_by_anyone(self: &Settlement): bool {
     }
 }
 
-/// Return the keys, one of which must sign. Empty if no signature is required.
+/// Return the keys. One of them must sign the answer. Empty if no signature is required.
 public(package) fun keys(self: &Settlement): vector<vector<u8>> {
     match (self) {
         Settlement::Signature { keys } => *keys,

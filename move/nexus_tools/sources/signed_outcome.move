@@ -1,7 +1,7 @@
-/// Answers that the tool signs. A leader cannot invent them, and cannot use the answer to other
+/// Answers that the tool signs. A leader cannot invent a signed answer, or use the answer to other
 /// inputs.
 ///
-/// The signature covers the inputs. An attempt has references instead of inputs. Its execution
+/// The signature covers the inputs. An attempt has references instead of inputs. So its execution
 /// reads the values on chain, in the transaction that settles the attempt.
 module nexus_tools::signed_outcome;
 
@@ -32,7 +32,7 @@ const DOMAIN: vector<u8> = b"nexus_tools::outcome";
 
 /// Settle with the answer and the tool's Ed25519 signature of it.
 ///
-/// The key must be one of those that the tool had when the invocation was requested. The signed
+/// The key must be one of the keys that the tool had when the invocation was requested. The signed
 /// bytes are the `message`. Aborts with `EIsAttempt`, `EWrongKey` or `EInvalidSignature`, and as
 /// `invocation::settle` does.
 public fun settle(
@@ -51,10 +51,10 @@ public fun settle(
     invocation.settle_answer(leader, variant, ports, 0, clock, ctx)
 }
 
-/// Settle an attempt in the same way, with inputs for which its execution read `read_bytes`.
+/// Settle an attempt as `settle` does, with inputs for which its execution read `read_bytes`.
 ///
-/// The `UID` proves which execution asks. Aborts with `invocation::EWrongExecution`, and as
-/// `settle` does.
+/// The `UID` proves which execution is the caller. Aborts with `invocation::EWrongExecution`, and
+/// as `settle` does.
 public fun settle_attempt(
     invocation: &mut Invocation,
     execution: &UID,
@@ -78,9 +78,10 @@ public fun settle_attempt(
 
 /// Return the bytes that a tool signs to answer an invocation.
 ///
-/// They are `nexus_tools::outcome`, the 32 bytes of the ID, the BLAKE2b-256 digest of the inputs in
-/// BCS, the variant in BCS, and the same digest of the ports. A leader that sends other inputs to
-/// the tool receives a signature with which it cannot settle.
+/// The bytes start with `nexus_tools::outcome` and the 32 bytes of the invocation's ID. Then follow
+/// the BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and the BLAKE2b-256 digest of
+/// the ports in BCS. If a leader sends other inputs to the tool, it cannot settle with the
+/// signature that it receives.
 public fun message(invocation: &Invocation, variant: &String, ports: &Ports): vector<u8> {
     message_of(invocation, invocation.inputs(), variant, ports)
 }

@@ -19,8 +19,8 @@ const EXPIRED: vector<u8> = b"expired";
 
 // === Structs ===
 
-/// The state of an invocation. `leader` closed it. If anyone may close invocations of the tool,
-/// `leader` is the address of the sender.
+/// The state of an invocation. `leader` is the ID of the leader that closed it. If anyone may close
+/// invocations of the tool, `leader` is the address of the sender.
 public enum State has copy, drop, store {
     Requested,
     Settled { variant: ascii::String, ports: Ports, leader: ID, settled_at_ms: u64 },
@@ -30,10 +30,10 @@ public enum State has copy, drop, store {
 
 // === Views ===
 
-/// Return whether it is settled, failed or expired.
+/// Return whether the invocation is settled, failed or expired.
 public fun is_closed(self: &State): bool { self != &State::Requested }
 
-/// Return whether it is settled.
+/// Return whether the invocation is settled.
 public fun is_settled(self: &State): bool {
     match (self) {
         State::Settled { .. } => true,
@@ -57,8 +57,9 @@ public fun ports(self: &State): &Ports {
     }
 }
 
-/// Return the reason of the failure: `expired` if no leader closed it in time. Aborts with
-/// `ENotFailed`.
+/// Return the reason of the failure. Aborts with `ENotFailed`.
+///
+/// The reason is `expired` if no leader closed the invocation in time.
 public fun reason(self: &State): ascii::String {
     match (self) {
         State::Failed { reason, .. } => *reason,

@@ -1,4 +1,4 @@
-/// The version of the package that works on a registry.
+/// The version of the package that may change a registry.
 ///
 /// All versions of an upgraded package remain callable. So each registry has a `Version`, and every
 /// function that changes something checks it first. After a registry is migrated, older versions
@@ -16,12 +16,13 @@ const EAlreadyMigrated: u64 = 1;
 
 // === Constants ===
 
-/// An upgrade increases this number if its functions must not be mixed with older ones.
+/// An upgrade increments this number if its functions must not be used together with older
+/// functions.
 const VERSION: u64 = 1;
 
 // === Events ===
 
-/// A registry was moved to a newer version of the package. Older versions refuse it.
+/// A registry was migrated to a newer version of the package. Older versions refuse to change it.
 public struct RegistryMigrated has copy, drop {
     registry: ID,
     version: u64,
@@ -47,7 +48,7 @@ public(package) fun check(self: &Version) {
     assert!(self.number == VERSION, EWrongVersion);
 }
 
-/// Move the registry to the version of this package. Aborts with `EAlreadyMigrated`.
+/// Migrate the registry to the version of this package. Aborts with `EAlreadyMigrated`.
 public(package) fun migrate(self: &mut Version, registry: ID) {
     assert!(self.number < VERSION, EAlreadyMigrated);
     self.number = VERSION;

@@ -1,9 +1,11 @@
-/// Two on-chain tools that wait: `ask` for the decision of a person, `wait` for a time.
+/// Two on-chain tools that wait. `ask` waits for the decision of a person, and `wait` waits for a
+/// time.
 ///
-/// A leader has minutes to close an invocation, but people need days. So anyone can close these
-/// invocations, within 90 days. The address in `answerer` closes an `ask` with `approve` or
-/// `reject`. Anyone closes it after its deadline, and a `wait` when its time has come. The sender
-/// receives the leader's fee, which the requester prepaid, so answering costs nothing.
+/// A leader has minutes to close an invocation, but people need days to answer. So anyone can close
+/// invocations of these tools, within 90 days. The address in `answerer` can close an invocation of
+/// `ask` with `approve` or `reject`. Anyone can close it after its deadline, and can close an
+/// invocation of `wait` after its time. The sender receives the leader's fee, which the requester
+/// prepaid. So answering is free of cost.
 module nexus_tools::waiting;
 
 use nexus_tools::json;
@@ -24,8 +26,8 @@ const EInvalidWaitTime: u64 = 2;
 
 // === Constants ===
 
-/// Time between the end of the longest wait and the expiry of the invocation. It is needed to close
-/// the invocation.
+/// Time between the end of the longest wait and the expiry of the invocation. In this time, someone
+/// can close the invocation.
 const MARGIN_MS: u64 = 24 * 60 * 60 * 1000;
 
 // === Structs ===
@@ -44,7 +46,8 @@ public struct Wait has drop {}
 
 // === Init ===
 
-/// Send the `Publisher`, with which the tools are registered, to the publisher of the package.
+/// Transfer the module's `Publisher` to the publisher of the package, who registers the tools with
+/// it.
 fun init(witness: WAITING, ctx: &mut TxContext) { package::claim_and_keep(witness, ctx) }
 
 // === Public functions ===

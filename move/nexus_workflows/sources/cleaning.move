@@ -1,8 +1,8 @@
 /// Deletion of ended executions.
 ///
-/// The sender that deletes records receives the storage refund of Sui. During the first 7 days only
-/// the owner may do so, who paid for them. Afterwards anyone may. Deletion is an exit path: it
-/// depends on no package version and on no setting.
+/// The sender that deletes records receives Sui's storage rebate. In the first 7 days after the
+/// end, only the owner, who paid for the records, may delete them. Afterwards anyone may. Deletion
+/// is an exit path, which works with every version of the package and under all settings.
 module nexus_workflows::cleaning;
 
 use nexus_tools::invocation::Invocation;

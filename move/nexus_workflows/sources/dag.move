@@ -1,13 +1,14 @@
 /// A published workflow: a graph of tools, whose edges carry values between their ports.
 ///
-/// It is published under an FQN, as tools are, and never changes afterwards. Its ID is derived from
-/// the registry of workflows and the FQN. It stores the document that a user wrote, compressed and
-/// in chunks, with its digest. It also stores the plan of the document, which `progress` executes:
-/// the vertices with their ports and edges, and the blocks around them. The plan has pages of 64
-/// entries, which are dynamic fields.
+/// A workflow is published under an FQN, as tools are, and never changes afterwards. The ID of a
+/// workflow is derived from the registry of workflows and the FQN. A workflow stores the document
+/// that a user wrote, compressed and in chunks, and the digest of the document. It also stores the
+/// plan of the document, which `progress` executes. The plan has the vertices with their ports and
+/// edges, and the blocks around the vertices. A plan is divided into pages of 64 entries, which are
+/// dynamic fields.
 ///
-/// The chain checks that every reference of the plan exists. It does not check that the plan
-/// belongs to the document. Readers compare both.
+/// The chain checks that every reference in the plan exists, but not that the plan is the plan of
+/// the document. Readers compare the plan with the document.
 ///
 /// The module `plan` defines the parts of a plan.
 module nexus_workflows::dag;
@@ -47,7 +48,7 @@ const EInvalidPage: u64 = 5;
 /// The plan refers to a missing entry, or an edge leads to an impossible target.
 const EInvalidPlan: u64 = 6;
 /// The plan exceeds a limit: 2 048 vertices or blocks, 8 nested blocks, 256 entry groups of 128
-/// vertices, 90 days between attempts, or 64 KiB for a page or for the workflow without its pages.
+/// vertices, or 90 days between attempts. Pages, and the workflow without them, have up to 64 KiB.
 const EPlanTooLarge: u64 = 7;
 /// A page was not checked after the last addition: call `check_page` for each page first.
 const EPagesNotChecked: u64 = 8;
@@ -62,22 +63,23 @@ const EStepTooLarge: u64 = 10;
 const PAGE: u64 = 64;
 const MAX_VERTICES: u64 = 2_048;
 const MAX_BLOCKS: u64 = 2_048;
-/// The maximum size of a group. An execution starts all vertices of its group in one step.
+/// The maximum number of vertices of a group. An execution starts all vertices of its group in one
+/// step.
 const MAX_ENTRIES: u64 = 128;
-/// The maximum number of groups. Executions refer to a group by one byte.
+/// The maximum number of groups, because an execution stores the number of its group in one byte.
 const MAX_GROUPS: u64 = 256;
-/// The maximum nesting depth. A path has a number for each block.
+/// The maximum nesting depth of blocks. A path has a number for each block.
 const MAX_DEPTH: u64 = 8;
 const MAX_DESCRIPTION_BYTES: u64 = 4_096;
-/// The maximum bytes of a page. A step reads the workflow, and the pages of all vertices and blocks
-/// that it uses.
+/// The maximum bytes of a page. A step reads the workflow's head, and the pages of all vertices and
+/// blocks that it uses.
 const MAX_PAGE_BYTES: u64 = 65_536;
-/// Thousandths of gas units for reading a byte of the workflow, and a byte of a page; and the gas
-/// units for both that fees cover.
+/// The thousandths of a gas unit for reading a byte of the workflow's head, and a byte of a page.
+/// `COVERED_GAS_UNITS` are the gas units of reading that fees cover.
 const HEAD_BYTE_GAS: u64 = 15;
 const PAGE_BYTE_GAS: u64 = 3;
 const COVERED_GAS_UNITS: u64 = 30;
-/// The bit of the first page of blocks, among the bits of pages.
+/// The position of the first page of blocks among the bits of pages.
 const BLOCK_PAGE_BIT: u64 = 32;
 /// The maximum delay of a retry, which is the maximum duration of an execution.
 const MAX_RETRY_AFTER_MS: u64 = 7_776_000_000;
@@ -97,11 +99,12 @@ public struct DagPublished has copy, drop {
 
 // === Structs ===
 
-/// A workflow. Its publisher owns it until it is published. Then it is frozen.
+/// A workflow. The publisher owns the object until the workflow is published. The publication
+/// freezes the object.
 public struct Dag has key {
     id: UID,
     fqn: ascii::String,
-    /// The `Name` of which it is a version.
+    /// The `Name` of the workflow.
     name: ID,
     description: String,
     /// The SHA-256 digest of the canonical document.
@@ -113,11 +116,11 @@ public struct Dag has key {
     groups: vector<Group>,
     vertices: u64,
     blocks: u64,
-    /// The bytes of each checked page: first those of vertices, then those of blocks.
+    /// The bytes of each checked page. Pages of vertices precede pages of blocks.
     page_bytes: vector<u64>,
-    /// The bytes of the published workflow without its pages.
+    /// The bytes of the published workflow's head, which is everything except its pages.
     head_bytes: u64,
-    /// The permit for the invocations of its runs.
+    /// The permit to request the invocations of the workflow's runs.
     permit: Permit,
 }
 
@@ -155,7 +158,7 @@ public fun draft(
     (draft_version(registry, tool_registry, &name, fqn, description, digest, tools, ctx), name)
 }
 
-/// Start the draft of a further version of a name. `tools` are the FQNs of its tools.
+/// Start the draft of a further version of a name. `tools` are the FQNs of the workflow's tools.
 ///
 /// Aborts with `EInvalidFqn`, `EWrongName`, `EFqnTaken`, `EDescriptionTooLong`, `EUnknownTool`,
 /// `owner::ENotOwner` or `tool_registry::ENotAccepting`.
@@ -213,12 +216,13 @@ public fun add_defaults(self: &mut Dag, vertex: u16, values: Ports) {
     field::add(&mut self.id, DefaultsKey(vertex), values);
 }
 
-/// Add a page of blocks: one entry per block in each column.
+/// Add a page of blocks. Each column has one entry per block.
 ///
-/// Columns: whether it is a region; the blocks around it; the vertices and ports that it needs; its
-/// cursors; the vertices and blocks that may start in it. Add blocks before vertices, and outer
-/// blocks before inner ones. Aborts with `ELengthMismatch`, `EInvalidPage`, `EInvalidPlan`,
-/// `EPlanTooLarge` or `plan::EPlanTooLarge`.
+/// The first columns are whether the block is a region, and the blocks around it. Then follow the
+/// vertices and the ports whose values it needs. The last columns are its cursors, and the vertices
+/// and blocks that may start in it. Add blocks before vertices, and outer blocks before inner
+/// blocks. Aborts with `ELengthMismatch`, `EInvalidPage`, `EInvalidPlan`, `EPlanTooLarge` or
+/// `plan::EPlanTooLarge`.
 public fun add_blocks(
     self: &mut Dag,
     are_regions: vector<bool>,
@@ -258,9 +262,9 @@ public fun add_blocks(
     self.blocks = self.blocks + n;
 }
 
-/// Add edges for the gathered lists to the blocks of a page.
+/// Add the edges that carry gathered lists to the blocks of a page.
 ///
-/// `blocks` are positions in the page. `rows` are edges as for `add_edges`. `sources` are the
+/// `blocks` are positions in the page. `rows` are edges as in `add_edges`. `sources` are the source
 /// vertices of the edges that lead to the list. Aborts with `ELengthMismatch`, `EInvalidPage`,
 /// `plan::EInvalidRow` or `plan::EPlanTooLarge`.
 public fun add_collect_edges(
@@ -276,12 +280,12 @@ public fun add_collect_edges(
     n.do!(|i| page.entry(blocks[i]).add_collect_edge(rows[i], sources[i]));
 }
 
-/// Add a page of vertices: one entry per vertex in each column.
+/// Add a page of vertices. Each column has one entry per vertex.
 ///
-/// Columns: the number of its tool; the blocks around it; the groups that start with it. Then
-/// follow the maximum number of attempts; the delay between attempts in ms; the maximum number of
-/// its iterations in flight; whether its failures end the execution. Aborts with `ELengthMismatch`,
-/// `EInvalidPage`, `EInvalidPlan` or `EPlanTooLarge`.
+/// The first columns are the number of the vertex's tool, the blocks around it, and the groups that
+/// start with it. Then follow the maximum number of attempts, and the delay between attempts in ms.
+/// The last columns are the maximum number of iterations in flight, and whether a failure ends the
+/// execution. Aborts with `ELengthMismatch`, `EInvalidPage`, `EInvalidPlan` or `EPlanTooLarge`.
 public fun add_vertices(
     self: &mut Dag,
     tools: vector<u16>,
@@ -339,7 +343,7 @@ public fun add_ports(
 
 /// Add sources to ports of the vertices of a page.
 ///
-/// A row is the origin, 1 for `do_while` else 0, and the rounds. Aborts with `ELengthMismatch`,
+/// A row has the origin, 1 for `do_while` or else 0, and the rounds. Aborts with `ELengthMismatch`,
 /// `EInvalidPage`, `plan::EInvalidRow` or `plan::EPlanTooLarge`.
 public fun add_sources(
     self: &mut Dag,
@@ -356,10 +360,10 @@ public fun add_sources(
 
 /// Add edges to the vertices of a page. The edges of one variant keep their order.
 ///
-/// A row is the number of the edge, the vertex and port number of its target, and its kind. Then
+/// A row has the number of the edge, the vertex and port number of its target, and its kind. Then
 /// follow `prefix_length`, `zeros`, `scope`, `element`, `left_region`, and the rounds. The kind is
-/// 1 for `for_each`, 2 for `do_while`, 3 for `break`, 4 for `static`, else 0. 65 535 stands for
-/// none. Aborts with `ELengthMismatch`, `EInvalidPage`, `plan::EInvalidRow` or
+/// 1 for `for_each`, 2 for `do_while`, 3 for `break`, 4 for `static`, and 0 for other edges. 65 535
+/// means none. Aborts with `ELengthMismatch`, `EInvalidPage`, `plan::EInvalidRow` or
 /// `plan::EPlanTooLarge`.
 public fun add_edges(
     self: &mut Dag,
@@ -378,10 +382,10 @@ public fun add_edges(
 /// Transfer a draft to the sender, who continues in the next transaction.
 public fun save_draft(self: Dag, ctx: &TxContext) { transfer::transfer(self, ctx.sender()) }
 
-/// Check the next page of a complete draft. Pages of vertices precede those of blocks.
+/// Check the next page of a complete draft. Pages of vertices precede pages of blocks.
 ///
-/// Checks that all references exist, and that every edge can be followed. So a step of an execution
-/// never aborts because of its workflow. Aborts with `EInvalidPage`, `EInvalidPlan`,
+/// The function checks that all references exist, and that every edge can be followed. So a step of
+/// an execution never aborts because of its workflow. Aborts with `EInvalidPage`, `EInvalidPlan`,
 /// `EStepTooLarge` or `EPlanTooLarge`.
 public fun check_page(self: &mut Dag, page: u64) {
     let vertex_pages = pages(self.vertices);
@@ -452,17 +456,17 @@ public(package) fun default(self: &Dag, number: u16, port: &ascii::String): Valu
     values.port(port)
 }
 
-/// Return the bytes of all default values of a vertex, which are read together.
+/// Return the bytes of all default values of a vertex. A read of one value reads all of them.
 public(package) fun default_bytes(self: &Dag, number: u16): u64 {
     if (!field::exists_(&self.id, DefaultsKey(number))) return 0;
     let values: &Ports = field::borrow(&self.id, DefaultsKey(number));
     values.size()
 }
 
-/// Return the page of a vertex as a bit.
+/// Return the bit of a vertex's page.
 public(package) fun vertex_page_bit(number: u16): u64 { 1 << (((number as u64) / PAGE) as u8) }
 
-/// Return the page of a block as a bit.
+/// Return the bit of a block's page.
 public(package) fun block_page_bit(number: u16): u64 {
     1 << ((BLOCK_PAGE_BIT + (number as u64) / PAGE) as u8)
 }
@@ -470,9 +474,9 @@ public(package) fun block_page_bit(number: u16): u64 {
 /// Return the bits of all pages.
 public(package) fun all_page_bits(): u64 { 0xFFFF_FFFF_FFFF_FFFF }
 
-/// Return the gas units for reading the workflow and these pages, beyond those that fees cover.
+/// Return the gas units for reading the workflow and these pages, minus the units that fees cover.
 ///
-/// Sui reads a page once per transaction and charges it once.
+/// Sui reads a page once per transaction, and charges for it once.
 public(package) fun read_units(self: &Dag, read: u64): u64 {
     let (mut thousandths, vertex_pages) = (HEAD_BYTE_GAS * self.head_bytes, pages(self.vertices));
     self.page_bytes.length().do!(|i| {
@@ -495,7 +499,7 @@ fun size<T>(value: &T): u64 {
     bytes
 }
 
-/// Return a page for an addition. All pages must be checked afterwards.
+/// Return a page for an addition. After an addition, all pages must be checked again.
 fun page_mut<Key: copy + drop + store, Entry: store>(
     self: &mut Dag,
     key: Key,
@@ -513,8 +517,8 @@ fun entry<Entry>(page: &mut vector<Entry>, place: u8): &mut Entry {
 
 /// Return the index of the innermost region among these blocks.
 ///
-/// The last blocks may be in `page`, which is not yet stored. Aborts with `EInvalidPlan` unless
-/// each block contains the next one.
+/// The last blocks may be in `page`, which is not stored yet. Aborts with `EInvalidPlan` unless
+/// each block contains the next block.
 fun innermost_region(self: &Dag, blocks: &vector<u16>, page: &vector<Block>): Option<u8> {
     let mut found = option::none();
     blocks.length().do!(|i| {
@@ -522,7 +526,7 @@ fun innermost_region(self: &Dag, blocks: &vector<u16>, page: &vector<Block>): Op
         assert!(number < self.blocks + page.length(), EInvalidPlan);
         let block = if (number < self.blocks) self.block(blocks[i]) else &page[number - self.blocks];
         let enclosing = block.enclosing();
-        // The blocks around that block were compared before.
+        // The blocks around the previous block were compared earlier.
         assert!(
             enclosing.length() == i && (i == 0 || enclosing[i - 1] == blocks[i - 1]),
             EInvalidPlan,
@@ -634,7 +638,7 @@ fun check_source(self: &Dag, blocks: &vector<u16>, source: &Source) {
     assert!(!source.is_do_while() || self.is_in_loop(blocks), EInvalidPlan);
 }
 
-/// Return whether the region that a `collect` edge leaves delivers the list to the same target.
+/// Return whether the region that a `collect` edge leaves delivers its list to the edge's target.
 fun is_gathered(self: &Dag, number: u16, edge: &Edge): bool {
     self.block(edge.left_region().destroy_some()).collect_edges().any!(|collect| {
         is_like(collect.edge(), edge) && collect.sources().contains(&number)
@@ -650,7 +654,7 @@ fun is_like(edge: &Edge, other: &Edge): bool {
 
 /// Check the target of an edge from inside these blocks.
 ///
-/// Everything except the port follows from the blocks around both ends.
+/// The blocks around both ends determine every field of the edge except the port.
 fun check_edge(self: &Dag, from: &vector<u16>, edge: &Edge) {
     assert!((edge.vertex() as u64) < self.vertices, EInvalidPlan);
     let target = self.vertex(edge.vertex());
@@ -668,7 +672,7 @@ fun check_edge(self: &Dag, from: &vector<u16>, edge: &Edge) {
     self.check_leaving(from, edge);
     let mut rounds = vector[];
     prefix_length.range_do!(to.length(), |at| {
-        // Zeros are the first rounds of loops.
+        // Each zero is the first round of a loop.
         if (self.is_region(to[at])) {
             assert!(at >= end, EInvalidPlan);
         } else {
@@ -676,7 +680,7 @@ fun check_edge(self: &Dag, from: &vector<u16>, edge: &Edge) {
         };
     });
     assert!(edge.rounds() == &rounds, EInvalidPlan);
-    // A value that enters a block stays for all rounds if the port has a `static` edge.
+    // If the port has a `static` edge, a value that enters a block is kept for all rounds.
     let is_entered = prefix_length < to.length();
     let holds_statics = target.ports()[edge.input() as u64].is_static();
     assert!(edge.is_static() == (is_entered && holds_statics), EInvalidPlan);
@@ -694,7 +698,7 @@ fun check_edge(self: &Dag, from: &vector<u16>, edge: &Edge) {
     assert!(!edge.is_do_while() || stays, EInvalidPlan);
 }
 
-/// Check that only `collect` and `break` edges leave a block, and only their own.
+/// Check that an edge does not leave a block. `collect` and `break` edges may leave only their own.
 fun check_leaving(self: &Dag, from: &vector<u16>, edge: &Edge) {
     let (prefix_length, left) = (edge.prefix_length(), edge.left_region());
     let leaves = from.length() - prefix_length;
@@ -706,9 +710,9 @@ fun check_leaving(self: &Dag, from: &vector<u16>, edge: &Edge) {
     } else assert!(leaves == 0, EInvalidPlan);
 }
 
-/// Check the block for which the value is kept: the first region that the edge enters.
+/// Check the scope of an edge, which is the first region that the edge enters.
 ///
-/// For a `static` edge it is the first block, which opens with the value.
+/// For a `static` edge, the scope is the first block that the edge enters.
 fun check_scope(self: &Dag, to: &vector<u16>, edge: &Edge) {
     let (scope, end) = (edge.scope().destroy_some(), edge.prefix_length() + edge.zeros());
     assert!(end < to.length() && to[end] == scope, EInvalidPlan);
@@ -716,7 +720,7 @@ fun check_scope(self: &Dag, to: &vector<u16>, edge: &Edge) {
     assert!(self.block(scope).has_need(edge.vertex(), edge.input()), EInvalidPlan);
 }
 
-/// Return whether iterations of the region around a vertex start with it.
+/// Return whether iterations of the region around a vertex start with this vertex.
 fun is_cursor(self: &Dag, vertex: &Vertex, number: u16): bool {
     vertex.region().is_some_and!(|at| {
         self.block(vertex.blocks()[*at as u64]).cursors().contains(&number)
@@ -725,13 +729,13 @@ fun is_cursor(self: &Dag, vertex: &Vertex, number: u16): bool {
 
 /// Return whether the region around a head of iterations needs the port to open.
 ///
-/// Then a value from inside comes second, so the run can start in only one way.
+/// If it does, a value from inside arrives later, so the run can start in only one way.
 fun is_needed(self: &Dag, vertex: &Vertex, edge: &Edge): bool {
     let region = vertex.blocks()[vertex.region().destroy_some() as u64];
     self.block(region).has_need(edge.vertex(), edge.input())
 }
 
-/// Return the number of blocks around both ends.
+/// Return the number of blocks that both ends have in common.
 fun shared_length(one: &vector<u16>, other: &vector<u16>): u64 {
     let most = one.length().min(other.length());
     let mut length = 0;
@@ -796,7 +800,8 @@ fun check_cursor(self: &Dag, vertex: &Vertex, region: &Block) {
     });
 }
 
-/// Check that the sources of a list are in order, each once per edge to it.
+/// Check that the sources of a list are in ascending order, with one entry for each edge to the
+/// list.
 fun check_sources(self: &Dag, collect: &CollectEdge) {
     let (edge, sources) = (collect.edge(), collect.sources());
     assert!(!sources.is_empty(), EInvalidPlan);

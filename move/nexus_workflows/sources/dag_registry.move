@@ -1,8 +1,8 @@
 /// The registry of workflows. The ID of a workflow is derived from the registry and the FQN, so
-/// that clients can compute it.
+/// clients can compute the ID.
 ///
-/// The registry stores the permit with which this package accesses the tools and leaders of
-/// `nexus_tools`, and the version of this package that may use the registry.
+/// The registry stores the permit with which this package requests attempts and claims names in
+/// `nexus_tools`. The registry also stores the version of this package that may use it.
 module nexus_workflows::dag_registry;
 
 use nexus_tools::admin::Admin;
@@ -20,7 +20,8 @@ const EAlreadyMigrated: u64 = 1;
 
 // === Constants ===
 
-/// The version. Raise it in an upgrade whose functions must not be mixed with older ones.
+/// The version of this package. Increment it in an upgrade whose functions must not be used
+/// together with older functions.
 const VERSION: u64 = 1;
 
 // === Events ===
@@ -55,7 +56,8 @@ public fun create(permit: Permit, ctx: &mut TxContext) {
     transfer::share_object(DagRegistry { id, version: VERSION, permit });
 }
 
-/// Allow only the functions of this version of the package, after an upgrade.
+/// Migrate the registry to this version of the package after an upgrade. Older versions can no
+/// longer use it.
 ///
 /// Aborts with `owner::ENotOwner` or `EAlreadyMigrated`.
 public fun migrate(self: &mut DagRegistry, admin: &Admin, ctx: &TxContext) {
@@ -67,7 +69,7 @@ public fun migrate(self: &mut DagRegistry, admin: &Admin, ctx: &TxContext) {
 
 // === Views ===
 
-/// Return the ID of the workflow with this FQN, whether it is published or not.
+/// Return the ID of the workflow with this FQN, even if it is not published.
 public fun dag_id(self: &DagRegistry, fqn: String): ID {
     derived_object::derive_address(object::id(self), fqn).to_id()
 }
@@ -82,7 +84,7 @@ public fun contains(self: &DagRegistry, fqn: String): bool {
 /// Return the version of this package.
 public(package) fun version(): u64 { VERSION }
 
-/// Check that the registry has the version of this package. Aborts with `EWrongVersion`.
+/// Abort with `EWrongVersion` unless the registry has the version of this package.
 public(package) fun check_version(self: &DagRegistry) {
     assert!(self.version == VERSION, EWrongVersion);
 }
@@ -91,8 +93,8 @@ public(package) fun permit(self: &DagRegistry): Permit { self.permit }
 
 /// Return the `UID` from which IDs of workflows are derived.
 ///
-/// The Sui verifier requires that the function that creates an object claims its ID. That function
-/// is in `dag`.
+/// The Sui verifier requires that the function that creates an object also claims its ID. The
+/// module `dag` has this function.
 public(package) fun uid_mut(self: &mut DagRegistry): &mut UID { &mut self.id }
 
 // === Test-only functions ===

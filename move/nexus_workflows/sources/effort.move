@@ -1,8 +1,8 @@
-/// The computation of a step, in units of about ten Move instructions.
+/// The effort of a step, which is its computation in units of about ten Move instructions.
 ///
-/// The sender of a step is paid for its effort; see `terms::effort_mist`. Gas grows steeply with
-/// the instructions of a transaction. So a workflow cannot be published if one of its steps may
-/// exceed `max_step`.
+/// The sender of a step is paid for its effort: see `terms::effort_mist`. Gas grows steeply with
+/// the number of instructions of a transaction. So a workflow cannot be published if one of its
+/// steps may exceed `max_step`.
 module nexus_workflows::effort;
 
 use nexus_workflows::plan::{Block, Edge, Vertex};
@@ -10,19 +10,20 @@ use nexus_workflows::plan::{Block, Edge, Vertex};
 // === Constants ===
 
 const MAX_STEP: u64 = 8_000;
-/// The lookup of a record, and of each value in it.
+/// The effort of looking up a record, and of inspecting each value in it.
 const LOOKUP: u64 = 20;
 const VALUE: u64 = 2;
-/// The inspection of a port, and of each of its sources.
+/// The effort of inspecting a port, and of inspecting each of its sources.
 const PORT: u64 = 5;
 const SOURCE: u64 = 2;
-/// An edge that is followed, and the search for its port in an answer, per port.
+/// The effort of following an edge, and of comparing its port with each port of an answer.
 const EDGE: u64 = 75;
 const ANSWER_PORT: u64 = 2;
-/// The opening of a region and of each of its cursors, and the start of a vertex when a loop opens.
+/// The effort of opening a region and each of its cursors, and of starting a vertex when a loop
+/// opens.
 const OPEN: u64 = 62;
 const START: u64 = 30;
-/// The request of a run.
+/// The effort of requesting a run.
 const REQUEST: u64 = 150;
 
 // === Package functions: effort of operations ===
@@ -62,21 +63,21 @@ public(package) fun request(): u64 { REQUEST }
 /// Return the minimum effort of following edges.
 public(package) fun min_edges(edges: u64): u64 { (EDGE + LOOKUP) * edges }
 
-/// Return the effort of following these edges, without the effects at their targets.
+/// Return the effort of following these edges, excluding the effects at their targets.
 public(package) fun of_edges(edges: &vector<Edge>): u64 {
     let mut ports = vector[];
     edges.do_ref!(|edge| if (!ports.contains(&edge.port())) ports.push_back(edge.port()));
     min_edges(edges.length()) + find_ports(edges.length(), ports.length())
 }
 
-/// Return the effort of inspecting a vertex, inside blocks that can receive `needs` values.
+/// Return the effort of inspecting a vertex whose blocks can receive `needs` values.
 public(package) fun of_vertex(vertex: &Vertex, needs: u64): u64 {
     let mut count = 0;
     vertex.ports().do_ref!(|port| count = count + port.sources().length());
     LOOKUP + PORT * vertex.ports().length() + SOURCE * count + VALUE * needs
 }
 
-/// Return the effort of checking whether a block has all that it needs.
+/// Return the effort of checking whether a block has all values that it needs.
 public(package) fun of_needs(block: &Block): u64 {
     let needs = block.needs().length();
     needs * (LOOKUP + VALUE * needs)

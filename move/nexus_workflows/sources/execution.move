@@ -1,22 +1,24 @@
-/// An execution of a workflow: its funds, its runs, and its leaders.
+/// An execution of a workflow, with its funds, runs and leaders.
 ///
 /// The owner starts an execution with an entry group, the values of its entry ports, funds, a
 /// maximum price for each tool, and one or two leaders in order. A step is one transaction of a
-/// worker. It closes an invocation, calls `advance` with it, and calls `request` for the runs that
-/// became ready. Values stay in the closed invocations. Records refer to them.
+/// worker. The transaction closes an invocation, calls `advance` with the invocation, and calls
+/// `request` for the runs that became ready. Values stay in the closed invocations, and records
+/// refer to them.
 ///
 /// Money. The funds pay for the invocation of each run at the current price, and `advance` returns
-/// the unspent part of the payment. The sender that writes records is repaid the exact storage
-/// cost. The account that deletes them receives the storage refund of Sui. If the funds do not
-/// cover a step, the step does nothing until someone calls `refill`.
+/// the unspent part of the payment. The sender that writes records is repaid their exact storage
+/// cost. The account that deletes the records receives Sui's storage rebate. If the funds do not
+/// cover a step, the step has no effect until someone calls `refill`.
 ///
-/// The funds also pay for the computation of a step beyond what the fees of invocations cover. An
+/// The funds also pay for the computation of a step that the fees of invocations do not cover. An
 /// execution that is cancelled, terminated or overdue returns its funds immediately, except for the
-/// payments of invocations in flight. These return at the latest after the longest timeout to which
-/// the owner agreed.
+/// payments of invocations in flight. These payments are returned after the longest timeout to
+/// which the owner agreed, or earlier.
 ///
-/// `advance`, `gather`, `cancel` and `expire` are exit paths. They depend on no package version and
-/// on no setting, so funds are never stuck. `cleaning` deletes an ended execution.
+/// `advance`, `gather`, `cancel` and `expire` are exit paths, which work with every version of the
+/// package and under all settings. So funds are never stuck. The module `cleaning` deletes an ended
+/// execution.
 ///
 /// If a schedule started the execution, the schedule collects the remaining funds as soon as the
 /// execution stops.
@@ -90,9 +92,9 @@ const EAlreadyShared: u64 = 18;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const MAX_DAYS: u64 = 90;
-/// The maximum number of iterations that one command requests. Gas grows steeply with more.
+/// The maximum number of iterations that one command requests. Above it, gas grows steeply.
 const MAX_ITERATIONS: u64 = 32;
-/// The bytes that Sui counts for an execution, without its fields.
+/// The bytes that Sui counts for an execution in addition to its fields.
 const OBJECT_BYTES: u64 = 143;
 
 const TERMINATED: vector<u8> = b"terminated";
@@ -123,7 +125,7 @@ public struct ExecutionAdvanced has copy, drop {
     change: Change,
 }
 
-/// A run was refused: its tool was not invoked, and the run failed.
+/// A run was refused, so its tool was not invoked and the run failed.
 public struct RunRefused has copy, drop {
     execution: ID,
     run: Run,
@@ -159,7 +161,8 @@ public struct ExecutionLeadersChanged has copy, drop {
     leaders: vector<ID>,
 }
 
-/// An execution was cancelled or timed out while invocations were in flight. They are still closed.
+/// An execution was cancelled or timed out while invocations were in flight. Leaders can still
+/// close them.
 public struct ExecutionStopped has copy, drop {
     execution: ID,
     status: String,
@@ -185,12 +188,13 @@ public struct ExecutionEnded has copy, drop {
 
 // === Structs ===
 
-/// A shared execution. Each step writes this object, so it is small.
+/// A shared execution. The object is kept small, because each step rewrites it.
 public struct Execution has key {
     id: UID,
     dag: ID,
     owner: address,
-    /// The schedule that started it, and whether the schedule has collected the remaining funds.
+    /// The schedule that started the execution, and whether the schedule has collected the
+    /// remaining funds.
     schedule: Option<ID>,
     is_collected: bool,
     funds: Balance<SUI>,
@@ -200,7 +204,7 @@ public struct Execution has key {
     /// The number of invocations, and the number of vertices with entry values.
     invocations: u64,
     entries: u64,
-    /// Whether it is shared, so that entry values can no longer be added.
+    /// Whether the execution is shared. After that, entry values cannot be added.
     is_shared: bool,
     ended_at_ms: Option<u64>,
 }
@@ -214,10 +218,10 @@ public struct EntryKey(u16) has copy, drop, store;
 
 /// Start an execution of `dag` with one of its entry groups.
 ///
-/// The owner agrees to the settings of this revision, to a price of `max_prices_mist` for each
-/// tool, to timeouts of `max_timeout_ms`, to outcomes of `max_outcome_bytes`, and to `max_steps`
-/// steps. The deadline is `duration_ms` from now. Add the entry values and share the execution in
-/// the same transaction. Aborts with `ESettingsChanged`, `EUnknownGroup`, `ELengthMismatch`,
+/// The owner agrees to the settings with revision `settings_revision`. The owner also agrees to the
+/// maximum prices of the tools, and to the maximum timeout, outcome size and number of steps. The
+/// deadline is `duration_ms` from now. Add the entry values and share the execution in the same
+/// transaction. Aborts with `ESettingsChanged`, `EUnknownGroup`, `ELengthMismatch`,
 /// `EDurationTooLong`, `EOutcomeLimitTooLarge`, `ELeaderNotActive` or
 /// `leader_registry::ENotAccepting`.
 public fun start(
@@ -250,7 +254,7 @@ public fun start(
     );
     let owner = ctx.sender();
     let mut self = new(dag, group, owner, option::none(), terms, funds.into_balance(), ctx);
-    // The owner pays for these bytes, pages and computations in its own transaction.
+    // The owner pays for the bytes, pages and effort of the start in its own transaction.
     self.progress.records_mut().take_bytes();
     self.progress.records_mut().take_effort();
     self.progress.records_mut().take_pages();
@@ -260,8 +264,8 @@ public fun start(
 
 /// Add the values of the entry ports of a vertex before the execution is shared.
 ///
-/// The inputs of a tool never change afterwards. Aborts with `EAlreadyShared`, `EValuesAlreadySet`
-/// or `EValuesTooLarge`.
+/// Entry values never change after the execution is shared. Aborts with `EAlreadyShared`,
+/// `EValuesAlreadySet` or `EValuesTooLarge`.
 public fun add_entry_values(self: &mut Execution, vertex: u16, values: Ports) {
     assert!(!self.is_shared, EAlreadyShared);
     assert!(!field::exists_(&self.id, EntryKey(vertex)), EValuesAlreadySet);
@@ -277,14 +281,14 @@ public fun share(mut self: Execution) {
 
 /// Set the only leader of the execution.
 ///
-/// Invocations in flight keep the leaders that they list. Aborts with `ENotOwner`,
-/// `EExecutionEnded` or `ELeaderNotActive`.
+/// Invocations in flight keep their leaders. Aborts with `ENotOwner`, `EExecutionEnded` or
+/// `ELeaderNotActive`.
 public fun set_leader(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
     assert!(leader.is_active(), ELeaderNotActive);
     self.set_leaders(vector[object::id(leader)], ctx);
 }
 
-/// Set the second leader, which may close an invocation after the window of the first one.
+/// Set the second leader, which may close an invocation after the window of the first leader.
 ///
 /// Aborts with `ESameLeader`, and as `set_leader` does.
 public fun set_backup(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
@@ -298,8 +302,8 @@ public fun set_backup(self: &mut Execution, leader: &Leader, ctx: &TxContext) {
 
 /// Request a run that is ready, and return whether it was requested.
 ///
-/// The sender is a worker of the leader, or the owner. Returns false if the run is not ready, if
-/// the funds are insufficient, or if the execution does not list the leader. Aborts with
+/// The sender must be a worker of the leader, or the owner. Returns false if the run is not ready,
+/// if the funds are insufficient, or if the execution does not list the leader. Aborts with
 /// `EWrongDag`, `EWrongTool`, `ENotWorker` or `EWrongVersion`.
 public fun request(
     self: &mut Execution,
@@ -326,7 +330,7 @@ public fun request(
 
 /// Request up to `limit` iterations that start with a vertex, and return their number.
 ///
-/// `path` is the path around the region. The sender and the aborts are those of `request`.
+/// `path` is the path around the region. The allowed senders and the aborts are as in `request`.
 public fun request_iterations(
     self: &mut Execution,
     dag: &Dag,
@@ -339,7 +343,8 @@ public fun request_iterations(
     ctx: &mut TxContext,
 ): u64 {
     if (!self.authorize(dag, tool, leader, vertex, ctx) || self.expire_if_late(clock)) return 0;
-    // The step after the last allowed one ends the execution. It is refused on its own.
+    // The first step beyond `max_steps` is refused, which may end the execution. So request it
+    // alone.
     let steps = (self.terms().max_steps().max(self.steps) - self.steps).max(1);
     let ready = self.progress.ready_iterations(dag, vertex, &path);
     let mut count = ready.min(limit).min(MAX_ITERATIONS).min(steps);
@@ -358,11 +363,11 @@ public fun request_iterations(
     runs.length()
 }
 
-/// Process a closed invocation: take back the unspent payment, and deliver the outcome.
+/// Process a closed invocation. Withdraw the unspent payment, and deliver the outcome.
 ///
-/// Expires an invocation that no leader closed in time. Returns false without an effect if the
-/// invocation is not closed, if it was processed before, or if the funds do not cover the bytes to
-/// write. Aborts with `EWrongDag`, `EWrongExecution` or `EInsufficientFunds`.
+/// If no leader closed the invocation in time, it expires first. Returns false without an effect if
+/// the invocation is not closed, if it was already processed, or if the funds do not cover the
+/// bytes to write. Aborts with `EWrongDag`, `EWrongExecution` or `EInsufficientFunds`.
 public fun advance(
     self: &mut Execution,
     dag: &Dag,
@@ -407,7 +412,7 @@ public fun advance(
     true
 }
 
-/// Deliver the lists that a region gathered, and return whether it did.
+/// Deliver the lists that a region gathered, and return whether they were delivered.
 ///
 /// Returns false without an effect if the region has unfinished runs, or if the funds do not cover
 /// the bytes to write. Aborts with `EWrongDag` or `EInsufficientFunds`.
@@ -436,7 +441,7 @@ public fun gather(
     true
 }
 
-/// Add to the funds, as anyone may. Aborts with `EExecutionEnded`.
+/// Add to the funds. Anyone may call this function. Aborts with `EExecutionEnded`.
 public fun refill(self: &mut Execution, funds: Coin<SUI>) {
     assert!(self.ended_at_ms.is_none(), EExecutionEnded);
     let (execution, amount_mist) = (object::id(self), funds.value());
@@ -446,15 +451,15 @@ public fun refill(self: &mut Execution, funds: Coin<SUI>) {
 
 /// Cancel the execution, and return all funds that no invocation in flight holds.
 ///
-/// No more runs are requested. Invocations in flight are still closed and paid. Aborts with
-/// `ENotOwner` or `EExecutionEnded`.
+/// No more runs are requested. Leaders can still close invocations in flight, and are paid for it.
+/// Aborts with `ENotOwner` or `EExecutionEnded`.
 public fun cancel(self: &mut Execution, clock: &Clock, ctx: &TxContext) {
     assert!(self.owner == ctx.sender(), ENotOwner);
     assert!(self.ended_at_ms.is_none(), EExecutionEnded);
     self.stop(CANCELLED, clock);
 }
 
-/// End an overdue execution as `cancel` does. Anyone may call it.
+/// End an overdue execution as `cancel` does. Anyone may call this function.
 ///
 /// Aborts with `EDeadlineNotReached` or `EExecutionEnded`.
 public fun expire(self: &mut Execution, clock: &Clock) {
@@ -474,7 +479,7 @@ public fun owner(self: &Execution): address { self.owner }
 /// Return the remaining funds in MIST.
 public fun funds_mist(self: &Execution): u64 { self.funds.value() }
 
-/// Return whether it has ended.
+/// Return whether the execution has ended.
 public fun is_ended(self: &Execution): bool { self.ended_at_ms.is_some() }
 
 // === Package functions ===
@@ -484,14 +489,14 @@ public(package) fun uid(self: &Execution): &UID { &self.id }
 
 public(package) fun progress(self: &Execution): &Progress { &self.progress }
 
-/// Return the entry value of a port, if there is one.
+/// Return the entry value of a port, if any.
 public(package) fun entry(self: &Execution, vertex: u16, port: &String): Option<Value> {
     if (!field::exists_(&self.id, EntryKey(vertex))) return option::none();
     let values: &Ports = field::borrow(&self.id, EntryKey(vertex));
     if (values.has(port)) option::some(values.port(port)) else option::none()
 }
 
-/// Return the bytes of all entry values of a vertex, which are read together.
+/// Return the bytes of all entry values of a vertex. A read of one value reads all of them.
 public(package) fun entry_bytes(self: &Execution, vertex: u16): u64 {
     if (!field::exists_(&self.id, EntryKey(vertex))) return 0;
     let values: &Ports = field::borrow(&self.id, EntryKey(vertex));
@@ -537,8 +542,8 @@ public(package) fun create_terms(
 
 /// Start an execution for a schedule, and share it.
 ///
-/// Returns its ID, the stored bytes without the terms and the entry values, and the gas units for
-/// reading the workflow.
+/// Returns the execution's ID, the stored bytes excluding the terms and the entry values, and the
+/// gas units for reading the workflow.
 public(package) fun start_scheduled(
     dag: &Dag,
     group: u8,
@@ -562,7 +567,7 @@ public(package) fun start_scheduled(
     (id, bytes + records_bytes, read_units)
 }
 
-/// Return whether it has stopped, and the schedule can still collect its remaining funds.
+/// Return whether the execution has stopped and the schedule has not collected its remaining funds.
 public(package) fun is_collectable_by(self: &Execution, schedule: ID): bool {
     let is_over = self.is_ended() || self.progress.is_ending();
     is_over && !self.is_collected && self.schedule == option::some(schedule)
@@ -577,10 +582,10 @@ public(package) fun take_free_funds(self: &mut Execution): Balance<SUI> {
     self.funds.withdraw_all()
 }
 
-/// Mark the funds of an ended execution as collected. Can be called once.
+/// Mark the funds of an ended execution as collected. Call this function only once.
 ///
-/// Returns the status, and the time of the end in ms. That time is at most the deadline, no matter
-/// when someone called `expire`.
+/// Returns the status, and the time of the end in ms. The time is at most the deadline, even if
+/// someone called `expire` later.
 public(package) fun collect(self: &mut Execution): (String, u64) {
     self.is_collected = true;
     let ended_at_ms = (*self.ended_at_ms.borrow()).min(self.terms().deadline_ms());
@@ -593,7 +598,7 @@ public(package) fun ended_at_ms(self: &Execution): Option<u64> { self.ended_at_m
 
 public(package) fun records_mut(self: &mut Execution): &mut Records { self.progress.records_mut() }
 
-/// Remove the entry values of a vertex, if there are any.
+/// Remove the entry values of a vertex, if any.
 public(package) fun remove_entry(self: &mut Execution, vertex: u16) {
     if (!field::exists_(&self.id, EntryKey(vertex))) return;
     let _: Ports = field::remove(&mut self.id, EntryKey(vertex));
@@ -606,7 +611,7 @@ public(package) fun delete_invocation(self: &mut Execution, invocation: Invocati
     self.invocations = self.invocations - 1;
 }
 
-/// Return whether no record, invocation, entry value or uncollected fund remains.
+/// Return whether the execution has no records, invocations, entry values or uncollected funds.
 public(package) fun is_empty(self: &Execution): bool {
     let left = self.progress.records().length() + self.invocations + self.entries;
     left == 0 && (self.schedule.is_none() || self.is_collected)
@@ -683,8 +688,9 @@ fun set_leaders(self: &mut Execution, leaders: vector<ID>, ctx: &TxContext) {
 
 /// Return whether the execution lists the leader.
 ///
-/// A leader that the owner did not choose could request at a moment that harms the execution. The
-/// owner may change the leaders at any time, so an unlisted leader does not abort a whole batch.
+/// A leader that the owner did not choose could send a request at a time that harms the execution.
+/// The result is false for an unlisted leader, because the owner may change the leaders at any
+/// time, and an abort would fail a whole batch.
 fun authorize(
     self: &Execution,
     dag: &Dag,
@@ -703,7 +709,7 @@ fun authorize(
 
 // === Private functions: steps ===
 
-/// End the execution if it is overdue, and return whether it is.
+/// End the execution if it is overdue, and return whether it is overdue.
 fun expire_if_late(self: &mut Execution, clock: &Clock): bool {
     let is_late = clock.timestamp_ms() >= self.terms().deadline_ms();
     if (is_late && self.ended_at_ms.is_none()) self.expire(clock);
@@ -763,8 +769,8 @@ fun invoke(
 /// Fail a run without invoking its tool.
 ///
 /// The sender receives the fee for failing an invocation, because only the owner could have known
-/// the reason before. An immediate retry would be refused again, so the run is retried only if its
-/// vertex has a delay.
+/// the reason beforehand. An immediate retry would be refused again, so the run is retried only if
+/// its vertex has a retry delay.
 fun refuse(
     self: &mut Execution,
     dag: &Dag,
@@ -785,7 +791,8 @@ fun refuse(
 
 // === Private functions: money ===
 
-/// Return whether the funds and a refund are less than the needed amount. If so, emit an event.
+/// Return whether the funds plus a refund are less than the needed amount. If they are, emit an
+/// event.
 fun is_underfunded(self: &Execution, needed_mist: u64, refund_mist: u64): bool {
     let funds_mist = self.funds.value() + refund_mist;
     if (funds_mist >= needed_mist) return false;
@@ -796,7 +803,7 @@ fun is_underfunded(self: &Execution, needed_mist: u64, refund_mist: u64): bool {
 
 /// Pay the sender for stored bytes, computation and read pages, and `extra_mist`.
 ///
-/// After an early end, it pays at most the remaining funds.
+/// After an early end, the payment is at most the remaining funds.
 fun pay_worker(self: &mut Execution, dag: &Dag, extra_mist: u64, ctx: &TxContext) {
     let records = self.progress.records_mut();
     let (bytes, effort, pages) = (
@@ -815,7 +822,7 @@ fun pay_worker(self: &mut Execution, dag: &Dag, extra_mist: u64, ctx: &TxContext
     payment::pay(self.funds.split(paid_mist), ctx.sender());
 }
 
-/// Stop requesting runs, and end the execution if nothing is in flight.
+/// Stop requesting runs, and end the execution if no invocation is in flight.
 fun stop(self: &mut Execution, status: vector<u8>, clock: &Clock) {
     self.progress.end(status.to_ascii_string());
     if (!self.progress.is_over()) {
@@ -827,10 +834,10 @@ fun stop(self: &mut Execution, status: vector<u8>, clock: &Clock) {
     self.end_if_over(clock);
 }
 
-/// End the execution if nothing more can happen, and return its funds.
+/// End the execution if its progress is over, and return its funds.
 ///
-/// After an early end, funds that no invocation holds return immediately. A schedule collects its
-/// funds itself.
+/// After an early end, funds that no invocation holds are returned immediately. A schedule collects
+/// the funds of its executions itself.
 fun end_if_over(self: &mut Execution, clock: &Clock) {
     if (self.ended_at_ms.is_some()) return;
     if (!self.progress.is_over()) {

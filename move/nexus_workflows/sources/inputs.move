@@ -1,13 +1,14 @@
 /// The inputs of a run, assembled on chain.
 ///
-/// Values of an execution are references. A leader usually follows them off chain. The chain itself
-/// needs the values if a Move function takes them, or if a tool signed its answer to them. Then one
-/// transaction follows the references: `new` finds them, `load` takes values from each invocation
-/// that has some, and the last command receives the ports.
+/// The values of an execution are references. A leader usually resolves the references off chain.
+/// The chain itself needs the values if a Move function takes them as inputs, or if a tool signs
+/// its answer. In both cases, one transaction resolves the references. `new` finds the references,
+/// `load` takes the values from each invocation that has some, and the last command receives the
+/// ports.
 ///
-/// A leader pays for everything that it reads here, and is paid per byte. So this module counts
-/// ports, records, loaded values, and the inputs themselves. If the sum exceeds `max_read_bytes` of
-/// the attempt, the leader fails it with the reason `input_invalid`.
+/// The leader pays the gas of all these reads, and is paid per byte. So this module counts ports,
+/// records, loaded values, and the inputs themselves. If the sum exceeds `max_read_bytes` of the
+/// attempt, the leader fails the attempt with the reason `input_invalid`.
 module nexus_workflows::inputs;
 
 use nexus_tools::failure;
@@ -40,24 +41,25 @@ const EInputsTooLarge: u64 = 4;
 
 // === Constants ===
 
-/// The name of order-only ports, alone or followed by `_` and a suffix.
+/// The name of order-only ports. A suffix that starts with `_` may follow.
 const AFTER: vector<u8> = b"_after";
-/// The cost of a port, of each port before it, and of a record, in bytes with the same cost.
+/// The cost of a port, of each port before it, and of a record, as the number of bytes whose
+/// reading costs as much.
 const PORT_BYTES: u64 = 300;
 const PORT_PAIR_BYTES: u64 = 50;
 const RECORD_BYTES: u64 = 1_000;
-/// The cost of an iteration of a region, without its record.
+/// The cost of an iteration of a region, excluding its record.
 const ITERATION_BYTES: u64 = 1_600;
-/// The cost of each element, and of each byte, of a list that becomes one string. Move joins the
+/// The cost of each element and of each byte of a list that is joined into one text. Move joins the
 /// bytes one by one.
 const ELEMENT_BYTES: u64 = 300;
 const JOINED_BYTES: u64 = 50;
-/// The bytes that cost as much as one gas unit of reading the workflow.
+/// The number of bytes whose reading costs as much as one gas unit of reading the workflow.
 const UNIT_BYTES: u64 = 25;
 
 // === Structs ===
 
-/// The inputs of an invocation, some of which are not yet loaded.
+/// The inputs of an invocation. Some of them may not be loaded yet.
 public struct Inputs {
     invocation: ID,
     names: vector<String>,
@@ -74,7 +76,7 @@ public struct Inputs {
     max_read_bytes: u64,
 }
 
-/// A list for a port. It omits the elements of iterations without a value.
+/// A list for a port, without elements for iterations that have no value.
 public struct GatheredList has drop {
     port: u64,
     elements: vector<Option<Value>>,
@@ -83,7 +85,7 @@ public struct GatheredList has drop {
 /// A value in an invocation, for a port or for an element of a list.
 public struct PendingValue has drop {
     source: ID,
-    /// The variant that has it, if the variant is not certain.
+    /// The variant that has the value. None if the variant is certain.
     variant: Option<String>,
     name: String,
     element: Option<u32>,
@@ -96,7 +98,7 @@ public struct PendingValue has drop {
 public struct GatheredEdge has drop {
     edge: u16,
     vertex: u16,
-    /// The number of blocks around its vertex.
+    /// The number of blocks around the source vertex of the edge.
     depth: u64,
     variant: String,
     name: String,
@@ -104,7 +106,7 @@ public struct GatheredEdge has drop {
 
 // === Public functions ===
 
-/// Return the inputs of an attempt. Other values than entry and default values must be loaded.
+/// Return the inputs of an attempt. Values other than entry and default values must then be loaded.
 ///
 /// Aborts with `EWrongDag`, `EWrongExecution` or `EInputsTooLarge`.
 public fun new(execution: &Execution, dag: &Dag, invocation: &Invocation): Inputs {
@@ -128,8 +130,8 @@ public fun new(execution: &Execution, dag: &Dag, invocation: &Invocation): Input
 
 /// Take all values that a closed invocation has for the inputs, if any.
 ///
-/// Load the elements of lists from the last one to the first, so that no search is needed. Aborts
-/// with `EInputsTooLarge`.
+/// Load the elements of lists from the last element to the first, so that no search is needed.
+/// Aborts with `EInputsTooLarge`.
 public fun load(self: &mut Inputs, source: &Invocation) {
     let (id, before) = (object::id(source), self.pending_count());
     let mut i = 0;
@@ -174,7 +176,7 @@ public(package) fun into_ports(mut self: Inputs): (Ports, u64) {
 
 /// Settle an attempt with the tool's signature of its answer to these inputs.
 ///
-/// Works as `signed_outcome::settle`. Aborts with `EWrongInputs`, `EInputsNotLoaded`,
+/// The function works as `signed_outcome::settle`. Aborts with `EWrongInputs`, `EInputsNotLoaded`,
 /// `EInputsTooLarge`, `invocation::EWrongExecution`, and as `signed_outcome::settle` does.
 public fun settle(
     self: Inputs,
@@ -275,7 +277,8 @@ fun add_port(
     self.values.push_back(value);
 }
 
-/// Add a reference to a value of a run. If its record has a refusal, return the value instead.
+/// Add a reference to a value of a run. If the record of the run has a refusal, return the value
+/// instead.
 fun refer_to(
     self: &mut Inputs,
     record: &RunRecord,

@@ -1,8 +1,8 @@
-/// The plan of a workflow: its vertices with their ports and edges, and the blocks around them.
+/// The plan of a workflow: its vertices with their ports and edges, and its blocks.
 ///
-/// Vertices, blocks and edges have the numbers that they have in the document. A port has its
-/// number among the input ports of its vertex. A *path* has a number for each block around a
-/// vertex, outermost first: the iteration of a region, or the round of a loop.
+/// Vertices, blocks and edges are numbered as in the document. A port is numbered among the input
+/// ports of its vertex. A *path* has a number for each block around a vertex, outermost first. The
+/// number is the iteration of a region, or the round of a loop.
 module nexus_workflows::plan;
 
 use std::ascii::String;
@@ -49,14 +49,14 @@ const EDuplicatePort: u64 = 2;
 // === Constants ===
 
 const MAX_PORTS: u64 = 32;
-/// The maximum number of edges of a variant, and of starts in a block. It bounds the bytes that one
-/// step writes.
+/// The maximum number of edges of a variant, and of starts in a block. The limit bounds the bytes
+/// that one step writes.
 const MAX_EDGES: u64 = 32;
 const MAX_NAME_BYTES: u64 = 32;
 
-/// No value, in a row.
+/// The number that means "none" in a row.
 const NONE: u16 = 0xFFFF;
-/// The first number of a block where vertices and blocks have a common numbering.
+/// The number of the first block in fields that hold either a vertex or a block.
 const BLOCKS: u16 = 0x8000;
 
 /// The kinds of edges that affect the target of a value.
@@ -70,18 +70,18 @@ const STATIC: u16 = 4;
 
 /// A use of a tool.
 public struct Vertex has copy, drop, store {
-    /// The number of its tool in the workflow.
+    /// The number of the vertex's tool in the workflow.
     tool: u16,
     /// The blocks around it, outermost first.
     blocks: vector<u16>,
     /// The index of the innermost region in `blocks`.
     region: Option<u8>,
-    /// The entry groups that start with it.
+    /// The entry groups that start with the vertex.
     groups: vector<u8>,
     /// The maximum number of attempts of a run, and the delay between them.
     attempts: u8,
     retry_after_ms: u64,
-    /// The maximum number of iterations in flight that start with it.
+    /// The maximum number of iterations in flight that start with the vertex.
     parallel: u16,
     /// Whether an unhandled failure ends the execution.
     terminates: bool,
@@ -92,36 +92,36 @@ public struct Vertex has copy, drop, store {
 /// An input port.
 public struct Port has copy, drop, store {
     name: String,
-    /// Whether the owner of an execution sets its value at the start.
+    /// Whether the owner of an execution sets the port's value at the start.
     is_entry: bool,
     /// Whether it has a default value.
     has_default: bool,
     /// Whether a `static` edge leads to it.
     is_static: bool,
-    /// The sources that may deliver a value to a single run. While one of them may, no other value
-    /// is used.
+    /// The sources that may deliver a value to a single run. While one of them may still deliver a
+    /// value, the run does not use a static, entry or default value.
     sources: vector<Source>,
 }
 
-/// A vertex with an edge to a port; from `BLOCKS` on, a region.
+/// The source of an edge to a port. `origin` is a vertex, or a region from `BLOCKS` on.
 public struct Source has copy, drop, store {
     origin: u16,
-    /// Whether it delivers only to rounds after the first one (`do_while`).
+    /// Whether the source delivers only to rounds after the first round (`do_while`).
     is_do_while: bool,
-    /// The positions in a path that must be 0 if it delivers a value.
+    /// The positions in a path at which a run must have a 0 to receive a value.
     rounds: vector<u8>,
 }
 
-/// The edges of a variant, which are followed together.
+/// A variant and its edges, which are followed together.
 public struct Variant has copy, drop, store {
     name: String,
     edges: vector<Edge>,
 }
 
 /// The route of a value. The target path consists of the first `prefix_length` numbers of the
-/// source path, followed by `zeros` zeros. For `do_while`, the last number of the prefix is one
-/// more. The target path is that of a run, or of an instance of the block `scope`, whose runs all
-/// receive the value.
+/// source path, followed by `zeros` zeros. For `do_while`, the last number of the prefix is
+/// incremented. Without a `scope`, the target is the run at the target path. With a `scope`, the
+/// target is the instance of this block at the target path, and all runs inside receive the value.
 public struct Edge has copy, drop, store {
     number: u16,
     /// The output port.
@@ -132,15 +132,16 @@ public struct Edge has copy, drop, store {
     prefix_length: u8,
     zeros: u8,
     scope: Option<u16>,
-    /// The position in a path of the number of a list element (`for_each`).
+    /// The position in a path of the number that selects an element of a list (`for_each`).
     element: Option<u8>,
-    /// The region whose iterations it gathers (`collect`).
+    /// The region whose iterations the edge gathers (`collect`).
     left_region: Option<u16>,
-    /// The positions in a path that must be 0 for a run to receive the value.
+    /// The positions in a path at which a run must have a 0 to receive the value.
     rounds: vector<u8>,
 }
 
-/// A repeated part: a region, or a loop. A region has an iteration for each element of a list.
+/// A repeated part of a workflow, which is a region or a loop. A region has an iteration for each
+/// element of a list.
 public struct Block has copy, drop, store {
     is_region: bool,
     /// The blocks around it, outermost first.
@@ -151,7 +152,8 @@ public struct Block has copy, drop, store {
     needs: vector<Input>,
     /// The vertices with which each iteration of a region starts.
     cursors: vector<u16>,
-    /// The vertices, and from `BLOCKS` on the blocks, that may start when a loop opens.
+    /// The vertices and blocks that may start when a loop opens. Numbers from `BLOCKS` on are
+    /// blocks.
     starts: vector<u16>,
     /// The edges that carry the lists of a region.
     collect_edges: vector<CollectEdge>,
@@ -166,8 +168,8 @@ public struct Input has copy, drop, store {
 /// An edge that carries a list of a region.
 public struct CollectEdge has copy, drop, store {
     edge: Edge,
-    /// The vertices of the edges that lead there. With several, one iteration could deliver two
-    /// values.
+    /// The source vertices of the edges that lead to the list. If there are several, one iteration
+    /// could deliver two values.
     sources: vector<u16>,
 }
 
@@ -198,7 +200,7 @@ public(package) fun new_vertex(
     }
 }
 
-/// Return a block without edges for its lists. Aborts with `EPlanTooLarge`.
+/// Return a block without collect edges. Aborts with `EPlanTooLarge`.
 public(package) fun new_block(
     is_region: bool,
     enclosing: vector<u16>,
@@ -230,8 +232,8 @@ public(package) fun add_port(self: &mut Vertex, name: String, flags: u8) {
     });
 }
 
-/// Add a source to a port. The row has the origin, 1 for `do_while` else 0, and the rounds. Aborts
-/// with `EPlanTooLarge` or `EInvalidRow`.
+/// Add a source to a port. The row has the origin, 1 for `do_while` or else 0, and the rounds.
+/// Aborts with `EPlanTooLarge` or `EInvalidRow`.
 public(package) fun add_source(self: &mut Vertex, port: u8, row: vector<u16>) {
     assert!((port as u64) < self.ports.length() && row.length() >= 2, EInvalidRow);
     let sources = &mut self.ports[port as u64].sources;
@@ -253,7 +255,7 @@ public(package) fun add_edge(self: &mut Vertex, variant: String, port: String, r
     edges.push_back(edge(port, row));
 }
 
-/// Add an edge for a list. Aborts with `EPlanTooLarge` or `EInvalidRow`.
+/// Add an edge that carries a list. Aborts with `EPlanTooLarge` or `EInvalidRow`.
 public(package) fun add_collect_edge(self: &mut Block, row: vector<u16>, sources: vector<u16>) {
     assert!(
         self.collect_edges.length() < MAX_EDGES && sources.length() <= MAX_EDGES,
@@ -270,10 +272,10 @@ public(package) fun vertex_blocks(self: &Vertex): &vector<u16> { &self.blocks }
 
 public(package) fun vertex_region(self: &Vertex): Option<u8> { self.region }
 
-/// Return whether an entry group starts with it.
+/// Return whether an entry group starts with the vertex.
 public(package) fun is_in_group(self: &Vertex, group: u8): bool { self.groups.contains(&group) }
 
-/// Return the entry groups that start with it.
+/// Return the entry groups that start with the vertex.
 public(package) fun vertex_groups(self: &Vertex): &vector<u8> { &self.groups }
 
 public(package) fun attempts(self: &Vertex): u8 { self.attempts }
@@ -361,7 +363,7 @@ public(package) fun edge_element(self: &Edge): Option<u8> { self.element }
 
 public(package) fun edge_left_region(self: &Edge): Option<u16> { self.left_region }
 
-/// Return whether it leads from a vertex outside all blocks to another such vertex.
+/// Return whether the edge leads from a vertex outside all blocks to a vertex outside all blocks.
 public(package) fun is_plain(self: &Edge): bool {
     self.kind == NORMAL && self.prefix_length == 0 && self.zeros == 0 && self.scope.is_none()
         && self.element.is_none() && self.left_region.is_none() && self.rounds.is_empty()
@@ -388,7 +390,7 @@ public(package) fun edge_target_path(self: &Edge, path: &vector<u32>): vector<u3
     place
 }
 
-/// Return the source path for a target path. `round` is the round of the loop that it left.
+/// Return the source path for a target path. `round` is the round of the loop that the value left.
 public(package) fun source_path(self: &Edge, place: &vector<u32>, round: u32): vector<u32> {
     let mut path = vector::tabulate!(self.prefix_length as u64, |i| place[i]);
     if (self.is_do_while()) {
@@ -400,10 +402,10 @@ public(package) fun source_path(self: &Edge, place: &vector<u32>, round: u32): v
     path
 }
 
-/// Return whether a value is for the run with this path.
+/// Return whether a value is for the run at this path.
 ///
-/// A `do_while` edge delivers to all rounds except the first. Any other value requires a 0 at each
-/// of the `rounds` that the path has.
+/// The value of a `do_while` edge is for all rounds except the first. For any other value, the path
+/// must have a 0 at each position in `rounds`, as far as the path is long enough.
 public(package) fun reaches(is_do_while: bool, rounds: &vector<u8>, path: &vector<u32>): bool {
     if (is_do_while) return path[path.length() - 1] > 0;
     rounds.all!(|at| (*at as u64) >= path.length() || path[*at as u64] == 0)
@@ -439,10 +441,10 @@ public(package) fun input_port(self: &Input): u8 { self.port }
 
 public(package) fun collect_edge(self: &CollectEdge): &Edge { &self.edge }
 
-/// Return the vertex of each edge that leads there.
+/// Return the source vertex of each edge that leads to the list.
 public(package) fun collect_sources(self: &CollectEdge): &vector<u16> { &self.sources }
 
-/// Return the vertex of each edge through which a region gathers a list for a port.
+/// Return the source vertex of each edge through which a region gathers a list for a port.
 public(package) fun gathered_from(self: &Block, vertex: u16, input: u8): &vector<u16> {
     let found = self.collect_edges.find_index!(|collect| {
         collect.edge.vertex == vertex && collect.edge.input == input
@@ -450,21 +452,21 @@ public(package) fun gathered_from(self: &Block, vertex: u16, input: u8): &vector
     &self.collect_edges[found.destroy_some()].sources
 }
 
-/// Return whether a number in a common numbering is that of a block; see `block_number`.
+/// Return whether a number in a field for vertices and blocks is a block. See `block_number`.
 public(package) fun is_block(number: u16): bool { number >= BLOCKS }
 
-/// Return the number of a block from its number in a common numbering.
+/// Return the number of a block from its number in a field for vertices and blocks.
 public(package) fun block_number(number: u16): u16 { number - BLOCKS }
 
-/// Return the origin of a value that a region gathered.
+/// Return the origin number of a list that a region gathered.
 public(package) fun region_origin(region: u16): u16 { region + BLOCKS }
 
 // === Private functions ===
 
 /// Return the edge of a row.
 ///
-/// A row has its number, the vertex and port number of its target, its kind, `prefix_length`,
-/// `zeros`, `scope`, `element`, `left_region`, and the rounds.
+/// A row has the number of the edge, the vertex and port number of its target, its kind,
+/// `prefix_length`, `zeros`, `scope`, `element`, `left_region`, and the rounds.
 fun edge(port: String, row: vector<u16>): Edge {
     assert!(port.length() <= MAX_NAME_BYTES, EPlanTooLarge);
     assert!(row.length() >= 9 && row[0] < BLOCKS && row[3] <= STATIC, EInvalidRow);

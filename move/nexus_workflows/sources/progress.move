@@ -1,15 +1,15 @@
-/// The progress of an execution: its runs, and the effects of each closed run.
+/// The progress of an execution, which consists of its runs and the effects of each closed run.
 ///
-/// A *run* is one use of a vertex: the vertex and a path. It starts once, when every port that the
-/// plan names has a value. It ends in one variant, and the ports of the variant flow along its
-/// edges in one step. So the set of runs does not depend on the order of events, except for input
-/// conflicts and early ends. `nexus_tools/workflow/semantics/semantics.py` explains the rules with
-/// an example. Tests execute both implementations and compare them. They differ in one point: in
-/// Python a region closes with its last run. Here `gather` is a separate step, so that the size of
-/// a step is bounded.
+/// A *run* is one use of a vertex: the vertex and a path. A run starts once, when every port that
+/// the plan names has a value. A run ends in one variant, and the values of the variant's ports
+/// flow along its edges in one step. So the set of runs does not depend on the order of events,
+/// except for input conflicts and early ends. `nexus_tools/workflow/semantics/semantics.py`
+/// explains the rules with an example. Tests execute the Move and the Python implementation and
+/// compare them. The implementations differ in one point. In Python, a region closes with its last
+/// run. In Move, `gather` is a separate step, so that the size of a step is bounded.
 ///
-/// This module does not know about money or tools. It never aborts because of a document, a tool or
-/// a leader. A `Change` reports the effects of a step.
+/// This module does not handle money or tools, and never aborts because of a document, a tool or a
+/// leader. A `Change` reports the effects of a step.
 module nexus_workflows::progress;
 
 use nexus_tools::run::{Self, Run};
@@ -22,12 +22,12 @@ use std::ascii::String;
 
 // === Constants ===
 
-/// The variant of a run that failed finally, and its ports.
+/// The variant of a run whose last attempt failed, and the ports of the variant.
 const ERR_EVAL: vector<u8> = b"_err_eval";
 const REASON: vector<u8> = b"reason";
 const DETAIL: vector<u8> = b"detail";
 
-/// The failure reason of a run whose answer lacks a port that an edge carries.
+/// The failure reason of a run whose answer lacks the port of an edge.
 const PORT_MISSING: vector<u8> = b"port_missing";
 
 const TERMINATED: vector<u8> = b"terminated";
@@ -39,7 +39,7 @@ const COMPLETED_WITH_FAILURES: vector<u8> = b"completed_with_failures";
 /// All runs of an execution.
 public struct Progress has store {
     records: Records,
-    /// The entry group with which it started.
+    /// The entry group with which the execution started.
     group: u8,
     /// The number of runs outside all regions that are ready or in flight, plus the number of open
     /// regions outside all other regions.
@@ -47,7 +47,7 @@ public struct Progress has store {
     /// The number of runs that were requested and are not closed.
     in_flight: u32,
     failures: u32,
-    /// The status of an early end: while runs or regions remain.
+    /// The status if the execution ends early, while runs or regions remain.
     ending: Option<String>,
 }
 
@@ -120,7 +120,7 @@ public(package) fun ready_iterations(
     self.records.instance_record(instance).available(cursor.destroy_some(), vertex.parallel())
 }
 
-/// Mark the next `count` of these iterations as in flight, and return their runs.
+/// Mark the next `count` ready iterations as in flight, and return their runs.
 public(package) fun claim_iterations(
     self: &mut Progress,
     dag: &Dag,
@@ -142,7 +142,7 @@ public(package) fun claim_iterations(
     })
 }
 
-/// Close a run with a variant, and let its ports flow along their edges.
+/// Close a run with a variant, and deliver the values of its ports along their edges.
 public(package) fun settle(
     self: &mut Progress,
     dag: &Dag,
@@ -159,7 +159,7 @@ public(package) fun settle(
     let vertex = dag.vertex(run.vertex());
     let edges = vertex.edges(variant);
     if (edges.any!(|edge| !ports.has(&edge.port()))) {
-        // The invocation is settled, so the record keeps the failure.
+        // The invocation is settled, so the record stores the failure.
         let reason = PORT_MISSING.to_ascii_string();
         self.records.set_refusal(run, reason);
         self.fail(dag, run, reason, true, now_ms, change);
@@ -170,7 +170,7 @@ public(package) fun settle(
     self.leave_region(dag, vertex, &run, change);
 }
 
-/// Close a run without an answer. It is retried if it may be and attempts remain.
+/// Close a run without an answer. The run is retried if a retry is allowed and attempts remain.
 public(package) fun fail(
     self: &mut Progress,
     dag: &Dag,
@@ -213,8 +213,8 @@ public(package) fun gather(
     true
 }
 
-/// End the execution early. No more runs are requested, and outcomes of runs in flight have no
-/// effect.
+/// End the execution early. No more runs are requested, and the outcomes of runs in flight are
+/// ignored.
 public(package) fun end(self: &mut Progress, ending: String) {
     if (self.ending.is_none()) self.ending = option::some(ending);
 }
@@ -236,7 +236,7 @@ public(package) fun delete(self: Progress) {
 /// Return whether the execution ends early.
 public(package) fun is_ending(self: &Progress): bool { self.ending.is_some() }
 
-/// Return whether nothing more can happen.
+/// Return whether no run or region is left.
 public(package) fun is_over(self: &Progress): bool {
     self.in_flight == 0 && (self.live == 0 || self.is_ending())
 }
@@ -248,7 +248,7 @@ public(package) fun status(self: &Progress): String {
     else COMPLETED.to_ascii_string()
 }
 
-/// Return the name of the variant of a run that failed finally.
+/// Return the name of the variant of a run whose last attempt failed.
 public(package) fun err_eval(): String { ERR_EVAL.to_ascii_string() }
 
 /// Return whether an edge carries the reason of the run's failure.
@@ -256,23 +256,24 @@ public(package) fun handles_failure(dag: &Dag, run: &Run): bool {
     !dag.vertex(run.vertex()).edges(&err_eval()).is_empty()
 }
 
-/// Return the maximum number of bytes that closing a run writes. Without a variant, the run fails.
+/// Return the maximum number of bytes that closing a run writes. If `variant` is none, the run
+/// fails.
 public(package) fun max_closing_bytes(dag: &Dag, run: &Run, variant: &Option<String>): u64 {
     let vertex = dag.vertex(run.vertex());
     let failed = max_edges_bytes(dag, &vertex.edges(&err_eval()));
     if (variant.is_none()) return failed;
-    // An answer without a required port is a failure, and the record keeps the reason.
+    // An answer without a required port is a failure, and the record stores the reason.
     let reason = PORT_MISSING;
     (failed + reason.length()).max(max_edges_bytes(dag, &vertex.edges(variant.borrow())))
 }
 
-/// Return the minimum effort of following the edges of a run. Without a variant, the run fails.
+/// Return the minimum effort of following the edges of a run. If `variant` is none, the run fails.
 public(package) fun min_closing_effort(dag: &Dag, run: &Run, variant: &Option<String>): u64 {
     let variant = if (variant.is_some()) *variant.borrow() else err_eval();
     effort::min_edges(dag.vertex(run.vertex()).edges(&variant).length())
 }
 
-/// Note the pages that `max_closing_bytes` reads.
+/// Record the pages that `max_closing_bytes` reads.
 public(package) fun note_edge_pages(
     self: &mut Progress,
     dag: &Dag,
@@ -290,7 +291,7 @@ public(package) fun note_edge_pages(
     });
 }
 
-/// Note the pages that `max_gather_bytes` reads.
+/// Record the pages that `max_gather_bytes` reads.
 public(package) fun note_collect_pages(self: &mut Progress, dag: &Dag, region: u16) {
     self.records.note_block_page(region);
     dag.block(region).collect_edges().do_ref!(|collect| {
@@ -313,7 +314,7 @@ public(package) fun min_gather_effort(dag: &Dag, region: u16): u64 {
     effort::min_edges(dag.block(region).collect_edges().length())
 }
 
-/// Return the maximum number of bytes that starting with a group writes.
+/// Return the maximum number of bytes that a start with a group writes.
 public(package) fun max_start_bytes(dag: &Dag, group: u8): u64 {
     (*dag.group(group)).fold!(0, |bytes, number| {
         bytes + records::iteration_bytes(dag.vertex(number), 1)
@@ -327,7 +328,7 @@ public(package) fun empty_change(): Change {
 
 // === Private functions: values ===
 
-/// Follow all edges of a variant, and then start what became ready.
+/// Follow all edges of a variant, and then start the runs and open the blocks that became ready.
 fun flow(
     self: &mut Progress,
     dag: &Dag,
@@ -338,7 +339,7 @@ fun flow(
 ) {
     let (mut followed, mut lengths) = (vector[], vector[]);
     self.records.add_effort(effort::find_ports(edges.length(), ports.values().length()));
-    // An answer has all of these ports. A failure has only a reason and a detail.
+    // An answer has the ports of all edges. A failure has only a reason and a detail.
     (*edges).filter!(|edge| ports.has(&edge.port())).do_ref!(|edge| {
         let length = ports.list_length(&edge.port());
         if (edge.is_for_each() && length.is_none()) {
@@ -358,7 +359,8 @@ fun flow(
     self.deliver(dag, run.vertex(), run.path(), &followed, &lengths, change);
 }
 
-/// Deliver values from a path to the targets of edges, and start what became ready.
+/// Deliver values from a path to the targets of edges. Then start the runs and open the blocks that
+/// became ready.
 fun deliver(
     self: &mut Progress,
     dag: &Dag,
@@ -394,7 +396,8 @@ fun deliver(
     instances.do!(|instance| self.open_if_ready(dag, instance, change));
 }
 
-/// Record the value of an iteration for a port with several edges. Return false if there is one.
+/// Record the value of an iteration for a port with several edges. Return false if a value is
+/// already recorded.
 fun add_mark(self: &mut Progress, dag: &Dag, run: &Run, edge: &Edge): bool {
     let region = edge.left_region().destroy_some();
     self.records.note_block_page(region);
@@ -472,7 +475,7 @@ fun close(self: &mut Progress, run: Run) {
     self.records.run_record_mut(run).close();
 }
 
-/// Record an unhandled failure. It ends the execution if its vertex says so.
+/// Record an unhandled failure. If the vertex terminates on failure, end the execution.
 fun record_failure(self: &mut Progress, dag: &Dag, run: Run, reason: String, change: &mut Change) {
     self.failures = self.failures + 1;
     change.failures.push_back(UnhandledFailure { run, reason });
@@ -499,7 +502,7 @@ fun leave_region(self: &mut Progress, dag: &Dag, vertex: &Vertex, run: &Run, cha
         let depth = vertex.region().destroy_some() as u64;
         let mut at = depth + 1;
         while (at < run.path().length() && run.path()[at] == 0) at = at + 1;
-        // The cursor did not create the run if a loop inside the iteration is in a later round.
+        // If a loop inside the iteration is in a later round, the cursor did not create the run.
         if (at == run.path().length()) {
             let instance = records::enclosing(vertex.blocks(), depth, run.path());
             let (cursor, record) = (
@@ -524,7 +527,7 @@ fun add_live(self: &mut Progress, blocks: &vector<u16>, region: Option<u8>, path
     }
 }
 
-/// Subtract one from the live count, unless the execution ends early.
+/// Subtract one from the live count, unless the execution is ending early.
 fun remove_live(
     self: &mut Progress,
     blocks: &vector<u16>,

@@ -1,9 +1,9 @@
-/// The state of an execution: small records in a flat map of dynamic fields.
+/// The state of an execution, which is a flat map of small records in dynamic fields.
 ///
-/// There is one record for each run that waits for values or has started, and one for each instance
-/// of a block that received a value. Values are references: a record stores the edge that delivered
-/// the value. The source run follows from the path of the record, and from `round` if the value
-/// left a loop.
+/// Each run that waits for values or has started has a record. Each instance of a block that
+/// received a value has a record. Values are references: a record stores the edge that delivered
+/// the value. The path of the record determines the source run. If the value left a loop, `round`
+/// is the round of the source run.
 module nexus_workflows::records;
 
 use nexus_tools::run::{Self, Run};
@@ -30,7 +30,7 @@ const CLOSED: u8 = 3;
 const OPEN: u8 = 1;
 const GATHERED: u8 = 2;
 
-/// The bytes of records in storage, without the numbers of their paths.
+/// The bytes of records in storage, excluding the numbers of their paths.
 const RUN_BYTES: u64 = 316;
 const INSTANCE_BYTES: u64 = 293;
 const MARK_BYTES: u64 = 289;
@@ -49,19 +49,20 @@ public struct Records has store {
     id: UID,
     length: u64,
     /// The bytes written since `take_bytes`, the effort since `take_effort`, and the pages read
-    /// since `take_pages`, as bits. The sender of a step is paid for them.
+    /// since `take_pages`, as bits. The sender of a step is paid for all three.
     bytes: u64,
     effort: u64,
     pages: u64,
 }
 
-/// An instance of a block: the block and the path around it. It is the key of the record.
+/// An instance of a block: the block and the path around it. An `Instance` is the key of the
+/// instance's record.
 public struct Instance has copy, drop, store {
     block: u16,
     path: vector<u32>,
 }
 
-/// The key of a mark: the value of an iteration for a port with several edges.
+/// The key of a mark. A mark records the value of an iteration for a port with several edges.
 public struct Mark has copy, drop, store {
     region: u16,
     path: vector<u32>,
@@ -70,27 +71,28 @@ public struct Mark has copy, drop, store {
     iteration: u32,
 }
 
-/// The edge that an iteration followed, and the vertex of its source.
+/// The edge that an iteration followed, and the source vertex of the edge.
 public struct MarkedEdge has copy, drop, store {
     origin: u16,
     edge: u16,
 }
 
-/// The state of a run, and the values that were delivered to it alone.
+/// The state of a run, and the values that were delivered to this run alone.
 public struct RunRecord has drop, store {
     phase: u8,
     /// The current or last attempt, from 1.
     attempt: u8,
-    /// The time before which it is not retried, in ms.
+    /// The time before which the run is not retried, in ms.
     not_before_ms: u64,
     /// The last invocation, or 0x0.
     invocation: ID,
-    /// The reason why the last attempt was refused, or that its answer lacked a port; else empty.
+    /// The reason why the last attempt was refused, or `port_missing` if its answer lacked a port.
+    /// Otherwise empty.
     refusal: String,
     deliveries: vector<Delivery>,
 }
 
-/// A value of a port. `origin` is the vertex or region of its source.
+/// A value of a port. `origin` is the vertex or region from which it comes.
 public struct Delivery has copy, drop, store {
     port: u8,
     origin: u16,
@@ -101,22 +103,24 @@ public struct Delivery has copy, drop, store {
 /// The values that were delivered to an instance of a block, and the state of a region.
 public struct InstanceRecord has drop, store {
     phase: u8,
-    /// The number of runs inside that are ready, in flight or not yet requested, plus the open
-    /// regions.
+    /// The number of runs inside that are ready, in flight or not yet requested, plus the number of
+    /// open regions inside.
     live: u32,
-    /// The cursors of the block, in its order.
+    /// The cursors of the block, in the order of the plan.
     cursors: vector<Cursor>,
     values: vector<ScopedValue>,
 }
 
-/// The iterations that start with a vertex. Those from `next` to `count` are not yet requested.
+/// The iterations that start with a vertex. The iterations from `next` to `count` are not yet
+/// requested.
 public struct Cursor has copy, drop, store {
     next: u32,
     count: u32,
     in_flight: u32,
 }
 
-/// A value of a port for all runs inside. `length` is the length of the list if `element` is set.
+/// A value of a port for all runs inside an instance. If `element` is set, `length` is the length
+/// of the list.
 public struct ScopedValue has copy, drop, store {
     vertex: u16,
     port: u8,
@@ -129,22 +133,22 @@ public struct ScopedValue has copy, drop, store {
     length: u32,
 }
 
-/// The state of the ports of a run.
+/// The state of a run's ports.
 public struct Readiness has drop {
-    /// Whether each port has a value, including elements beyond the end of their list.
+    /// Whether each port has a value. An element beyond the end of its list counts as a value.
     has_values: bool,
     /// Whether no element is beyond the end of its list.
     is_in_range: bool,
-    /// Whether a value that was not delivered to the run alone starts it.
+    /// Whether the entry group, or a value for several runs, starts the run.
     is_triggered: bool,
-    /// The length of the shortest list of which the run receives an element.
+    /// The length of the shortest list from which the run receives an element.
     count: Option<u32>,
 }
 
 /// The location of a port's value.
 ///
-/// It is an output port of a run or an element of its list, or the gathered list of a region.
-/// Without both, it is an entry or default value.
+/// The location is an output port of a run, an element of the port's list, or the gathered list of
+/// a region. If `run` and `region` are none, the value is an entry or default value.
 public struct Source has copy, drop, store {
     run: Option<Run>,
     port: String,
@@ -168,7 +172,7 @@ public(package) fun iteration(
 
 public(package) fun instance(block: u16, path: vector<u32>): Instance { Instance { block, path } }
 
-/// Return the instance of the block at this depth around a path.
+/// Return the instance at this depth among the blocks around a path.
 public(package) fun enclosing(blocks: &vector<u16>, depth: u64, path: &vector<u32>): Instance {
     Instance { block: blocks[depth], path: prefix(path, depth) }
 }
@@ -187,12 +191,12 @@ public(package) fun mark(
     Mark { region, path, vertex, input, iteration }
 }
 
-/// Return a path, extended with zeros to this length.
+/// Return a path extended with zeros to this length.
 public(package) fun extended(path: &vector<u32>, length: u64): vector<u32> {
     vector::tabulate!(length, |i| if (i < path.length()) path[i] else 0)
 }
 
-/// Return the first numbers of a path.
+/// Return the first `length` numbers of a path.
 public(package) fun prefix(path: &vector<u32>, length: u64): vector<u32> {
     vector::tabulate!(length, |i| path[i])
 }
@@ -207,39 +211,39 @@ public(package) fun new(ctx: &mut TxContext): Records {
 /// Return the number of records.
 public(package) fun length(self: &Records): u64 { self.length }
 
-/// Count bytes that are written elsewhere.
+/// Count bytes that other modules write.
 public(package) fun add_bytes(self: &mut Records, bytes: u64) { self.bytes = self.bytes + bytes }
 
-/// Return the bytes written since the last call.
+/// Return the bytes written since the last call, and reset the count.
 public(package) fun take_bytes(self: &mut Records): u64 {
     let bytes = self.bytes;
     self.bytes = 0;
     bytes
 }
 
-/// Count effort, in about ten Move instructions per unit.
+/// Count effort. A unit is about ten Move instructions.
 public(package) fun add_effort(self: &mut Records, effort: u64) {
     self.effort = self.effort + effort
 }
 
-/// Return the effort since the last call.
+/// Return the effort since the last call, and reset the count.
 public(package) fun take_effort(self: &mut Records): u64 {
     let effort = self.effort;
     self.effort = 0;
     effort
 }
 
-/// Note that the page of a vertex is read.
+/// Record that the page of a vertex is read.
 public(package) fun note_vertex_page(self: &mut Records, number: u16) {
     self.pages = self.pages | dag::vertex_page_bit(number);
 }
 
-/// Note that the page of a block is read.
+/// Record that the page of a block is read.
 public(package) fun note_block_page(self: &mut Records, number: u16) {
     self.pages = self.pages | dag::block_page_bit(number);
 }
 
-/// Return the pages read since the last call, as bits.
+/// Return the pages read since the last call as bits, and reset them.
 public(package) fun take_pages(self: &mut Records): u64 {
     let pages = self.pages;
     self.pages = 0;
@@ -297,7 +301,7 @@ public(package) fun run_record_mut(self: &mut Records, run: Run): &mut RunRecord
     field::borrow_mut(&mut self.id, run)
 }
 
-/// Deliver a value to one run. Return false if the port already has one.
+/// Deliver a value to one run. Return false if the port already has a value.
 public(package) fun deliver(
     self: &mut Records,
     dag: &Dag,
@@ -345,7 +349,8 @@ public(package) fun set_invocation(self: &mut Records, run: Run, invocation: ID)
     record.refusal = ascii::string(b"");
 }
 
-/// Set the reason why a run in flight fails: it was not invoked, or its answer lacks a port.
+/// Set the reason why a run in flight fails. Either its tool was not invoked, or its answer lacks a
+/// port.
 public(package) fun set_refusal(self: &mut Records, run: Run, reason: String) {
     let length = self.run_record(run).refusal.length();
     self.bytes = self.bytes + reason.length() - length.min(reason.length());
@@ -370,7 +375,7 @@ public(package) fun close(self: &mut RunRecord) { self.phase = CLOSED }
 
 /// Return the state of the ports of a run.
 ///
-/// See `Records.served` and `Records.begins` in `nexus_tools/workflow/semantics/records.py`.
+/// See `Records.value_of_port` and `Records.starts` in `nexus_tools/workflow/semantics/records.py`.
 public(package) fun readiness(self: &mut Records, dag: &Dag, run: &Run, group: u8): Readiness {
     self.note_vertex_page(run.vertex());
     let vertex = dag.vertex(run.vertex());
@@ -446,7 +451,7 @@ public(package) fun source(self: &Records, dag: &Dag, run: &Run, port: u8): Sour
             )
         };
     };
-    // Other values have priority over static ones.
+    // Values that are not static have priority over static values.
     let mut source = Source {
         run: option::none(),
         port: ascii::string(b""),
@@ -483,7 +488,8 @@ public(package) fun is_complete(self: &Readiness): bool { self.has_values && sel
 
 public(package) fun is_triggered(self: &Readiness): bool { self.is_triggered }
 
-/// Return the number of iterations that start with the run, if it is that of the first iteration.
+/// Return the number of iterations. The `Readiness` must be of the first run of the first
+/// iteration.
 public(package) fun count(self: &Readiness): u32 {
     if (self.has_values) self.count.destroy_or!(0) else 0
 }
@@ -508,7 +514,7 @@ public(package) fun instance_record_mut(
     field::borrow_mut(&mut self.id, instance)
 }
 
-/// Deliver a value to all runs in an instance. Return false if the port already has one.
+/// Deliver a value to all runs in an instance. Return false if the port already has a value.
 public(package) fun deliver_to_scope(
     self: &mut Records,
     dag: &Dag,
@@ -539,7 +545,7 @@ public(package) fun deliver_to_scope(
     true
 }
 
-/// Open a region, with the number of iterations for each cursor.
+/// Open a region. `counts` has the number of iterations for each cursor.
 public(package) fun open(self: &mut Records, instance: Instance, counts: vector<u32>) {
     self.bytes = self.bytes + CURSOR_BYTES * counts.length();
     self.add_effort(effort::open(counts.length()));
@@ -556,7 +562,7 @@ public(package) fun gather(self: &mut InstanceRecord): bool {
     is_finished
 }
 
-/// Return whether the region is open, and all its runs are finished.
+/// Return whether the region is open and all its runs are finished.
 public(package) fun is_finished(self: &InstanceRecord): bool {
     self.phase == OPEN && self.live == 0
 }
@@ -567,7 +573,7 @@ public(package) fun is_opened(self: &InstanceRecord): bool { self.phase != WAITI
 
 public(package) fun live(self: &InstanceRecord): u32 { self.live }
 
-/// Return the maximum number of iterations.
+/// Return an upper bound of the number of iterations, which is the length of the longest list.
 public(package) fun iterations(self: &InstanceRecord): u32 {
     let mut length = 0;
     self.values.do_ref!(|value| length = value.length.max(length));
@@ -577,20 +583,21 @@ public(package) fun iterations(self: &InstanceRecord): u32 {
 /// Add one to the live count.
 public(package) fun add_live(self: &mut InstanceRecord) { self.live = self.live + 1 }
 
-/// Subtract one from the live count. Return whether it is zero.
+/// Subtract one from the live count. Return whether the count is then zero.
 public(package) fun remove_live(self: &mut InstanceRecord): bool {
     self.live = self.live - 1;
     self.live == 0
 }
 
-/// Return the number of iterations that a cursor can start, with at most `parallel` in flight.
+/// Return the number of iterations that a cursor can start so that at most `parallel` are in
+/// flight.
 public(package) fun available(self: &InstanceRecord, cursor: u64, parallel: u64): u64 {
     let cursor = &self.cursors[cursor];
     let in_flight = (cursor.in_flight as u64).min(parallel);
     (parallel - in_flight).min((cursor.count - cursor.next) as u64)
 }
 
-/// Mark the next `count` iterations of a cursor as in flight, and return the first one.
+/// Mark the next `count` iterations of a cursor as in flight, and return the number of the first.
 public(package) fun claim_next(self: &mut InstanceRecord, cursor: u64, count: u64): u32 {
     let cursor = &mut self.cursors[cursor];
     let first = cursor.next;
@@ -605,7 +612,7 @@ public(package) fun release_iteration(self: &mut InstanceRecord, cursor: u64) {
     cursor.in_flight = cursor.in_flight - 1;
 }
 
-/// Set the mark of an iteration. Return false if it exists.
+/// Set the mark of an iteration. Return false if the mark already exists.
 public(package) fun add_mark(self: &mut Records, mark: Mark, origin: u16, edge: u16): bool {
     self.add_effort(effort::edges(1));
     if (field::exists_(&self.id, mark)) return false;
@@ -615,7 +622,7 @@ public(package) fun add_mark(self: &mut Records, mark: Mark, origin: u16, edge: 
     true
 }
 
-/// Return the edge and the source vertex of a mark, if it exists.
+/// Return the edge and the source vertex of a mark, or none and 0 if the mark does not exist.
 public(package) fun marked(self: &Records, mark: Mark): (Option<u16>, u16) {
     if (!field::exists_(&self.id, mark)) return (option::none(), 0);
     let MarkedEdge { origin, edge } = field::borrow(&self.id, mark);
@@ -644,7 +651,7 @@ public(package) fun are_blocks_open(
     true
 }
 
-/// Return whether an instance of a block has all the values that it needs.
+/// Return whether an instance of a block has all values that the block needs.
 public(package) fun are_needs_met(self: &mut Records, dag: &Dag, instance: &Instance): bool {
     self.note_block_page(instance.block);
     let block = dag.block(instance.block);
@@ -670,7 +677,7 @@ public(package) fun max_delivery_bytes(dag: &Dag, edge: &Edge): u64 {
     let scope = edge.scope();
     if (scope.is_none()) return run_bytes;
     let block = dag.block(scope.destroy_some());
-    // A loop that opens starts runs or opens regions. A region that opens has cursors.
+    // Opening a loop starts runs or opens regions. Opening a region creates cursors.
     let start_bytes = run_bytes + CURSOR_BYTES * plan::max_cursors();
     INSTANCE_BYTES + NUMBER_BYTES * MAX_DEPTH + BROUGHT_BYTES + 1 + edge.rounds().length()
         + CURSOR_BYTES * block.cursors().length()
@@ -702,7 +709,7 @@ fun add_run(self: &mut Records, run: Run, phase: u8) {
 }
 
 /// Return whether a value for a port was delivered to a block around this path, or to the block
-/// whose instance has this path.
+/// instance at this path.
 fun has_scoped_value(
     self: &mut Records,
     dag: &Dag,
@@ -733,12 +740,12 @@ fun has_scoped_value(
     false
 }
 
-/// Return whether the run with this path receives the value.
+/// Return whether the run at this path receives the value.
 fun applies_to(self: &ScopedValue, path: &vector<u32>): bool {
     self.is_static || plan::reaches(false, &self.rounds, path)
 }
 
-/// Return the location of a value that an edge delivered to a path.
+/// Return the location of a value that an edge delivered to the run or instance at `place`.
 fun locate(
     dag: &Dag,
     origin: u16,

@@ -1,22 +1,23 @@
-/// A schedule: starts executions of a workflow at planned times or on events, with its own funds.
+/// A schedule, which starts and pays for executions of a workflow at planned times or on events.
 ///
-/// The owner agrees to a standing order once: the entry values and the terms of each execution, its
-/// funds, the due times, and the fee of a keeper. A *keeper* is the account that calls `trigger`:
-/// first a worker of a leader that the schedule lists, later anyone.
+/// The owner agrees once to a standing order. The order has the entry values, the terms and the
+/// funds of each execution, the due times, and the fee of a keeper. A *keeper* is the account that
+/// calls `trigger`. At first only workers of the schedule's leaders may call `trigger`. Later
+/// anyone may.
 ///
-/// Money. A keeper is paid only for an execution that it starts. It receives the exact storage cost
-/// of what it writes, its gas at the current price, and the fee that the owner chose. The minimum
-/// gas of a transaction is paid once per transaction, by the schedule whose execution is the first
-/// object that the transaction creates. So no occurrence is paid twice. An occurrence that is
-/// missed or skipped, or that the funds do not cover, costs nothing and is reported with the next
-/// execution. `collect` returns the remaining funds of an execution.
+/// Money. A keeper is paid only for an execution that it starts. The keeper receives the exact
+/// storage cost of its writes, its gas at the current price, and the fee that the owner chose. The
+/// minimum gas of a transaction is paid once per transaction. The schedule whose execution is the
+/// first object that the transaction creates pays it. So no occurrence is paid twice. A missed or
+/// skipped occurrence, or an occurrence that the funds do not cover, is free of cost. The next
+/// execution reports it. `collect` returns the remaining funds of an execution to the schedule.
 ///
-/// Events. The chain cannot verify an event. A worker of a leader that the schedule lists reports
-/// it. A dishonest leader can start one execution per pause, up to the daily limit. The owner can
-/// then choose other leaders and reset the cursor.
+/// Events. The chain cannot verify that an event was emitted. A worker of one of the schedule's
+/// leaders reports it. A dishonest leader can start one execution per pause, up to the daily limit.
+/// The owner can then choose other leaders and reset the cursor.
 ///
-/// `cancel`, `collect`, `pause` and `delete` are exit paths. They depend on no package version and
-/// on no setting, so funds are never stuck.
+/// `cancel`, `collect`, `pause` and `delete` are exit paths, which work with every version of the
+/// package and under all settings. So funds are never stuck.
 module nexus_workflows::schedule;
 
 use nexus_tools::leader::Leader;
@@ -75,29 +76,30 @@ const EExecutionsNotCollected: u64 = 15;
 
 // === Constants ===
 
-/// The time that each leader has before the next one.
+/// The time in which a leader may trigger before the next leader may.
 const WINDOW_MS: u64 = 10_000;
 const MAX_FUNDS_PER_EXECUTION_MIST: u64 = 1_000_000_000_000_000;
 const MAX_KEEPER_FEE_MIST: u64 = 1_000_000_000;
-/// The bytes that Sui counts for the terms of an execution, and for entry values, without their
+/// The bytes that Sui counts for the terms of an execution, and for entry values, excluding their
 /// fields.
 const TERMS_BYTES: u64 = 275;
 const ENTRY_BYTES: u64 = 276;
-/// The bytes by which the first event makes a schedule grow.
+/// The bytes that the first event adds to a schedule.
 const CURSOR_BYTES: u64 = 24;
-/// An upper bound of the bytes of a new execution without its records, terms and entry values.
+/// An upper bound of the bytes of a new execution, excluding its records, terms and entry values.
 const EXECUTION_BYTES: u64 = 500;
-/// The maximum number of first runs, and of vertices with entry values. Gas grows steeply with
-/// more.
+/// The maximum number of first runs, and of vertices with entry values. Above it, gas grows
+/// steeply.
 const MAX_ENTRIES: u64 = 32;
-/// Gas units of a transaction that collects one execution and starts one; of each further execution
-/// in the same transaction; of each first run and each vertex with entry values. Each
-/// `BYTES_PER_GAS_UNIT` bytes of entry values cost one unit.
+/// `GAS_UNITS` are the gas units of a transaction that collects one execution and starts one. Each
+/// further execution in the transaction costs `FURTHER_GAS_UNITS`. Each first run and each vertex
+/// with entry values costs `ENTRY_GAS_UNITS`. Each `BYTES_PER_GAS_UNIT` bytes of entry values cost
+/// one unit.
 const GAS_UNITS: u64 = 1_200;
 const FURTHER_GAS_UNITS: u64 = 150;
 const ENTRY_GAS_UNITS: u64 = 10;
 const BYTES_PER_GAS_UNIT: u64 = 200;
-/// The storage cost that no rebate returns.
+/// The storage cost that Sui does not rebate.
 const STORAGE_MIST: u64 = 300_000;
 /// The byte that Sui puts before the digest when it derives the ID of an object.
 const OBJECT_ID_SCOPE: u8 = 0xf1;
@@ -129,7 +131,7 @@ public struct ScheduleTriggered has copy, drop {
     planned_at_ms: u64,
     /// The number of earlier planned times that passed without an execution.
     missed: u64,
-    /// The event that made it due.
+    /// The event that made the execution due, if any.
     cursor: Option<Cursor>,
     next_at_ms: Option<u64>,
     fee_mist: u64,
@@ -150,14 +152,14 @@ public struct ScheduleCollected has copy, drop {
     is_paused: bool,
 }
 
-/// The owner paused or resumed a schedule. `next_at_ms` is the earliest time at which it is due.
+/// The owner paused or resumed a schedule. `next_at_ms` is the earliest time of the next execution.
 public struct ScheduleActivityChanged has copy, drop {
     schedule: ID,
     active: bool,
     next_at_ms: Option<u64>,
 }
 
-/// The owner removed the cursor, so that only events from now on count.
+/// The owner removed the cursor. Only later events count.
 public struct ScheduleCursorReset has copy, drop {
     schedule: ID,
     next_at_ms: Option<u64>,
@@ -197,17 +199,17 @@ public struct ScheduleDeleted has copy, drop {
 
 // === Structs ===
 
-/// A shared schedule: the fields that change with each execution.
+/// A shared schedule, which has only the fields that change with each execution.
 public struct Schedule has key {
     id: UID,
     dag: ID,
     owner: address,
     funds: Balance<SUI>,
-    /// The next planned time, or for events the time from which they count.
+    /// The next planned time. For an event schedule, the time from which events count.
     next_at_ms: Option<u64>,
-    /// The last event that triggered it.
+    /// The last event that triggered the schedule.
     cursor: Option<Cursor>,
-    /// The number of executions that it started, and the number of those that are not collected.
+    /// The number of executions that the schedule started, and how many of them are not collected.
     started: u64,
     running: u64,
     /// The UTC day of the last start, in days since 1970, and the number of starts on that day.
@@ -222,8 +224,8 @@ public struct Schedule has key {
 /// The key of the standing order.
 public struct StandingOrderKey() has copy, drop, store;
 
-/// The standing order: the terms to which the owner agreed. A dynamic field, so that a keeper reads
-/// it without rewriting it.
+/// The standing order: the terms to which the owner agreed. The order is a dynamic field, so that a
+/// keeper can read it without rewriting it.
 public struct StandingOrder has drop, store {
     timing: Timing,
     group: u8,
@@ -239,7 +241,7 @@ public struct StandingOrder has drop, store {
     keeper_fee_mist: u64,
     /// Whether an execution may start while another one is active.
     overlaps: bool,
-    /// The number of consecutive failures that pauses the schedule; 0 for no limit.
+    /// The number of consecutive failures that pauses the schedule. 0 means no limit.
     max_failures: u64,
     /// The maximum number of executions, if there is one.
     max_executions: Option<u64>,
@@ -247,7 +249,8 @@ public struct StandingOrder has drop, store {
 
 /// The position of an event.
 ///
-/// `transaction` is its number in the checkpoint, and `event` is its number in the transaction.
+/// `transaction` is the number of the transaction in the checkpoint, and `event` is the number of
+/// the event in the transaction.
 public struct Cursor has copy, drop, store {
     checkpoint: u64,
     transaction: u64,
@@ -258,9 +261,9 @@ public struct Cursor has copy, drop, store {
 
 /// Create a schedule of executions of `dag`, with terms as for `execution::start`.
 ///
-/// Each execution receives `funds_per_execution_mist`, and a keeper earns `keeper_fee_mist`. If
-/// `overlaps` is false, times that are planned while an execution is active are skipped.
-/// `max_failures` consecutive failures pause the schedule; 0 means no limit. Set the entry values
+/// Each execution receives `funds_per_execution_mist`, and its keeper earns `keeper_fee_mist`. If
+/// `overlaps` is false, the schedule skips planned times while an execution is active.
+/// `max_failures` consecutive failures pause the schedule. 0 means no limit. Set the entry values
 /// and share the schedule in the same transaction. Aborts with `EAmountTooLarge`,
 /// `ETooManyEntries`, and as `execution::start` does.
 public fun create(
@@ -345,7 +348,7 @@ public fun create(
 
 /// Set the values of the entry ports of a vertex for future executions.
 ///
-/// They replace the earlier values. Aborts with `ENotOwner`, `ETooManyEntries` or
+/// The values replace earlier values of the vertex. Aborts with `ENotOwner`, `ETooManyEntries` or
 /// `EValuesTooLarge`.
 public fun set_entry_values(self: &mut Schedule, vertex: u16, values: Ports, ctx: &TxContext) {
     let order = self.order_mut(ctx);
@@ -371,7 +374,7 @@ public fun set_leader(self: &mut Schedule, leader: &Leader, ctx: &TxContext) {
     self.set_leaders(vector[], leader, ctx);
 }
 
-/// Set the second leader, which acts if the first one does not.
+/// Set the second leader, which acts if the first leader does not.
 ///
 /// Aborts with `ESameLeader`, and as `set_leader` does.
 public fun set_backup(self: &mut Schedule, leader: &Leader, ctx: &TxContext) {
@@ -382,12 +385,12 @@ public fun set_backup(self: &mut Schedule, leader: &Leader, ctx: &TxContext) {
 
 // === Public functions: keepers ===
 
-/// Start the due execution and pay the sender, who is a worker of the leader.
+/// Start the due execution and pay the sender, who must be a worker of the leader.
 ///
-/// The leader with index k in the list may do so from k times 10 s after the planned time. Returns
-/// false without an effect if nothing is due, if another execution is active, or if the funds are
-/// insufficient. Aborts with `EWrongDag`, `ELeaderNotListed`, `ENotWorker`, `EEventSchedule`,
-/// `version::EWrongVersion` or `leader_registry::ENotAccepting`.
+/// The workers of the leader with index k may call this function from k times 10 s after the
+/// planned time. Returns false without an effect if no execution is due, if another execution is
+/// active, or if the funds are insufficient. Aborts with `EWrongDag`, `ELeaderNotListed`,
+/// `ENotWorker`, `EEventSchedule`, `version::EWrongVersion` or `leader_registry::ENotAccepting`.
 public fun trigger(
     self: &mut Schedule,
     registry: &LeaderRegistry,
@@ -403,9 +406,10 @@ public fun trigger(
 
 /// Start the due execution and pay the sender, who may be anyone.
 ///
-/// This is possible 10 s after the window of the last leader has started. `leader` must be listed.
-/// Returns false if it is not active, because then no leader would dispatch the execution.
-/// Otherwise returns false and aborts as `trigger` does, and aborts with `ELeaderNotListed`.
+/// This is possible from 10 s after the start of the last leader's window. `leader` must be a
+/// leader of the schedule. Returns false if `leader` is not active, because it would not dispatch
+/// the execution. Also returns false as `trigger` does. Aborts with `ELeaderNotListed`, and as
+/// `trigger` does.
 public fun trigger_by_anyone(
     self: &mut Schedule,
     registry: &LeaderRegistry,
@@ -422,15 +426,15 @@ public fun trigger_by_anyone(
     self.trigger_in(registry, dag, window, option::none(), clock, ctx)
 }
 
-/// Start an execution on an event and pay the sender, who is a worker of a listed leader.
+/// Start an execution on an event and pay the sender, a worker of a listed leader.
 ///
-/// Events count once each, in their order. `checkpoint`, `transaction` and `event` are the numbers
-/// of the checkpoint, of the transaction in it, and of the event in the transaction. The leader
-/// with index k in the list may call it from k times 10 s after the end of the pause. Returns false
-/// without an effect if this event or a later one was reported before. The same holds during the
-/// pause, while another execution is active, or if the funds are insufficient. Aborts with
-/// `EWrongDag`, `ELeaderNotListed`, `ENotWorker`, `ENotEventSchedule`, `version::EWrongVersion` or
-/// `leader_registry::ENotAccepting`.
+/// Each event counts once, in chain order. `checkpoint`, `transaction` and `event` are the numbers
+/// of the checkpoint, of the transaction in the checkpoint, and of the event in the transaction.
+/// The workers of the leader with index k may call this function from k times 10 s after the end of
+/// the pause. Returns false without an effect if this event or a later event was already reported.
+/// Also returns false during the pause, while another execution is active, or if the funds are
+/// insufficient. Aborts with `EWrongDag`, `ELeaderNotListed`, `ENotWorker`, `ENotEventSchedule`,
+/// `version::EWrongVersion` or `leader_registry::ENotAccepting`.
 public fun trigger_by_event(
     self: &mut Schedule,
     registry: &LeaderRegistry,
@@ -449,13 +453,14 @@ public fun trigger_by_event(
     self.trigger_in(registry, dag, window, option::some(cursor), clock, ctx)
 }
 
-/// Take the remaining funds of an ended execution, as anyone may, and return whether it did.
+/// Collect an ended execution and its remaining funds. Return whether the call had an effect.
 ///
-/// Times that were planned while the execution was active are skipped, unless executions overlap.
-/// If the execution has stopped but not ended, takes the funds that no invocation in flight holds;
-/// call it again after the end for the rest. Returns false without an effect if the execution is
-/// active, was collected before, or does not belong to this schedule. The owner receives the funds
-/// if the schedule is cancelled.
+/// Anyone may call this function.
+/// Unless executions may overlap, times that were planned while the execution was active are
+/// skipped. If the execution has stopped but not ended, the function takes the funds that no
+/// invocation in flight holds. Call it again after the end for the rest. Returns false without an
+/// effect if the execution is active, was already collected, or does not belong to this schedule.
+/// If the schedule is cancelled, the owner receives the funds.
 public fun collect(self: &mut Schedule, execution: &mut Execution): bool {
     let schedule = object::id(self);
     if (!execution.is_collectable_by(schedule)) return false;
@@ -479,7 +484,7 @@ public fun collect(self: &mut Schedule, execution: &mut Execution): bool {
     true
 }
 
-/// Add to the funds, as anyone may. Aborts with `EScheduleCancelled`.
+/// Add to the funds. Anyone may call this function. Aborts with `EScheduleCancelled`.
 public fun refill(self: &mut Schedule, funds: Coin<SUI>) {
     assert!(!self.is_cancelled, EScheduleCancelled);
     let amount_mist = funds.value();
@@ -511,7 +516,7 @@ public fun resume(self: &mut Schedule, clock: &Clock, ctx: &TxContext) {
     self.emit_activity();
 }
 
-/// Count events from now on, regardless of the position of the last reported event.
+/// Count events from now on, even if they precede the last reported event.
 ///
 /// Aborts with `ENotOwner`, `ENotEventSchedule` or `EScheduleCancelled`.
 public fun reset_cursor(self: &mut Schedule, clock: &Clock, ctx: &TxContext) {
@@ -523,7 +528,7 @@ public fun reset_cursor(self: &mut Schedule, clock: &Clock, ctx: &TxContext) {
     event::emit(ScheduleCursorReset { schedule: object::id(self), next_at_ms: self.next_at_ms });
 }
 
-/// Add planned times after the last one of a list, and drop past times.
+/// Append planned times to a list of times, and drop past times.
 ///
 /// Aborts with `ENotOwner`, `EScheduleCancelled`, `timing::ENoTimeList` or `timing::EInvalidTimes`.
 public fun add_times(self: &mut Schedule, times: vector<u64>, clock: &Clock, ctx: &TxContext) {
@@ -540,7 +545,8 @@ public fun extend_until(self: &mut Schedule, until_ms: u64, clock: &Clock, ctx: 
     self.plan_next(clock);
 }
 
-/// Set the maximum number of executions, including those already started; none for no limit.
+/// Set the maximum number of executions, including executions already started. With none, remove
+/// the limit.
 ///
 /// Aborts with `ENotOwner` or `EScheduleCancelled`.
 public fun set_max_executions(
@@ -586,7 +592,7 @@ public fun delete(self: Schedule, ctx: &TxContext) {
 /// Return the ID of the workflow.
 public fun dag(self: &Schedule): ID { self.dag }
 
-/// Return the address that created it.
+/// Return the address that created the schedule.
 public fun owner(self: &Schedule): address { self.owner }
 
 /// Return the remaining funds in MIST.
@@ -595,10 +601,10 @@ public fun funds_mist(self: &Schedule): u64 { self.funds.value() }
 /// Return the next planned time in ms, if there is one.
 public fun next_at_ms(self: &Schedule): Option<u64> { self.next_at_ms }
 
-/// Return whether it is paused.
+/// Return whether the schedule is paused.
 public fun is_paused(self: &Schedule): bool { self.is_paused }
 
-/// Return whether it is cancelled.
+/// Return whether the schedule is cancelled.
 public fun is_cancelled(self: &Schedule): bool { self.is_cancelled }
 
 // === Private functions: standing order ===
@@ -618,7 +624,7 @@ fun set_leaders(self: &mut Schedule, before: vector<ID>, leader: &Leader, ctx: &
     event::emit(ScheduleLeadersChanged { schedule: object::id(self), leaders });
 }
 
-/// Return the index of a listed leader, after checking that the sender is its worker.
+/// Check that the sender is a worker of a listed leader, and return the index of the leader.
 fun authorize(self: &Schedule, leader: &Leader, ctx: &TxContext): u64 {
     let (is_named, place) = self.order().terms.leaders().index_of(&object::id(leader));
     assert!(is_named, ELeaderNotListed);
@@ -644,7 +650,7 @@ fun trigger_in(
     self.start(dag, due, cursor, clock, ctx)
 }
 
-/// Return the occurrence that is due and may start.
+/// Return the occurrence that is due and may start, if any.
 fun due(self: &Schedule, registry: &LeaderRegistry, dag: &Dag, clock: &Clock): Option<Occurrence> {
     registry.check_version();
     registry.check_accepting();
@@ -720,7 +726,7 @@ fun is_after(self: &Cursor, other: &Cursor): bool {
 
 // === Private functions: money ===
 
-/// Return the payment of a keeper: its gas and its fee.
+/// Return the payment of a keeper for its gas, plus the keeper's fee.
 fun fee_mist(self: &StandingOrder, dag: &Dag, base_units: u64, ctx: &TxContext): u64 {
     let entries = self.vertices.length() + dag.group(self.group).length();
     let bytes_units = self.values_bytes / BYTES_PER_GAS_UNIT;
@@ -730,7 +736,8 @@ fun fee_mist(self: &StandingOrder, dag: &Dag, base_units: u64, ctx: &TxContext):
 
 /// Return whether an object is the first one that this transaction creates.
 ///
-/// Sui derives an ID from the digest of the transaction and the number of the object in it.
+/// Sui derives the ID of an object from the digest of the transaction and the object's number in
+/// it.
 fun is_first_created(object: ID, ctx: &TxContext): bool {
     let mut bytes = vector[OBJECT_ID_SCOPE];
     bytes.append(*ctx.digest());
@@ -752,7 +759,7 @@ fun max_bytes(self: &StandingOrder, dag: &Dag): u64 {
 
 /// Skip times until the end of an execution, and return the number of skipped times.
 ///
-/// Events that occurred until then do not count.
+/// For an event schedule, events until the end of the execution do not count.
 fun skip(self: &mut Schedule, ended_at_ms: u64): u64 {
     let order: &StandingOrder = field::borrow(&self.id, StandingOrderKey());
     if (order.overlaps || self.next_at_ms.is_none()) return 0;
@@ -762,14 +769,14 @@ fun skip(self: &mut Schedule, ended_at_ms: u64): u64 {
     skipped
 }
 
-/// Set the next planned time to the first one from `from_ms`, unless it is already later.
+/// Set the next planned time to the first time from `from_ms` on, unless it is already later.
 fun skip_to(self: &mut Schedule, from_ms: u64) {
     if (self.next_at_ms.is_none()) return;
     if (*self.next_at_ms.borrow() >= from_ms) return;
     self.next_at_ms = self.order().timing.next(from_ms);
 }
 
-/// Plan the next time if none was planned, and emit an event.
+/// Plan the next time if no time is planned, and emit an event.
 fun plan_next(self: &mut Schedule, clock: &Clock) {
     assert!(!self.is_cancelled, EScheduleCancelled);
     let (timing, max_executions) = (self.order().timing, self.order().max_executions);

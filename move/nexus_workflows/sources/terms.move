@@ -19,15 +19,16 @@ use std::bcs;
 /// An upper bound of the bytes of an invocation when it is requested.
 const INVOCATION_BYTES: u64 = 1_600;
 /// The bytes of an outcome whose rewriting the fees cover, and the gas units for rewriting 1 000
-/// more.
+/// further bytes.
 const COVERED_BYTES: u64 = 1_000;
 const REWRITE_GAS_UNITS: u64 = 25;
 /// The bytes of a tool's definition whose reading the effort of a request covers, and the gas units
-/// for reading 1 000 more.
+/// for reading 1 000 further bytes.
 const COVERED_TOOL_BYTES: u64 = 1_000;
 const TOOL_GAS_UNITS: u64 = 15;
 /// The price of effort, in hundredths of a gas unit. Gas becomes more expensive as a transaction
-/// gets longer. So each bound in `EFFORTS` adds the price in `EFFORT_GAS` to every unit beyond it.
+/// gets longer. So for each bound in `EFFORTS`, every unit above the bound costs the additional
+/// price in `EFFORT_GAS`.
 const EFFORTS: vector<u64> = vector[0, 2_000, 3_200, 5_000];
 const EFFORT_GAS: vector<u64> = vector[35, 27, 125, 220];
 
@@ -35,20 +36,20 @@ const EFFORT_GAS: vector<u64> = vector[35, 27, 125, 220];
 
 /// The terms of an execution.
 public struct Terms has drop, store {
-    /// The leaders that dispatch it, in the order of their windows.
+    /// The leaders that dispatch the execution, in the order of their windows.
     leaders: vector<ID>,
     settings: LeaderSettings,
-    /// The maximum price of each tool, by its number.
+    /// The maximum price of each tool, by the tool's number.
     max_prices_mist: vector<u64>,
-    /// The longest timeout of a tool, which is the longest time for which an invocation holds
-    /// funds.
+    /// The maximum timeout of a tool, which limits the time for which an invocation holds funds.
     max_timeout_ms: u64,
     max_outcome_bytes: u64,
     max_steps: u64,
     deadline_ms: u64,
     /// The bytes of all entry values.
     entry_bytes: u64,
-    /// The version of the package that started it. This version or a later one continues it.
+    /// The version of the package that started the execution. Only this or a later version can
+    /// continue it.
     version: u64,
 }
 
@@ -76,7 +77,7 @@ public(package) fun new(
     }
 }
 
-/// Return these terms for an execution that starts now. Their deadline is a duration.
+/// Return the terms for an execution that starts at `now_ms`. The deadline of `self` is a duration.
 public(package) fun with_start(self: &Terms, now_ms: u64): Terms {
     new(
         self.leaders,
@@ -91,7 +92,7 @@ public(package) fun with_start(self: &Terms, now_ms: u64): Terms {
 
 public(package) fun set_leaders(self: &mut Terms, leaders: vector<ID>) { self.leaders = leaders }
 
-/// Count the bytes of entry values. Return false if their sum is too large.
+/// Count the bytes of entry values. Return false if the sum is then too large.
 public(package) fun add_entry(self: &mut Terms, bytes: u64): bool {
     self.entry_bytes = self.entry_bytes + bytes;
     self.entry_bytes <= self.settings.max_ports_bytes()
@@ -110,8 +111,7 @@ public(package) fun deadline_ms(self: &Terms): u64 { self.deadline_ms }
 /// Return whether this version of the package can continue the execution.
 public(package) fun is_supported(self: &Terms): bool { self.version <= dag_registry::version() }
 
-/// Return the reason why this step must not invoke a tool, if there is one. `number` is that of the
-/// tool.
+/// Return the reason why this step must not invoke a tool, if any. `number` is the tool's number.
 public(package) fun refusal(self: &Terms, tool: &Tool, number: u16, step: u64): Option<String> {
     let max_price_mist = self.max_prices_mist[number as u64];
     if (step > self.max_steps) refused(b"too_many_steps")
@@ -124,7 +124,8 @@ public(package) fun refusal(self: &Terms, tool: &Tool, number: u16, step: u64): 
     else option::none()
 }
 
-/// Return the maximum cost of `count` requests of a vertex after these steps, including refusals.
+/// Return the maximum cost of `count` requests of a vertex after `steps` steps. A request may be
+/// refused.
 public(package) fun max_requests_mist(
     self: &Terms,
     dag: &Dag,
@@ -148,8 +149,9 @@ public(package) fun max_requests_mist(
 
 /// Return the maximum cost of an attempt.
 ///
-/// It is the sum of the tool's price, the leader's fees with the maximum of read bytes, the largest
-/// outcome, and the `advance` by that outcome. It covers `advance` even if the owner cancels.
+/// The cost is the sum of the tool's price, the leader's fees with the maximum of read bytes, the
+/// storage of the largest outcome, and `advance` with this outcome. The cost covers `advance` even
+/// if the owner cancels.
 public(package) fun cost_mist(self: &Terms, attempt: &Attempt, tool: &Tool, ctx: &TxContext): u64 {
     let (settle_fee_mist, _) = attempt::fees_mist(&self.settings, ctx);
     let outcome_mist = self.storage_mist(self.max_outcome_bytes)
@@ -157,12 +159,12 @@ public(package) fun cost_mist(self: &Terms, attempt: &Attempt, tool: &Tool, ctx:
     tool.charge_mist() + settle_fee_mist + attempt.max_read_mist() + outcome_mist
 }
 
-/// Return the fee for refusing a run, which covers the transaction.
+/// Return the fee for refusing a run, which covers the gas of the transaction.
 public(package) fun refusal_fee_mist(self: &Terms, ctx: &TxContext): u64 {
     self.settings.fail_fee_mist(attempt::record_bytes(), ctx)
 }
 
-/// Return the storage cost of bytes.
+/// Return the cost of storing bytes.
 public(package) fun storage_mist(self: &Terms, bytes: u64): u64 {
     bytes * self.settings.fee_per_outcome_byte_mist()
 }
@@ -177,9 +179,9 @@ public(package) fun effort_mist(effort: u64, ctx: &TxContext): u64 {
     hundredths * ctx.reference_gas_price() / 100
 }
 
-/// Return the payment of the sender of `advance`, which rewrites an outcome of this size.
+/// Return the payment for the sender of `advance` if it rewrites an outcome of `bytes`.
 ///
-/// The fee of the step covers a small outcome.
+/// The fee of the step covers the first `COVERED_BYTES`.
 public(package) fun advance_mist(self: &Terms, bytes: u64, ctx: &TxContext): u64 {
     let bytes = bytes.max(COVERED_BYTES) - COVERED_BYTES;
     let gas_mist = bytes * REWRITE_GAS_UNITS * ctx.reference_gas_price() / 1_000;

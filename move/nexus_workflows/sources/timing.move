@@ -1,7 +1,7 @@
-/// The times at which a schedule is due: at an interval, at listed times, or on events.
+/// The times at which a schedule is due: in an interval, at listed times, or on events.
 ///
-/// Planned times depend only on the timing, not on earlier executions. So one late execution does
-/// not delay the following ones. If several planned times have passed, they are one occurrence with
+/// Planned times depend only on the timing, not on earlier executions. So a late execution does not
+/// delay the next executions. If several planned times have passed, they count as one occurrence at
 /// the last of these times. So missed times do not cause a series of executions.
 module nexus_workflows::timing;
 
@@ -32,7 +32,7 @@ const MIN_INTERVAL_MS: u64 = 60 * 1000;
 const MAX_INTERVAL_MS: u64 = 366 * 24 * 60 * 60 * 1000;
 const MAX_TIMES: u64 = 256;
 const MAX_EVENT_BYTES: u64 = 512;
-/// The time that each leader has before the next one: see `schedule::WINDOW_MS`.
+/// The minimum pause, which equals the window of a leader: see `schedule::WINDOW_MS`.
 const MIN_PAUSE_MS: u64 = 10 * 1000;
 const MIN_LATE_MS: u64 = 10 * 1000;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -48,17 +48,17 @@ public struct Timing has copy, drop, store {
 
 /// The planned times.
 public enum Plan has copy, drop, store {
-    /// From `first_at_ms` to `until_ms`.
+    /// At an interval from `first_at_ms` to `until_ms`.
     Every { interval_ms: u64, first_at_ms: u64, until_ms: Option<u64> },
     At { times: vector<u64> },
     /// On each reported event of this type.
     ///
-    /// An execution starts at least `pause_ms` after the last one, and at most `max_per_day` times
-    /// per UTC day.
+    /// An execution starts at least `pause_ms` after the previous execution. At most `max_per_day`
+    /// executions start per UTC day.
     OnEvent { event: String, pause_ms: u64, max_per_day: u64 },
 }
 
-/// A due occurrence: its planned time, and the number of missed planned times before it.
+/// A due occurrence, with its planned time and the number of missed planned times before it.
 public struct Occurrence has drop {
     planned_at_ms: u64,
     missed: u64,
@@ -66,7 +66,7 @@ public struct Occurrence has drop {
 
 // === Public functions ===
 
-/// Return a timing with an interval: first at `first_at_ms`, last not after `until_ms`.
+/// Return a timing with an interval, from `first_at_ms` on and not after `until_ms`.
 ///
 /// Aborts with `EInvalidInterval` or `EInvalidLateness`.
 public fun every(
@@ -89,9 +89,9 @@ public fun at(times: vector<u64>, max_late_ms: Option<u64>): Timing {
 /// Return a timing for events of a type, `package::module::Name`.
 ///
 /// Executions start at least `pause_ms` apart, and at most `max_per_day` times per UTC day. The
-/// chain cannot verify an event: leaders report it. The pause and the limit bound the executions
-/// that a dishonest leader can start. Aborts with `EInvalidEvent`, `EInvalidPause` or
-/// `EInvalidDailyLimit`.
+/// chain cannot verify that an event was emitted, so leaders report events. The pause and the daily
+/// limit bound the number of executions that a dishonest leader can start. Aborts with
+/// `EInvalidEvent`, `EInvalidPause` or `EInvalidDailyLimit`.
 public fun on_event(event: String, pause_ms: u64, max_per_day: u64): Timing {
     assert!(0 < event.length() && event.length() <= MAX_EVENT_BYTES, EInvalidEvent);
     assert!(MIN_PAUSE_MS <= pause_ms && pause_ms <= MAX_INTERVAL_MS, EInvalidPause);
@@ -112,8 +112,7 @@ public(package) fun is_on_event(self: &Timing): bool {
 /// Return the first planned time, if there is one.
 public(package) fun first(self: &Timing): Option<u64> { self.next(0) }
 
-/// Return the first planned time not before `from_ms`, if there is one. For events, return
-/// `from_ms`.
+/// Return the first planned time from `from_ms` on, if any. For events, return `from_ms`.
 public(package) fun next(self: &Timing, from_ms: u64): Option<u64> {
     match (&self.plan) {
         Plan::Every { interval_ms, first_at_ms, until_ms } => {
@@ -130,8 +129,8 @@ public(package) fun next(self: &Timing, from_ms: u64): Option<u64> {
 
 /// Return the first planned time after a start at `now_ms`, if there is one.
 ///
-/// It was the start with number `started_today` of its UTC day. For events, the time is the end of
-/// the pause, or the next day if the daily limit is reached.
+/// `started_today` is the number of starts on this UTC day. For events, the time is the end of the
+/// pause, or the start of the next day if the daily limit is reached.
 public(package) fun next_after(self: &Timing, now_ms: u64, started_today: u64): Option<u64> {
     match (&self.plan) {
         Plan::OnEvent { pause_ms, max_per_day, .. } => {
@@ -168,7 +167,7 @@ public(package) fun count(self: &Timing, next_at_ms: u64, until_ms: u64): u64 {
     any.due(next_at_ms, until_ms).map!(|due| due.missed + 1).destroy_or!(0)
 }
 
-/// Add times after the last one of a list, and drop those before `next_at_ms`, or all without it.
+/// Append times to a list of times. Drop times before `next_at_ms`, or all old times if it is none.
 ///
 /// Aborts with `ENoTimeList` or `EInvalidTimes`.
 public(package) fun add_times(self: &mut Timing, next_at_ms: Option<u64>, more: vector<u64>) {

@@ -1,13 +1,13 @@
-/// Package upgrades that are announced 14 days before they are executed.
+/// Package upgrades that are announced 14 days before their execution.
 ///
 /// The owner of an `UpgradeCap` can replace the code of its package at any time, and break every
-/// promise of the package. `lock` stores the cap permanently. After that, an upgrade must be
-/// proposed by the digest of its modules and dependencies. Anyone can execute it from the 14th to
-/// the 21st day after the proposal. The owner of the lock can cancel it, or make the package
-/// immutable at once.
+/// promise of the package. `lock` stores the cap permanently in an `UpgradeLock`. From then on, the
+/// owner of the lock must propose an upgrade, with the digest of its modules and dependencies.
+/// Anyone can execute the upgrade from the 14th to the 21st day after the proposal. The owner can
+/// cancel a proposal, or make the package immutable at any time.
 ///
 /// Only a package in its first version can be locked. So a lock proves that all later versions were
-/// announced. The ID of a lock is derived from the ID of that first version.
+/// announced. The ID of a lock is derived from the ID of the package's first version.
 ///
 /// The code of every published version remains callable. If an upgrade fixes a flaw, the package
 /// itself must refuse calls from older versions.
@@ -47,11 +47,11 @@ const ENotOffered: u64 = 10;
 // === Constants ===
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-/// Time in which everyone can examine a proposal, and leave. A constant, because an admin could
-/// change a setting.
+/// Time in which users can examine a proposal and stop using the package. The notice is a constant,
+/// because an admin could change a setting.
 const NOTICE_MS: u64 = 14 * DAY_MS;
-/// Time after the notice in which a proposal can be executed. An owner cannot keep proposals for
-/// later use.
+/// Time after the notice in which a proposal can be executed. A proposal expires, so that an owner
+/// cannot keep it for later use.
 const WINDOW_MS: u64 = 7 * DAY_MS;
 const DIGEST_BYTES: u64 = 32;
 const MAX_SOURCES_BYTES: u64 = 500;
@@ -96,8 +96,8 @@ public struct PackageMadeImmutable has copy, drop {
     package: ID,
 }
 
-/// The owner offered the lock to another address. An offer to the owner itself withdraws an earlier
-/// one.
+/// The owner offered the lock to another address. An offer to the owner's own address withdraws an
+/// earlier offer.
 public struct OwnershipOffered has copy, drop {
     lock: ID,
     package: ID,
@@ -128,7 +128,7 @@ public struct UpgradeLock has key {
     pending_owner: Option<address>,
     /// None after the package was made immutable.
     cap: Option<UpgradeCap>,
-    /// The last proposal. An expired one remains until another replaces it.
+    /// The last proposal. An expired proposal remains until another proposal replaces it.
     proposal: Option<Proposal>,
 }
 
@@ -139,9 +139,9 @@ public struct Proposal has copy, drop, store {
     /// The URL of the sources. Only the digest is binding: compile the sources and compare.
     sources: String,
     proposed_at_ms: u64,
-    /// The time in ms from which anyone can execute it.
+    /// The time in ms from which anyone can execute the proposal.
     executable_at_ms: u64,
-    /// The time in ms from which no one can execute it.
+    /// The time in ms from which no one can execute the proposal.
     expires_at_ms: u64,
 }
 
@@ -158,8 +158,8 @@ fun init(ctx: &mut TxContext) {
 /// The policy of the cap does not change. Aborts with `EUpgradeInProgress` or `EAlreadyUpgraded`.
 public fun lock(locks: &mut LockRegistry, cap: UpgradeCap, ctx: &mut TxContext) {
     let package = cap.package();
-    // A cap that has authorized an upgrade has no package until the upgrade is committed. If it were
-    // locked before that, the upgrade could be committed here without a proposal.
+    // A cap that has authorized an upgrade has no package until the upgrade is committed. If the
+    // cap were locked before the commit, the upgrade could be committed here without a proposal.
     assert!(package.to_address() != @0x0, EUpgradeInProgress);
     assert!(cap.version() == 1, EAlreadyUpgraded);
     let lock = UpgradeLock {
@@ -176,7 +176,7 @@ public fun lock(locks: &mut LockRegistry, cap: UpgradeCap, ctx: &mut TxContext) 
 
 // === Upgrades ===
 
-/// Propose an upgrade, and announce it by an event. Aborts with `ENotOwner`, `EImmutable`,
+/// Propose an upgrade and announce it with an event. Aborts with `ENotOwner`, `EImmutable`,
 /// `EProposalPending`, `EInvalidDigest` or `EInvalidSources`.
 public fun propose(
     self: &mut UpgradeLock,
@@ -207,7 +207,7 @@ public fun propose(
 
 /// Cancel a proposal. Aborts with `ENotOwner` or `ENoProposal`.
 ///
-/// From the 14th day, anyone can execute the proposal before it is cancelled.
+/// From the 14th day on, anyone can execute the proposal before the owner cancels it.
 public fun cancel(self: &mut UpgradeLock, ctx: &TxContext) {
     self.check_owner(ctx);
     assert!(self.proposal.is_some(), ENoProposal);
@@ -215,17 +215,17 @@ public fun cancel(self: &mut UpgradeLock, ctx: &TxContext) {
     event::emit(UpgradeCancelled { lock: object::id(self), package: self.package, digest });
 }
 
-/// Execute a proposal, as any sender, and return the ticket for the upgrade.
+/// Execute a proposal, and return the ticket for the upgrade. The sender may be anyone.
 ///
-/// The command `Upgrade` uses the ticket, and its receipt goes to `commit`. Neither can be stored,
-/// so the transaction fails unless it contains the upgrade. Aborts with `ENoProposal`, `ETooEarly`
-/// or `EProposalExpired`.
+/// Pass the ticket to the command `Upgrade`, and pass the receipt of the command to `commit`.
+/// Neither can be stored, so the transaction fails unless it contains the upgrade. Aborts with
+/// `ENoProposal`, `ETooEarly` or `EProposalExpired`.
 public fun authorize(self: &mut UpgradeLock, clock: &Clock): UpgradeTicket {
     assert!(self.proposal.is_some(), ENoProposal);
     let proposal = self.proposal.extract();
     assert!(clock.timestamp_ms() >= proposal.executable_at_ms, ETooEarly);
     assert!(!proposal.is_void(clock), EProposalExpired);
-    // The cap may have been restricted before it was locked.
+    // The owner may have restricted the policy of the cap before locking it.
     let cap = self.cap.borrow_mut();
     let policy = cap.policy();
     cap.authorize(policy, proposal.digest)
@@ -256,10 +256,10 @@ public fun make_immutable(self: &mut UpgradeLock, ctx: &TxContext) {
 
 // === Ownership ===
 
-/// Offer the lock to an address, which replaces an earlier offer.
+/// Offer the lock to an address, and replace an earlier offer.
 ///
-/// An offer to the owner's own address withdraws it. A proposal is not affected. Aborts with
-/// `ENotOwner`.
+/// To withdraw an offer, offer the lock to the owner's own address. An offer does not affect a
+/// proposal. Aborts with `ENotOwner`.
 public fun offer(self: &mut UpgradeLock, to: address, ctx: &TxContext) {
     self.check_owner(ctx);
     self.pending_owner = option::some(to);
@@ -288,7 +288,7 @@ public fun lock_id(locks: &LockRegistry, package: ID): ID {
     derived_object::derive_address(object::id(locks), package).to_id()
 }
 
-/// Return whether a package, given by its first version, is locked.
+/// Return whether a package is locked. `package` is the ID of its first version.
 public fun is_locked(locks: &LockRegistry, package: ID): bool {
     derived_object::exists(&locks.id, package)
 }
@@ -317,10 +317,10 @@ public fun sources(self: &Proposal): String { self.sources }
 /// Return the time of the proposal, in ms.
 public fun proposed_at_ms(self: &Proposal): u64 { self.proposed_at_ms }
 
-/// Return the time in ms from which it can be executed.
+/// Return the time in ms from which the proposal can be executed.
 public fun executable_at_ms(self: &Proposal): u64 { self.executable_at_ms }
 
-/// Return the time in ms from which it can no longer be executed.
+/// Return the time in ms from which the proposal can no longer be executed.
 public fun expires_at_ms(self: &Proposal): u64 { self.expires_at_ms }
 
 // === Private functions ===

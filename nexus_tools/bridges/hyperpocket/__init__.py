@@ -1,6 +1,6 @@
 """The bridge to Hyperpocket: packaged tools, functions, and `Tool` classes, with authentication.
 
-Start reading at `bridge.py`; `auth` holds the auth providers, and `child` runs tools in Python.
+Start reading at `bridge.py`. `auth` holds the auth providers, and `child` runs tools in Python.
 """
 
 from nexus_tools.bridges.hyperpocket.auth import (

@@ -17,7 +17,7 @@ class BackgroundTasks:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Start a task and return it; the caller may cancel it."""
+        """Start a task and return it. The caller may cancel the task."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -25,7 +25,7 @@ class BackgroundTasks:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["BackgroundTasks"]:
-        """Open the context in which tasks may start; unfinished tasks are cancelled at its end."""
+        """Open the context in which tasks may start. Its end cancels unfinished tasks."""
         try:
             yield self
         finally:

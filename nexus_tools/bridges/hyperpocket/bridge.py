@@ -70,8 +70,8 @@ class HyperpocketBridge:
     `credentials` is the operator's store. `providers` are auth providers by name, as
     `auth_providers` returns them. With `profile`, every tool accepts `body`, `profile`, and
     `thread_id`. Without `builds`, tools that require a build are refused. `variables` overrides the
-    variables of tools, and `credential_names` the names under which they read credentials; both by
-    the tool's own name.
+    variables of tools. `credential_names` overrides the variables in which tools read credentials.
+    The keys of both are the tools' own names.
     """
 
     system = SYSTEM
@@ -99,7 +99,7 @@ class HyperpocketBridge:
         return _is_recognised(place)
 
     async def discover(self, place: Path, host: BridgeHost, naming: Naming) -> Discovery:
-        """Return the tools at a path; packaged tools are built later, while they are served."""
+        """Return the tools at a path. Packaged tools are built later, while they are served."""
         if is_packaged(place):
             discoveries = [self._packaged(place, host, naming)]
         else:

@@ -37,7 +37,7 @@ from nexus_tools.sui.support.logs import get_logger
 MAX_BYTES = 64 * 2**20
 MAX_FILES = 5_000
 
-# Folders that other runs and other machines create; they are not part of the tool.
+# Folders that other runs and other machines create. They are not part of the tool.
 _SKIPPED_FOLDERS = {
     ".git",
     "__pycache__",
@@ -119,7 +119,8 @@ BUILD_LIMITS = ProcessLimits(
     processes=256,
 )
 
-# The operator's settings for package managers. They may contain passwords, so only builds get them.
+# The operator's settings for package managers. Settings may contain passwords, so only builds
+# receive them.
 _SETTINGS = ("pip_", "uv_", "npm_config_")
 _PROXY = "_proxy"
 _SETTINGS_FILES = (Path("/etc/pip.conf"), Path("/etc/npmrc"))
@@ -153,7 +154,7 @@ class BuildResult:
 
 
 class BuildFailedError(NexusError):
-    """A step of a build failed; `log` is the end of its output."""
+    """The error of a failed step of a build. `log` is the end of the step's output."""
 
     def __init__(self, reason: str, log: str) -> None:
         super().__init__("build_failed", reason)
@@ -179,12 +180,12 @@ class Build:
         self._ended = Event()
 
     async def ended(self) -> None:
-        """Wait until the build is complete or has failed; return at once if none is planned."""
+        """Wait until the build is complete or has failed. Return at once if none is planned."""
         if self._ended is not None:
             await self._ended.wait()
 
     async def make(self) -> None:
-        """Build the tool or reuse an earlier build; a failure is stored and not raised."""
+        """Build the tool or reuse an earlier build. A failure is stored and not raised."""
         self.failure = None
         try:
             self.built = await self._make()
@@ -263,7 +264,7 @@ def build_settings(host: BridgeHost) -> list[str]:
 
 
 def _secrets(host: BridgeHost) -> Iterator[str]:
-    """Yield the secrets among the settings: tokens and passwords, also those in URLs."""
+    """Yield the secrets in the settings: tokens and passwords, including secrets in URLs."""
     for name in build_settings(host):
         value = host.environment[name]
         if SECRET_NAME.search(name):
@@ -306,7 +307,7 @@ def _cached_build(pointer: Path) -> Path | None:
 
 
 def _publish(pointer: Path, folder: Path) -> None:
-    """Record the location of the build; its environment cannot be moved, so it stays there."""
+    """Record the location of the build, which stays there because its environment cannot move."""
     new_pointer = folder / "built.json"
     new_pointer.write_text(json.dumps({"folder": str(folder)}))
     new_pointer.replace(pointer)
@@ -327,7 +328,7 @@ class Builder:
 
     @asynccontextmanager
     async def building(self, builds: Iterable[Build]) -> AsyncIterator[None]:
-        """Build the given tools inside this context; unfinished builds are abandoned at its end."""
+        """Build the given tools inside this context. Its end cancels unfinished builds."""
         # The limiter belongs to the event loop of its users, so it is created again when none is
         # open.
         limiter = self._places if self._open and self._places else CapacityLimiter(AT_ONCE)

@@ -1,4 +1,4 @@
-"""The second step of a call: the credentials that a tool needs, or the reason for their absence."""
+"""The lookup of the credentials that a tool needs, or of the reason why they are missing."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -19,7 +19,7 @@ _log = get_logger("nexus_tools.bridges")
 
 
 class CredentialResolver:
-    """The choice of a tool's auth provider: that of its handler, of its provider, or the store.
+    """A lookup in the auth provider of a tool's handler, else of its provider, else in the store.
 
     `names` overrides the variables in which a tool reads credentials, by the name of the tool.
     """
@@ -50,7 +50,7 @@ class CredentialResolver:
     async def environment(
         self, tool: str, auth: ToolAuth | None, call: ToolCall
     ) -> dict[str, str] | AuthRequired:
-        """Return the credentials of a call by variable; empty for a tool without authentication."""
+        """Return the credentials of a call by variable. Without authentication, there are none."""
         if auth is None:
             return {}
         provider = self._provider(auth)

@@ -27,7 +27,7 @@ class ModuleDescription:
 
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> "ModuleDescription":
-        """Parse the child's reply; a tool with an invalid `auth` is refused."""
+        """Parse the child's reply. A tool with an invalid `auth` is refused."""
         tools, refused = (
             [],
             [(str(entry["name"]), str(entry["reason"])) for entry in document["refused"]],

@@ -34,7 +34,7 @@ class Interface:
 
     @classmethod
     def of(cls, schema: Mapping[str, Any] | None, *, profile: bool) -> "Interface":
-        """Return the interface for a tool's `argument_json_schema`; None means no arguments.
+        """Return the interface for a tool's `argument_json_schema`. None means no arguments.
 
         With `profile`, the arguments are in the port `body`, beside `profile` and `thread_id`.
 
@@ -54,7 +54,7 @@ class Interface:
 
 
 def output_of(*, needs_auth: bool) -> dict[str, Any]:
-    """Return the output schema; with `needs_auth` it has the variant `auth_required`."""
+    """Return the output schema. With `needs_auth`, it has the variant `auth_required`."""
     variants = {
         "ok": closed_object_schema({"result": _RESULT}, required=["result"]),
         "err": error_schema(),
@@ -74,7 +74,7 @@ def _auth_required() -> dict[str, Any]:
         "env": texts
         | {"description": "The environment variables from which the tool reads the credentials."},
         "url": text | {"description": "The URL at which a user can sign in."},
-        "user_code": text | {"description": "The code to enter there."},
+        "user_code": text | {"description": "The code to enter at the URL."},
         "reason": text
         | {"description": "The reason why credentials are missing, in one sentence."},
     }
@@ -82,7 +82,7 @@ def _auth_required() -> dict[str, Any]:
 
 
 def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of body, profile, and thread; definitions stay at the top."""
+    """Return the schema of body, profile, and thread. Definitions stay at the root."""
     roots = tuple(f"/{keyword}/" for keyword in _DEFINITIONS)
 
     def place(pointer: str) -> str:

@@ -23,7 +23,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A packaged tool's manifest; `language`, `base_image`, and `build` are "" if missing."""
+    """A packaged tool's manifest. `language`, `base_image`, and `build` are "" if missing."""
 
     declaration: Declaration
     language: str
@@ -133,7 +133,7 @@ _PYTHON_MAINS = ("__main__.py", "main.py")
 def legacy_document(folder: Path, config: Mapping[str, Any], schema: Any) -> dict[str, Any]:
     """Return the `pocket.json` that is equivalent to a `config.toml` and `schema.json`.
 
-    A tool in Python is installed and its module run; a tool in JavaScript likewise. For any other
+    For Python and JavaScript, `entrypoint` installs the tool and runs its module. For any other
     language the command is unknown, so `entrypoint` has no `run`.
     """
     language = str(config.get("language", "")).lower()

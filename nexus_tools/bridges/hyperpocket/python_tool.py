@@ -52,7 +52,7 @@ class PythonTool(HyperpocketTool):
         redaction: Redaction,
         limits: ProcessLimits,
     ) -> Mapping[str, Any]:
-        """Call the tool; return its value as the result, or its exception as an `err`."""
+        """Call the tool, and return its value as the result, or its exception as an `err`."""
         request = {
             "do": "call",
             "path": str(self._place),

@@ -11,7 +11,7 @@ from nexus_tools.errors import UsageError
 
 
 class Language(StrEnum):
-    """The language of a tool, as far as it matters: Python tools get a virtual environment."""
+    """The language of a tool: Python, whose tools get a virtual environment, or another one."""
 
     PYTHON = "python"
     OTHER = "other"
@@ -40,7 +40,8 @@ _LANGUAGES = {
     "uv": _Toolchain(Language.PYTHON, ("uv",)),
 }
 
-# In a container these commands change the container. Here they would change the operator's machine.
+# In a container, a command such as apt-get changes the container. Here it would change the
+# operator's machine.
 _SYSTEM_PACKAGES = re.compile(r"(?:^|[\s;&|(])(apt-get|apt|apk|dnf|yum|pacman|brew|sudo)\s")
 
 
@@ -67,7 +68,7 @@ def detect_language(manifest: Manifest, host: BridgeHost) -> Language:
 
 
 def _toolchains(manifest: Manifest) -> list[_Toolchain]:
-    """Return the toolchains for the language and the image; at least one must be known."""
+    """Return the toolchains for the language and the image. Raise an error if both are unknown."""
     image = manifest.base_image.rpartition("/")[2].partition("@")[0].partition(":")[0]
     chains = [_LANGUAGES[word] for word in (manifest.language, image) if word in _LANGUAGES]
     if chains:

@@ -25,7 +25,7 @@ SYSTEM = "hyperpocket"
 
 
 class HyperpocketTool(BridgedTool):
-    """A tool with its authentication; a subclass runs it with the credentials."""
+    """A tool with its authentication. A subclass runs it with the credentials."""
 
     def __init__(
         self,

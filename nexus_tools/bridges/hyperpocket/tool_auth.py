@@ -34,7 +34,7 @@ class ToolAuth:
 
     @classmethod
     def parse(cls, document: object) -> "ToolAuth | None":
-        """Parse a tool's `auth`; without a provider, return None for no authentication.
+        """Parse a tool's `auth`. Without a provider, return None for no authentication.
 
         Raises:
             ValidationError: with code `auth_invalid`.
@@ -79,7 +79,7 @@ def _invalid(problem: str) -> ValidationError:
 class Declaration:
     """The declared fields of a `Tool`, and its variables.
 
-    `schema` is its `argument_json_schema`; None means that the tool takes no arguments.
+    `schema` is its `argument_json_schema`. None means that the tool takes no arguments.
     """
 
     name: str

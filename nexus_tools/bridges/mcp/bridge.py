@@ -34,8 +34,8 @@ SYSTEM = "mcp"
 _NAMES = ("mcp.json", ".mcp.json")
 _ENDING = ".mcp.json"
 _DOWNLOAD_HINT = (
-    "Its command downloads the server, but has no network access. Install the server and name its"
-    " program, or open the port with --allow-port 443."
+    "Its command downloads the server, but has no network access. Install the server and use its"
+    " program as the command, or open the port with --allow-port 443."
 )
 
 
@@ -70,7 +70,7 @@ class McpBridge:
         return any(map(_declares_servers, _files(place)))
 
     async def discover(self, place: Path, host: BridgeHost, naming: Naming) -> Discovery:
-        """Return the tools of all servers; each server is connected, listed, and disconnected.
+        """Connect to each server, and return the tools that all servers list.
 
         Raises:
             UsageError: with code `mcp_not_installed` if the extra is not installed.

@@ -75,7 +75,7 @@ def _leaf(error: BaseException) -> BaseException:
 
 
 def is_connection_closed(error: MCPError) -> bool:
-    """Return whether the connection has ended; servers also use the code for other errors."""
+    """Return whether the connection has ended. Servers also use the code for other errors."""
     return error.code == types.CONNECTION_CLOSED and error.message == _CONNECTION_GONE
 
 
@@ -111,7 +111,7 @@ class _RawResult(RootModel[dict[str, Any]]):
 
 
 class Connection:
-    """A connection for requests to one server; `changed` is set when its tools change."""
+    """A connection for requests to one server. `changed` is set when its tools change."""
 
     def __init__(
         self,
@@ -209,7 +209,8 @@ class Connection:
             if count > 1:
                 yield name, "the server lists this name more than once"
         for entry in entries:
-            # Clients must drop these entries: MCP 2026-07-28, streamable HTTP, custom headers.
+            # Clients must drop entries with an invalid x-mcp-header (MCP 2026-07-28, streamable
+            # HTTP, custom headers).
             problem = find_invalid_x_mcp_header(entry["inputSchema"]) if self.is_modern else None
             if problem:
                 yield entry["name"], f"x-mcp-header: {problem}"
@@ -222,7 +223,7 @@ class Connection:
 
 
 ProtocolGeneration = Literal["auto", "legacy"]
-"""`legacy` starts with `initialize`; `auto` requests 2026-07-28 and falls back to `initialize`."""
+"""`legacy` starts with `initialize`. `auto` tries 2026-07-28 and falls back to `initialize`."""
 
 # The start may include a download of the server, for example with npx and uvx.
 START_S = 60.0

@@ -41,8 +41,8 @@ _PLACEHOLDER = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 class StdioServer:
     """A server that is a program: its command, and the variables added to the usual environment.
 
-    `directory` is its working directory; None means an empty temporary directory. `variables` lists
-    the shared variables that it receives. `redaction` removes the secrets that it knows.
+    `directory` is its working directory. None means an empty temporary directory. `variables` lists
+    the shared variables that it receives. `redaction` removes the server's secrets from texts.
     """
 
     command: tuple[str, ...] = field(repr=False)
@@ -52,7 +52,7 @@ class StdioServer:
     redaction: Redaction = field(default_factory=Redaction)
 
     def confinement(self, host: BridgeHost) -> Confinement:
-        """Return its confinement, with its directory and the paths in its arguments.
+        """Return the server's confinement, with its directory and the paths in its arguments.
 
         For a file among the arguments, the confinement includes its folder and its npm packages.
         """
@@ -63,7 +63,7 @@ class StdioServer:
         return host.confined(*([self.directory] if self.directory else []), *folders, *packages)
 
     def lacks_network(self, host: BridgeHost) -> bool:
-        """Return whether its command downloads the server while no port is open to it."""
+        """Return whether the command downloads the server but may not connect to any port."""
         confinement = host.confinement
         has_no_ports = confinement.is_on and not confinement.ports
         return has_no_ports and Path(self.command[0]).stem in _DOWNLOADERS
@@ -71,7 +71,7 @@ class StdioServer:
 
 @dataclass(frozen=True, slots=True)
 class HttpServer:
-    """A server that is reached by HTTP; `sse` is the transport of 2024-11-05.
+    """A server that is reached by HTTP. `sse` is the transport of 2024-11-05.
 
     `variables` and `redaction` are as in `StdioServer`.
     """
@@ -196,7 +196,7 @@ def _url_problem(url: str) -> str:
     if parts.scheme not in ("http", "https") or not host:
         return "is not an absolute http or https URL"
     if "@" in parts.netloc:
-        return "contains a user name or password: use a header Authorization instead"
+        return "must not contain a user name or password. Use a header Authorization instead"
     if parts.scheme == "http" and not _is_loopback(host):
         return "must use https, except for a server on this machine"
     return ""
@@ -226,7 +226,7 @@ def _texts(fields: Mapping[str, Any], name: str) -> dict[str, str]:
 
 
 def _filled(value: Any, environment: Mapping[str, str]) -> Any:
-    """Return the document with its placeholders replaced; replacements are not expanded again."""
+    """Return the document with its placeholders replaced. Replacements are not expanded again."""
     placeholders = _placeholders(value)
     missing = sorted(
         {name for name, default in placeholders if default is None and name not in environment}

@@ -20,13 +20,13 @@ from nexus_tools.bridges.mcp.link import LOCAL_ERROR_CODE, Link
 
 # The time limit for connecting and for sending a request.
 _CONNECT_S = 10.0
-# An event stream may be silent for a long time; calls have their own time limits.
+# An event stream may be silent for a long time. Calls have their own time limits.
 _READ_TIMEOUT_S = 300.0
 
 
 @asynccontextmanager
 async def http_link(server: HttpServer, max_bytes: int) -> AsyncIterator[Link]:
-    """Connect to the server; responses and events are limited to `max_bytes`."""
+    """Connect to the server, and limit responses and events to `max_bytes`."""
     # The SDK logs URLs, which may contain secrets. Failures are reported here instead.
     logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
     if server.transport == "sse":
@@ -118,7 +118,7 @@ class _BoundedTransport(httpx2.AsyncHTTPTransport):
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    """A body that fails with the exception that the SDK expects, also if it is too long."""
+    """A response body whose failures are the exception that the SDK expects, also if too long."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, max_bytes: int | None) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""The conversion of an MCP tool's schemas to those of a Nexus tool, and of results to outcomes."""
+"""The conversion of MCP tools to Nexus tools: their schemas, and their results to outcomes."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.tool import SchemaDocument, measure, relocated
 
 RESULT_PORT = "result"
-"""The port for structured content that cannot be converted to ports of its own."""
+"""The port for structured content that cannot be converted to separate ports."""
 
 _BLOCKS = {
     "type": "array",

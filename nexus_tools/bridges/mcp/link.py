@@ -26,7 +26,7 @@ class Link:
     log: str = ""
 
     def close(self, reason: str, limit: Limit | None = None) -> None:
-        """Record the end of the link and its reason; later calls have no effect."""
+        """Record the end of the link and its reason. Later calls have no effect."""
         if not self.closed.is_set():
             self.reason = reason
             self.limit = limit
@@ -34,10 +34,10 @@ class Link:
 
 
 class CallFailedError(Exception):
-    """A request failed without a result; `reason` is a sentence for users.
+    """The error of a request without a result. `reason` is a sentence for users.
 
-    `code` is that of a JSON-RPC error, `limit` the limit for which the server was stopped, and
-    `log` the end of its output.
+    `code` is the code of a JSON-RPC error. `limit` is the limit that stopped the server, and `log`
+    is the end of its output.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""A lock file with the first seen definitions of MCP tools, which makes changes visible.
+"""A pin file with the first seen definitions of MCP tools, which makes changes visible.
 
-Otherwise a server could list a harmless tool until it is trusted, and replace it later.
+Otherwise a server could list a harmless tool until users trust it, and replace it later.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ _FORMAT = 1
 
 
 class Pins:
-    """The lock file at `path`, which does not have to exist.
+    """The pin file at `path`, which does not have to exist.
 
     It is JSON. By server (`<mcp.json>#<name>`) and tool, it holds the SHA-256 of the canonical JSON
     of the tool's entry in `tools/list`, and of each field of the entry. Several processes may use
@@ -54,7 +54,7 @@ class Pins:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the lock among processes; the `.lock` file remains, as others may wait for it."""
+        """Hold the `.lock` file, which is not deleted because other processes may wait for it."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.with_name(f"{self.path.name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

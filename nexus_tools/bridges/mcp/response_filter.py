@@ -1,6 +1,6 @@
 """A filter for invalid entries in a `tools/list` response.
 
-The SDK rejects a whole page for one invalid entry, which would also remove the valid ones.
+The SDK rejects a whole page for one invalid entry, which would also remove the valid entries.
 """
 
 from collections.abc import Mapping
@@ -16,8 +16,8 @@ _LIST = "tools/list"
 class FilteringDispatcher:
     """A dispatcher of the SDK that removes invalid entries and passes on everything else.
 
-    `entries` are the valid tools of all pages since `clear`. `refused` holds the name, or the index
-    if it has no name, and the reason of the others. `version` is the protocol version.
+    `entries` are the valid tools of all pages since `clear`. `refused` holds the other tools: the
+    name, or the index without a name, and the reason. `version` is the protocol version.
     """
 
     def __init__(self, inner: Dispatcher[Any]) -> None:

@@ -1,4 +1,4 @@
-"""A server that is a program, started in the sandbox; each message is one line of JSON.
+"""A server that is a program, started in the sandbox. Each message is one line of JSON.
 
 The SDK's own transport passes on variables of the operator, reads lines of any length, and does not
 redact stderr, so this module replaces it. Source: MCP 2026-07-28, transports, stdio.
@@ -39,7 +39,7 @@ _LOGGED_BYTES = 64 * 2**10
 
 
 class OutputReader:
-    """A reader of one stream; its first 64 KiB go to the log of the server `name`, if it is set.
+    """A reader of one stream. If `name` is set, the first 64 KiB go to that server's log.
 
     `redaction` removes secrets. `whole` is set at the end of the stream.
     """
@@ -52,7 +52,7 @@ class OutputReader:
         self._left = 0 if name is None else _LOGGED_BYTES
 
     async def read(self, stream: StreamReader) -> None:
-        """Read until the server closes the stream; lines may have any length."""
+        """Read until the server closes the stream. Lines may have any length."""
         while chunk := await stream.read(2**16):
             self._tail = (self._tail + chunk)[-_RAW_TAIL_BYTES:]
             if self._left > 0:
@@ -89,7 +89,7 @@ _NOT_STARTED = re.compile(r"^nexus_tools: failed ([0-9]+) [a-z]+: (.*)$", re.MUL
 async def stdio_link(
     name: str | None, server: StdioServer, host: BridgeHost
 ) -> AsyncIterator[Link]:
-    """Start the program and connect to it; all its processes are killed in the end.
+    """Start the program and connect to it. At the end, all its processes are killed.
 
     Its stderr goes to the log under `name`, or is discarded.
     """
@@ -122,7 +122,7 @@ async def stdio_link(
 
 
 def _command(server: StdioServer, host: BridgeHost) -> tuple[str, ...]:
-    """Return the command; `python` is replaced by the interpreter of all tools in Python."""
+    """Return the command, with the interpreter of all tools in Python instead of `python`."""
     program, *arguments = server.command
     return (str(host.python) if program in _PYTHON else program, *arguments)
 
@@ -130,7 +130,7 @@ def _command(server: StdioServer, host: BridgeHost) -> tuple[str, ...]:
 @asynccontextmanager
 async def _connect(reader: OutputReader, process: Process) -> AsyncIterator[Link]:
     read_sender, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    # The buffer lets callers continue until their own time limit if a server does not read.
+    # If a server does not read, the buffer lets callers continue until their time limit.
     write, write_receiver = anyio.create_memory_object_stream[SessionMessage](_WAITING)
     link = Link(read, write)
     async with read_sender, read, write, write_receiver, anyio.create_task_group() as tasks:
@@ -163,7 +163,7 @@ async def _receive(process: Process, messages: Any, link: Link, reader: OutputRe
 
 
 async def _forward_messages(stdout: asyncio.StreamReader, messages: Any) -> bool:
-    """Pass on every message until the end; return false as soon as one is too long."""
+    """Pass on every message until the end. Return False as soon as a message is too long."""
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         try:
             while line := await stdout.readline():
@@ -208,7 +208,7 @@ def _do_nothing() -> None:
 
 
 async def _drain(process: Process) -> None:
-    """Wait until the process has ended; discard its output so that it does not block."""
+    """Wait until the process has ended. Discard its output so that the process does not block."""
     assert process.stdout
     assert process.stderr
     for stream in (process.stdout, process.stderr):
@@ -223,7 +223,7 @@ def _end_reason(exit_code: int | None, log: str) -> tuple[str, Limit | None]:
     stop_message = _STOPPED.search(log)
     if stop_message and stop_message[1] in list(Limit):
         limit = Limit(stop_message[1])
-        return f"the server was stopped: it exceeded its {limit.value} limit", limit
+        return f"the server was stopped because it exceeded its {limit.value} limit", limit
     start_failure = _NOT_STARTED.search(log)
     if start_failure:
         return f"{start_failure[2]!r} cannot be started: {os.strerror(int(start_failure[1]))}", None

@@ -1,4 +1,4 @@
-"""A server while its tools are served: it is kept running and watched for changes of its tools."""
+"""A supervisor that keeps a server running, and detects changes of the server's tools."""
 
 import asyncio
 import time
@@ -31,9 +31,9 @@ _MAX_LATE_LISTINGS = 3
 class ReconnectPolicy:
     """The delays of a service, in seconds.
 
-    `relist_s` is the time between two listings on health requests, `listing_s` the time limit of
-    one, and `first_pause_s` the delay before a restart. The delay doubles, up to `longest_pause_s`,
-    each time the server ends before it has run for `longest_pause_s`.
+    `relist_s` is the time between two listings on health requests, and `listing_s` the time limit
+    of a listing. `first_delay_s` is the delay before a restart. Each time the server ends before it
+    has run for `max_delay_s`, the delay doubles, up to `max_delay_s`.
     """
 
     relist_s: float = 30.0
@@ -43,14 +43,16 @@ class ReconnectPolicy:
 
 
 class Service:
-    """One server; `expected` are the fingerprints of its tools at the time of their discovery.
+    """One server. `expected` are the fingerprints of its tools at the time of their discovery.
 
-    All calls share the server, unless `is_per_call` is set. Then the shared server is only listed,
-    and each call has its own server, which knows nothing of other calls. A call can block a shared
-    server, for example if a tool blocks its event loop. Therefore a call is sent beside another one
-    only if the server responds to a ping. A call that exceeds its time triggers a ping as well.
+    All calls share the server, unless `is_per_call` is set. With `is_per_call`, the shared server
+    only lists tools, and each call has its own server, which knows nothing of other calls. A call
+    can block a shared server, for example if a tool blocks its event loop. Therefore a call is sent
+    beside another call only if the server responds to a ping. A call that exceeds its time triggers
+    a ping as well.
 
-    Nothing in it belongs to an event loop until `running`, which may be entered once at a time.
+    The object does not belong to an event loop until `running`, which may be entered once at a
+    time.
     """
 
     def __init__(
@@ -88,7 +90,7 @@ class Service:
 
     @property
     def redaction(self) -> Redaction:
-        """The redaction of the secrets that the server knows."""
+        """The redaction of the server's secrets."""
         return self._server.redaction
 
     @property
@@ -121,7 +123,7 @@ class Service:
                 await keeper
 
     async def up(self) -> None:
-        """Wait until the server runs; call it only while `running` is entered."""
+        """Wait until the server runs. Call this only while `running` is entered."""
         with suppress(CallFailedError):
             self._live_connection()
             return
@@ -168,7 +170,7 @@ class Service:
         if changes:
             raise CallFailedError(
                 f"the tool has changed since it was discovered: {', '.join(changes)}. "
-                "Calls resume when the change is reverted or the server is discovered again"
+                "Calls resume when the change is reverted or the bridge discovers the server again"
             )
 
     async def _call_separate_server(
@@ -212,7 +214,7 @@ class Service:
         return {"running": is_running, "unchanged": tool not in self._changes}
 
     def _live_connection(self) -> "Connection":
-        """Return the connection, or raise the `CallFailedError` with the reason of its absence."""
+        """Return the connection, or raise a `CallFailedError` that says why it is missing."""
         if self._connection is None:
             raise self._problem
         if self._connection.link.closed.is_set():
@@ -232,7 +234,7 @@ class Service:
                 cause = self.redaction.text(repr(error))
                 _log.error("server_broke", server=self.name, cause=cause)
                 self._problem = CallFailedError(
-                    "the bridge to the server failed; its log contains the error"
+                    "the bridge to the server failed. Its log contains the error"
                 )
             self._connection = None
             first_attempt.set()

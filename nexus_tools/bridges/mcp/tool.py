@@ -45,9 +45,9 @@ class McpTool(BridgedTool):
         self._seconds = process_limits(ProcessLimits(), service.timeout_ms).time_ms / 1_000
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Call the tool; every error of the server becomes the variant `err`.
+        """Call the tool. Every error of the server becomes the variant `err`.
 
-        Outcomes are public, so the secrets that the server knows are redacted.
+        Outcomes are public, so the server's secrets are redacted.
 
         Raises:
             NotReadyError: if the call could not be sent.
@@ -66,7 +66,7 @@ class McpTool(BridgedTool):
         return {variant: redaction.value(ports) for variant, ports in output.items()}
 
     async def answer(self, arguments: Mapping[str, Any]) -> Answer:
-        """Return the answer; a result that violates the tool's own schema becomes an `err`."""
+        """Return the answer. A result that violates the tool's own schema becomes an `err`."""
         try:
             return await super().answer(arguments)
         except ValidationError as mismatch:

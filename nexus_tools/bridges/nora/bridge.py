@@ -16,7 +16,7 @@ class NoraBridge:
     """The bridge to NORA, which runs each tool in a separate process.
 
     A result that matches `error_pattern` becomes an `err`. The pattern is a regular expression for
-    a linear-time engine; None accepts all texts as answers. `allow_dangerous` accepts tools that
+    a linear-time engine. None accepts all texts as answers. `allow_dangerous` accepts tools that
     run arbitrary commands.
 
     Raises:
@@ -39,7 +39,7 @@ class NoraBridge:
         return bool(_folders(place))
 
     async def discover(self, place: Path, host: BridgeHost, naming: Naming) -> Discovery:
-        """Return the tool in the folder, or those in its subfolders."""
+        """Return the tool in the folder, or the tools in its subfolders."""
         folders = await anyio.to_thread.run_sync(_folders, place)
         discoveries = [
             await anyio.to_thread.run_sync(self._one, folder, host, naming) for folder in folders
@@ -85,14 +85,14 @@ def _folders(place: Path) -> list[Path]:
 # is served by accident. The sandbox, not this rule, limits what a tool can do.
 
 
-# Words in the names of such tools.
+# Words in the names of tools that run arbitrary commands.
 DANGEROUS_NAME_WORDS = frozenset(
     (
         *("shell", "bash", "sh", "zsh", "cmd", "powershell", "terminal", "subprocess"),
         *("exec", "execute", "command", "commands", "eval"),
     )
 )
-# Complete names of parameters of such tools.
+# Complete names of parameters of tools that run arbitrary commands.
 PARAMETERS = frozenset(("command", "commands", "cmd", "shell", "shell_command", "script"))
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

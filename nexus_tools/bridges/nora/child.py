@@ -15,10 +15,10 @@ from nexus_tools.bridges.worker.child import json_text, loading
 
 
 def reply(request: "dict[str, Any]") -> Any:
-    """Return the result of `run` for the request's `params`, as text if it is not a JSON value.
+    """Return the result of `run` for the request's `params`. A non-JSON result becomes text.
 
     Raises:
-        ValueError: for a number that JSON cannot represent, as in every bridge.
+        ValueError: for a number that JSON cannot represent.
     """
     # As for a script that Python runs, modules in its folder can be imported.
     for folder in (request["folder"], os.path.dirname(request["script"])):  # noqa: PTH120 - as sys.path
@@ -45,7 +45,7 @@ def _module(name: str, script: str) -> ModuleType:
 
 
 def _identifier(name: str) -> str:
-    """Return the module name: the tool's, unless it is not an identifier or is already taken."""
+    """Return the tool's name as a module name, with a prefix if the name cannot be used."""
     identifier = re.sub(r"\W", "_", name, flags=re.ASCII)
     is_taken = identifier in sys.modules or identifier in getattr(sys, "stdlib_module_names", ())
     return identifier if identifier.isidentifier() and not is_taken else f"tool_{identifier}"

@@ -56,7 +56,7 @@ _HINT = (
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A parsed manifest; `script` is the entrypoint's file, `digest` the SHA-256 of `tool.json`.
+    """A parsed manifest. `script` is the entrypoint's file, `digest` the SHA-256 of `tool.json`.
 
     `parameters` is unchanged, so `required` is a member of each property.
     """

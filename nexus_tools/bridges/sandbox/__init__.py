@@ -1,6 +1,6 @@
 """The sandbox for untrusted programs: confinement, limits, and an environment of allowed variables.
 
-Start reading at `process.py`: `run` executes one program and kills all processes that it started.
+Start reading at `process.py`. Its `run` executes a program and kills all processes that it started.
 """
 
 from nexus_tools.bridges.sandbox.confinement import (

@@ -1,4 +1,4 @@
-"""The files and ports of this machine that an untrusted program may use; all others are denied."""
+"""The files and ports that an untrusted program may use. The sandbox denies all others."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from nexus_tools.errors import UsageError
 from nexus_tools.settings.environment import home_directory
 
 DNS_PORT = 53
-"""The port of DNS; UDP is denied, so names are resolved over TCP."""
+"""The port of DNS. UDP is denied, so names are resolved over TCP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class Confinement:
 
     The program may read and execute `reads` and `runtime` (the installation that it runs in), and
     also change `writes`. It may connect to the TCP `ports` of any host, because the kernel does not
-    distinguish hosts. `workspace` may be changed as well; tools know it as their own folder. If
-    `is_on` is false, nothing is confined.
+    distinguish hosts. It may also change `workspace`, the persistent folder of tools. If `is_on` is
+    false, nothing is confined.
     """
 
     reads: tuple[Path, ...] = ()
@@ -100,7 +100,7 @@ class Confinement:
 
 @cache
 def _has_mounts() -> bool:
-    """Return whether the kernel grants private mounts, tested in a process of its own.
+    """Return whether the kernel grants private mounts. A separate process tests this.
 
     The test changes the mounts of its process permanently.
     """
@@ -115,7 +115,7 @@ UNCONFINED = Confinement(is_on=False)
 def _unavailable(problem: str) -> UsageError:
     return UsageError(
         "confinement_unavailable",
-        f"{problem}: without confinement they can read your keys and change your files",
+        f"{problem}. Without confinement, tools can read your keys and change your files",
         hint="Use Linux 5.13 or newer with Landlock (6.7 for --allow-port). To serve trusted tools "
         "without confinement, pass --no-confinement as a user without keys.",
     )
@@ -126,7 +126,7 @@ def _check_width(place: Path) -> None:
         raise UsageError(
             "path_too_broad",
             f"the tool could read all of {place}, which may contain your keys",
-            hint="Move the tool to a folder of its own.",
+            hint="Move the tool to a separate folder.",
         )
 
 
@@ -176,8 +176,8 @@ print(json.dumps([sys.prefix, sys.base_prefix, sys.executable, *sys.path,
 def interpreter_paths(python: Path) -> tuple[Path, ...]:
     """Return the paths of a Python interpreter: its installation, environment, and packages.
 
-    The interpreter reports them once. An installation that contains a home is not included as a
-    whole.
+    The interpreter reports the paths once. If an installation contains a home directory, only parts
+    of the installation are included.
     """
     try:
         process = subprocess.run(  # noqa: S603 - the operator's own interpreter

@@ -1,4 +1,4 @@
-"""The environment of an untrusted program: a list of allowed variables, never of forbidden ones."""
+"""The environment of an untrusted program, which contains only allowed variables."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ INHERITED_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ")
 
 
 class OperatorEnvironment(Protocol):
-    """The operator's variables and the part that tools receive; a `BridgeHost` implements it."""
+    """The operator's variables and the part that tools receive. A `BridgeHost` implements it."""
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -38,10 +38,10 @@ def environment_of(
 ) -> dict[str, str]:
     """Return a tool's environment: PATH, LANG, LC_ALL, TZ, and the shared or `declared` names.
 
-    These variables have the operator's values, if they are set. WORKSPACE is the persistent folder,
-    and RES_OPTIONS makes the resolver use TCP, if the confinement allows them. HOME, TMPDIR, and
-    the XDG directories are in the scratch directory, even if they are shared or declared. `extra`
-    takes precedence over all others.
+    These variables have the operator's values, if they are set. If the confinement has a workspace,
+    WORKSPACE is its path. If it allows DNS, RES_OPTIONS makes the resolver use TCP. HOME, TMPDIR,
+    and the XDG directories are in the scratch directory, even if they are shared or declared.
+    `extra` takes precedence over all others.
     """
     names = {*INHERITED_VARIABLES, *host.shared, *declared}
     operator_values = {

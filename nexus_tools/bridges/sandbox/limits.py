@@ -7,7 +7,7 @@ from time import monotonic
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """The limits of one run, over all processes that it starts; times in ms, sizes in bytes.
+    """The limits of one run, over all processes that it starts, in ms and bytes.
 
     `output_bytes` limits the output on all pipes together. `disk_bytes` and `files` limit the
     content of the scratch directory.
@@ -27,7 +27,7 @@ class ProcessLimits:
 
 
 class Limit(StrEnum):
-    """The limit that a run exceeded, so that it was stopped."""
+    """The limit for which a run was stopped."""
 
     TIME = "time"
     MEMORY = "memory"

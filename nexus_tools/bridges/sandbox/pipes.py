@@ -1,4 +1,4 @@
-"""The pipes between the server and a run; all output shares one budget."""
+"""The pipes between the server and a run. All output shares one budget."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ _CHUNK = 65536
 
 
 class Budget:
-    """The number of bytes that a run may still write to its pipes; `passed` if it wrote more."""
+    """The bytes that a run may still write to its pipes. `passed` is set if it wrote more."""
 
     def __init__(self, size: int, when_passed: Callable[[], None]) -> None:
         self.left = size
@@ -51,7 +51,7 @@ class Pipe:
 
 
 class Outlet(Pipe):
-    """A pipe that a run writes to; `taker` receives the data, and `at_end` is called at its end."""
+    """A pipe that a run writes to. `taker` receives the data, and `at_end` is called at the end."""
 
     def __init__(
         self, taker: Callable[[bytes], object], at_end: Callable[[], None] | None = None
@@ -79,7 +79,7 @@ class Outlet(Pipe):
 
 
 class InputPipe(Pipe):
-    """A pipe that a run reads `data` from; the run may close it early."""
+    """A pipe that a run reads `data` from. The run may close it early."""
 
     def __init__(self, data: bytes) -> None:
         reader, writer = os.pipe()

@@ -33,12 +33,12 @@ async def run(
 ) -> ProcessResult:
     """Run `command` in `directory` (default: the scratch's `work`) until all processes have ended.
 
-    The command may use the resources of `confinement`; by default these are its scratch directory
-    and the system's libraries. It receives `environment`, the standard streams, and, with
+    The command may use the resources of `confinement`, by default only its scratch directory and
+    the system's libraries. It receives `environment`, the standard streams, and, with
     `takes_reply`, the descriptor `REPLY_DESCRIPTOR` for a reply. `input` is its standard input.
-    `on_stdout` is called with output as it arrives; an exception in it ends the run and is raised
-    here. A program without a slash is searched in the PATH of `environment`; a relative path starts
-    at `directory`.
+    `on_stdout` is called with output as it arrives. If it raises an exception, the run ends and the
+    exception is raised here. A program without a slash is searched in the PATH of `environment`. A
+    relative path starts at `directory`.
 
     All processes are killed when the command ends, exceeds a limit, or when `run` is cancelled.
 
@@ -128,7 +128,7 @@ class _Run:
         self.watching.stop(after_s=self._limits.time_ms / 1000)
 
     def close(self) -> None:
-        """Read the rest of the pipes, which have no writer any more, and close them."""
+        """Read the rest of the pipes, which no longer have a writer, and close them."""
         for outlet in self._outlets.values():
             while outlet.read():
                 pass
@@ -143,7 +143,7 @@ class _Run:
         limit = self._limit()
         exit_code = self.watching.report.exit_code
         if exit_code is None:
-            # The program killed its own watch, and its processes were killed in turn.
+            # The program killed its own watch, and then the handle killed its processes.
             exit_code = -signal.SIGKILL
         return ProcessResult(
             exit_code=None if limit else exit_code,
@@ -192,7 +192,7 @@ def check_platform() -> None:
 
 
 def start_error(number: int, stage: str, command: Sequence[str], directory: Path) -> NexusError:
-    """Return the error for a failed start; `number` is errno, `stage` the step that failed."""
+    """Return the error for a failed start. `number` is errno, `stage` the step that failed."""
     problem = os.strerror(number) if number else "the system rejects an argument"
     if stage == "directory":
         return NotFoundError(
@@ -210,6 +210,6 @@ def start_error(number: int, stage: str, command: Sequence[str], directory: Path
         return NotFoundError(
             "program_not_found",
             f"cannot run the program {program!r}: {problem}",
-            hint="Install it, or add its folder to the operator's PATH.",
+            hint="Install the program, or add its folder to the operator's PATH.",
         )
     return UsageError("program_not_started", f"cannot run the program {program!r}: {problem}")

@@ -20,8 +20,8 @@ class ProcessResult:
 
     `exit_code` is None if the run was stopped for `limit`. It is the negative signal number if a
     signal killed the program. `stdout`, `stderr`, and `reply` are its output up to the output
-    limit; `reply` is None if it wrote none. `elapsed_ms` is the time from the start until all
-    processes ended.
+    limit. `reply` is None if the run did not write a reply. `elapsed_ms` is the time from the start
+    until all processes ended.
     """
 
     exit_code: int | None
@@ -32,16 +32,16 @@ class ProcessResult:
     elapsed_ms: int
 
     def log(self, limit_bytes: int = 4096) -> str:
-        """Return the end of its output, standard output first, in `limit_bytes` of UTF-8."""
+        """Return the end of the output, standard output first, in `limit_bytes` of UTF-8."""
         output = b"\n".join(part.rstrip(b"\n") for part in (self.stdout, self.stderr) if part)
         # A byte that is not UTF-8 becomes a character of three bytes, so the text is cut twice.
         text = output[-limit_bytes:].decode("utf-8", "replace").replace("\0", "\ufffd")
         return text.encode()[-limit_bytes:].decode("utf-8", "ignore")
 
     def reason(self) -> str:
-        """Return the reason why it ended, as one sentence for users."""
+        """Return the reason why the run ended, as one sentence for users."""
         if self.limit:
-            return f"the tool was stopped: {_LIMIT_REASONS[self.limit]}"
+            return f"the tool was stopped because {_LIMIT_REASONS[self.limit]}"
         if self.exit_code is not None and self.exit_code < 0:
             return f"the tool was killed by {_signal_name(-self.exit_code)}"
         return f"the tool ended with exit code {self.exit_code}"

@@ -1,7 +1,6 @@
 """The directories of one run: its HOME, its working directory, and its temporary files.
 
-They are removed even if they contain folders without permissions, or trees that are deeper than the
-longest path.
+They are removed even if a folder has no permissions, or if a tree is deeper than a path can name.
 """
 
 import asyncio
@@ -16,7 +15,7 @@ from typing import Any, Self
 async def finish_before_cancelling(
     work: "asyncio.Future[Any]", when_cancelled: Callable[[], None] | None = None
 ) -> None:
-    """Wait until `work` is done, and raise a cancellation that arrives meanwhile only then."""
+    """Wait until `work` is done. Only then raise a cancellation that arrived in the meantime."""
     cancelled: asyncio.CancelledError | None = None
     while not work.done():
         try:
@@ -34,10 +33,10 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 def remove(folder: Path) -> None:
-    """Remove `folder` with its content, or any file that is in its place.
+    """Remove the folder `folder` and everything in it. If `folder` is a file, remove the file.
 
-    No process may use the folder any more. The walk climbs up through `..`, so it needs only two
-    descriptors and no recursion at any depth.
+    No process may still use the folder. The walk returns to parent folders through `..`, so at any
+    depth it needs only two descriptors and no recursion.
 
     Raises:
         OSError: if even the owner cannot remove a file.
@@ -95,7 +94,8 @@ def _clear(here: int) -> list[str]:
 class ScratchDirectory:
     """A temporary directory under `root` that only its owner may enter.
 
-    Use it as `with Scratch(root) as scratch:` or `async with`; the latter removes it in a thread.
+    Use it as `with ScratchDirectory(root) as scratch:` or with `async with`, which removes the
+    directory in a thread.
     `home`, `work`, `temporary`, and `shared_memory` are in `folder` and exist only inside the
     context. `root` is created if it is missing.
     """

@@ -1,10 +1,10 @@
-"""Runs one module of this package in an interpreter that does not have the package installed.
+"""A launcher of one module in an interpreter that does not have this package installed.
 
-    python -I detached.py <module> <argument>…
+    python -I standalone.py <module> <argument>…
 
-The packages above the module become empty packages that know only their folder. No `__init__` of
-this package is executed, and no folder of it is added to `sys.path`, where the `import` of
-untrusted code would find it. It uses the standard library of Python 3.9 and later.
+The packages above the module become empty packages that know only their folder. The launcher does
+not execute an `__init__` of this package. It does not add a folder to `sys.path`, where the
+`import` of untrusted code would find it. It uses the standard library of Python 3.9 and later.
 """
 
 import importlib

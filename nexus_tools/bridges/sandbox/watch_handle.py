@@ -31,10 +31,10 @@ def watched_command(
 ) -> list[str]:
     """Return the command line that runs a long-lived program under the same watch as `run`.
 
-    The program has the standard streams, `environment`, and working directory of the command line's
-    own process. Its time and its output are not limited; the other limits apply. All processes are
-    killed when the program ends, when the process that started the command line ends, or on
-    SIGTERM.
+    The program has the standard streams, `environment`, and working directory of the process that
+    runs the command line. Its time and output are not limited, but the other limits apply. All
+    processes are killed when the program ends, when the process that started the command line ends,
+    or on SIGTERM.
     """
     confinement_arguments = confinement.words(command, environment, scratch.folder)
     return watch_command_line(
@@ -53,7 +53,7 @@ def watch_command_line(
     report: int = -1,
     reply: int = -1,
 ) -> list[str]:
-    """Return the whole command line; -1 means no descriptor, and time 0 no limit.
+    """Return the whole command line. A descriptor of -1 means none, and a time of 0 no limit.
 
     `confined` holds the arguments from `Confinement.words`.
     """
@@ -77,10 +77,10 @@ def watch_command_line(
 
 @dataclass(slots=True)
 class Report:
-    """The report received so far; `watch/main.py` describes its lines.
+    """The report received so far. `watch/main.py` describes its lines.
 
-    `group` is the program's process group. If `is_complete` is false after its end, the watch ended
-    before it could report the program's end.
+    `group` is the program's process group. If `is_complete` is false at the end of the report, the
+    watch ended before it could report the program's end.
     """
 
     text: bytearray = field(default_factory=bytearray)
@@ -111,7 +111,7 @@ class Report:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all processes have ended, so that none is left to kill."""
+        """Whether all processes have ended, so that no process is left to kill."""
         words = {line.partition(" ")[0] for line in self._lines()}
         return bool(words & {"ended", "limit", "stopped", "failed"})
 
@@ -134,9 +134,9 @@ def kill_remaining_processes(group: int | None, folder: Path) -> None:
     """Kill the process group, and every process whose environment or directory names the folder.
 
     This is the fallback if the watch itself was killed. A process that left the group is found by
-    the directory in its environment, unless it hides that from /proc. The function returns when the
-    processes have ended: a dying process has no environment any more, but keeps its files open for
-    a moment.
+    the folder in its environment, unless it hides its environment from /proc. The function returns
+    only when the processes have ended. A dying process no longer has an environment, but keeps its
+    files open for a moment.
     """
     give_up = time.monotonic() + _PATIENCE_S
     while time.monotonic() < give_up:
@@ -206,9 +206,9 @@ _GRACE_S = 3.0
 
 
 class WatchHandle:
-    """The handle of a running watch; `ended` is done when no process of the run is alive.
+    """The handle of a running watch. `ended` is done when no process of the run is alive.
 
-    The watch keeps its end of the report's pipe open while it lives, so the end of the report is
+    The watch keeps its end of the report's pipe open while it runs, so the end of the report is
     the end of the watch. If the watch was killed, this class kills the remaining processes.
     `is_late` says that the watch had to be killed because the run did not end in time.
     """
@@ -254,7 +254,7 @@ class WatchHandle:
         self._pipe.close_theirs()
 
     def stop(self, after_s: float = 0.0) -> None:
-        """End the run now or after `after_s` seconds; kill the watch if it does not react."""
+        """End the run now or after `after_s` seconds. Kill the watch if it does not react."""
         if self._alarm:
             self._alarm.cancel()
         loop = asyncio.get_running_loop()

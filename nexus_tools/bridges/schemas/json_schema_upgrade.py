@@ -4,7 +4,7 @@ A converted schema accepts the same values. Keywords that are unknown to the sch
 removed, because that draft ignores them. If a schema names no draft, each keyword is read as in the
 draft that defines it. Three differences remain. Draft 4 distinguishes 1.0 from an integer. In
 2019-09 `contains` does not evaluate items. A `pattern` that no linear-time engine supports, such as
-the look-ahead of zod's `email()`, becomes a comment, because the tool checks it itself.
+the look-ahead of zod's `email()`, becomes a comment, because the tool itself checks the pattern.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,12 +16,12 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.tool import Mismatch, json_pointer, measure, pattern_mismatches, schema_error
 
 UNDECLARED_DRAFT = 0
-"""The draft of a schema without `$schema`: each keyword is read as in the draft that has it."""
+"""The draft of a schema without `$schema`. Each keyword is read as in the draft that defines it."""
 
 SchemaMembers = dict[str, Any]
 Origin = dict[str, str]
 
-# The draft that introduced a keyword; earlier drafts ignore it.
+# The draft that introduced a keyword. Earlier drafts ignore the keyword.
 _FIRST_DRAFT = {
     **dict.fromkeys(("const", "contains", "propertyNames"), 6),
     **dict.fromkeys(("if", "then", "else"), 7),
@@ -47,7 +47,7 @@ _ALLOWED_BESIDE_REFERENCE = frozenset(
 def upgrade_keywords(members: SchemaMembers, draft: int, pointer: str) -> Origin:
     """Convert the keywords of a subschema of `draft` at `pointer` in place.
 
-    Returns, for each new keyword, the old keyword under which its subschemas were.
+    Returns the old keyword of the subschemas, by new keyword.
     """
     origin: Origin = {}
     for step in _STEPS:
@@ -139,7 +139,8 @@ def _dependencies(members: SchemaMembers, _draft: int, pointer: str) -> Origin:
         return {}
     if not members.keys().isdisjoint(("dependentRequired", "dependentSchemas")):
         message = (
-            "dependencies cannot be combined with the keywords that replace it: keep one of them"
+            "dependencies cannot be combined with dependentRequired or dependentSchemas. Keep"
+            " only one"
         )
         raise schema_error([Mismatch(f"{pointer}/dependencies", message)])
     del members["dependencies"]
@@ -151,7 +152,7 @@ def _dependencies(members: SchemaMembers, _draft: int, pointer: str) -> Origin:
 
 
 def _recursive_reference(members: SchemaMembers, _draft: int, _pointer: str) -> Origin:
-    """Convert `$recursiveRef`, which is always `#`, to a `$ref`; both are equal in one document."""
+    """Convert `$recursiveRef`, which is always `#`, to a `$ref`, which means the same here."""
     members.pop("$recursiveAnchor", None)
     target = members.pop("$recursiveRef", None)
     if isinstance(target, str):
@@ -176,7 +177,7 @@ _STEPS: tuple[Callable[[SchemaMembers, int, str], Origin], ...] = (
 )
 
 
-# --- Whole documents: every subschema is converted, then references follow the moved subschemas
+# --- Whole documents: convert every subschema, then update references to the moved subschemas
 
 
 _NEWEST = 2020
@@ -206,7 +207,7 @@ def upgrade_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises:
         ValidationError: with code `schema_invalid` if the draft is not between 4 and 2020-12, or if
-            the schema is not JSON or too deep. Other mistakes remain for the check of the result.
+            the schema is not JSON or too deep. Other mistakes are left to the check of the result.
     """
     root = dict(schema)
     try:
@@ -239,7 +240,7 @@ def _base(root: SchemaMembers, draft: int) -> str:
 
 @dataclass(slots=True)
 class _Conversion:
-    """The conversion of one schema: new pointers by old ones, and subschemas with references."""
+    """The conversion of one schema: new pointers by old pointer, and subschemas with references."""
 
     draft: int
     base: str
@@ -247,7 +248,7 @@ class _Conversion:
     referring: list[SchemaMembers] = field(default_factory=list)
 
     def of(self, root: SchemaMembers) -> SchemaMembers:
-        """Return the converted root; its references point to the new locations of their targets."""
+        """Return the converted root. Its references point to the new locations of their targets."""
         converted: SchemaMembers = self._convert(root, "", "")
         for members in self.referring:
             for keyword in ("$ref", "$dynamicRef"):
@@ -286,7 +287,7 @@ class _Conversion:
         return f"#{fragment}" if place == pointer else f"#{quote(place, safe='/~$')}"
 
 
-# Inside these keywords a subschema that accepts more values makes the whole schema accept fewer.
+# Keywords in which a subschema that accepts more values makes the whole schema accept fewer.
 _NOT_MONOTONIC = frozenset(("not", "if", "oneOf", "contains"))
 
 
@@ -300,7 +301,7 @@ def _remove_unsupported_pattern(members: SchemaMembers, pointer: str) -> None:
 
 
 def _with_subschemas(keyword: str, value: Any, convert: Callable[[Any, str], Any]) -> Any:
-    """Return a keyword's value with converted subschemas; `convert` gets the pointer of each."""
+    """Return a keyword's value with converted subschemas. `convert` gets each one's pointer."""
     if keyword in _SINGLE:
         return convert(value, "")
     if keyword in _LISTED and isinstance(value, list):

@@ -22,9 +22,9 @@ _MEDIA = re.compile(
 def declared_outcome_bytes(definition: ToolDefinition) -> int:
     """Return `LARGE_OUTCOME_BYTES` if the tool declares large outcomes, else 0.
 
-    An output schema declares them by base64, a media type, or a long minimum length. An MCP tool
-    without an output schema may return any content blocks, so words in its name and description
-    decide.
+    An output schema declares large outcomes by base64, a media type, or a long minimum length. An
+    MCP tool without an output schema may return any content blocks, so words in its name and
+    description decide.
     """
     document = SchemaDocument.parse(definition.output_schema)
     schemas = [schema for schema in document.subschemas.values() if isinstance(schema, dict)]

@@ -32,7 +32,7 @@ _IN_PLACE = frozenset(
         "dependentSchemas",
     )
 )
-# With these keywords, the property names are not a fixed list.
+# Keywords with which the property names are not a fixed list.
 _OPEN_NAMES = frozenset(("patternProperties", "propertyNames", "const", "enum"))
 
 
@@ -40,8 +40,8 @@ _OPEN_NAMES = frozenset(("patternProperties", "propertyNames", "const", "enum"))
 class PortMapping:
     """A schema whose properties are ports, and the conversion of values in both directions.
 
-    `schema` accepts ports if and only if the foreign schema accepts `to_arguments` of them. `names`
-    exchanges names in both directions, so undeclared names pass without loss.
+    `schema` accepts ports if and only if the foreign schema accepts their `to_arguments`. `names`
+    maps names in both directions, so undeclared names pass without loss.
     """
 
     schema: dict[str, Any]
@@ -64,9 +64,9 @@ class PortMapping:
 def map_ports(schema: Mapping[str, Any], *, wrapped: str = "arguments") -> PortMapping:
     """Return the ports for a schema of draft 2020-12 that describes an object.
 
-    Names that are valid ports remain. Other names are converted to snake case. The whole object
-    goes into the single port `wrapped` if two names would be equal, if it has more than 32 names,
-    or if the schema is not a plain object of properties.
+    Names that are valid ports remain. Other names are converted to snake case. If two names would
+    be equal, or the object has more than 32 names, the whole object goes into the single port
+    `wrapped`. A schema that is not a plain object of properties also becomes the port `wrapped`.
 
     Raises:
         ValidationError: with code `schema_invalid` if the schema is not supported or does not
@@ -111,7 +111,7 @@ def _resolve_root_reference(document: SchemaDocument) -> dict[str, Any]:
 
 
 def _as_object_schema(root: dict[str, Any]) -> SchemaDocument:
-    """Return the schema without its header keywords and with `type: object`, because arguments are.
+    """Return the schema without its header keywords, and with the type `object` of arguments.
 
     A schema that contains itself receives no type, because the inner values may be of other types.
     """
@@ -126,7 +126,7 @@ def _as_object_schema(root: dict[str, Any]) -> SchemaDocument:
 
 
 def _names_in_place(document: SchemaDocument) -> set[str]:
-    """Return the property names in subschemas of the object itself; `*` if they are not listed."""
+    """Return the property names in subschemas of the object itself, or `*` if any is allowed."""
     names: set[str] = set()
     visited: set[str] = set()
     pending = [""]
@@ -149,7 +149,7 @@ def _names_in_place(document: SchemaDocument) -> set[str]:
 
 
 def _name_exchange(names: Mapping[str, None]) -> dict[str, str]:
-    """Return the exchange of foreign names and port names, or an empty one if it is ambiguous."""
+    """Return the exchange of foreign names and port names, or `{}` if it would be ambiguous."""
     renamed = {name: snake_case(name) for name in names if not _PORT.fullmatch(name)}
     ports = {*renamed.values()}
     if len(ports) < len(renamed) or "" in ports or not ports.isdisjoint(names):

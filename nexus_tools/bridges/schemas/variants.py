@@ -18,14 +18,13 @@ def output_schema(
     *,
     definitions: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the output schema with these variants; `variants` maps names to the schemas of ports.
+    """Return the output schema with these variants. `variants` maps names to schemas of ports.
 
-    `definitions` are shared: they are in `$defs` of the whole schema. Apart from that, the schema
-    of each variant is a document of its own: it resolves references `#/…` in itself or in
-    `definitions`.
+    All variants share `definitions`, which become `$defs` of the whole schema. Otherwise the schema
+    of each variant is a separate document. Its references `#/…` lead to itself or to `definitions`.
 
     Raises:
-        ValidationError: with code `schema_invalid` if a reference is in neither.
+        ValidationError: with code `schema_invalid` if the target of a reference is in neither.
     """
     shared = dict(definitions or {})
     branches = [
@@ -55,7 +54,7 @@ def closed_object_schema(
 
 
 def error_schema(**more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an `err` variant's ports, including `more` ports of its own."""
+    """Return the schema of an `err` variant's ports, including the additional ports `more`."""
     return closed_object_schema(_ERROR_PORTS | more, required=["reason"])
 
 
@@ -101,7 +100,7 @@ def process_limits(limits: ProcessLimits, timeout_ms: int) -> ProcessLimits:
 def _relocate_variant(
     pointer: str, ports: dict[str, Any], shared: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return a variant's schema as it is at `pointer`, with its internal references moved along."""
+    """Return a variant's schema for the location `pointer`, with internal references updated."""
     own_definitions = ports.get("$defs", {})
     shared_pointers = [
         f"/$defs{json_pointer((name,))}" for name in shared if name not in own_definitions
@@ -128,7 +127,7 @@ _ERROR_PORTS: dict[str, Any] = {
     "type": {"type": "string", "description": "The name of the exception's class."},
     "exit_code": {
         "type": "integer",
-        "description": "The exit code, or the negative number of the signal that killed it.",
+        "description": "The exit code, or the negative number of the signal that killed the tool.",
     },
     "limit": {
         "enum": [limit.value for limit in Limit],

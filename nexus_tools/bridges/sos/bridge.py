@@ -42,7 +42,7 @@ class Place:
 
     @classmethod
     def read(cls, place: Path) -> "Place":
-        """Inspect a file, or a folder and its subfolders; the resulting paths are absolute."""
+        """Inspect a file, or a folder and its subfolders. The resulting paths are absolute."""
         place = place.resolve()
         if place.is_file():
             if place.name == SYSTEM_FILE:
@@ -64,7 +64,7 @@ def _tool_files(folder: Path) -> tuple[Path, ...]:
 
 
 def _has_tools(file: Path) -> bool:
-    """Return whether a file uses the decorator; names that start with `_` are ignored."""
+    """Return whether a file uses the decorator. Names that start with `_` are ignored."""
     if file.suffix != ".py" or file.name.startswith("_") or not file.is_file():
         return False
     try:
@@ -81,8 +81,8 @@ class SosBridge:
     """The bridge to `@sos_tool` functions in Python files and the actions of a `sos-system.yaml`.
 
     `allow_dangerous` also serves the tools in `DANGEROUS_TOOLS`. `keep_result` keeps a result for
-    the subsequent actions, as documented; SOS-Toolkit itself drops it. `tools` are folders of
-    namespaces whose tools actions may call in addition to those that the system loads.
+    the subsequent actions, as documented. SOS-Toolkit itself drops the result. `tools` are folders
+    of namespaces whose tools actions may call, in addition to tools that the system loads.
     """
 
     system = SYSTEM

@@ -12,7 +12,7 @@ from nexus_tools.bridges.worker import WorkerReply, call_worker_in_scratch, fail
 from nexus_tools.tool import ToolFqn
 
 PLUGIN_TOOL = "context.tool_module"
-"""The tool with which a system loads its own tools. Actions may call it, with the author's path."""
+"""The tool with which a system loads its own tools. Actions may call it with the author's path."""
 
 DANGEROUS_TOOLS = MappingProxyType(
     {
@@ -38,8 +38,8 @@ class Options:
     """The operator's options: dangerous tools, the lifetime of a result, and additional tools.
 
     With `keep_result`, a result is available until the end of its list of actions, as documented.
-    Without it, the result is available until the end of its own action, as in SOS-Toolkit. `tools`
-    are folders of namespaces.
+    Without `keep_result`, it is available until the end of its own action, as in SOS-Toolkit.
+    `tools` are folders of namespaces.
     """
 
     allow_dangerous: bool = False
@@ -65,7 +65,7 @@ def confined_to(host: BridgeHost, options: Options, *own: Path) -> Confinement:
 async def ask_child(
     host: BridgeHost, request: Mapping[str, Any], limits: ProcessLimits, confinement: Confinement
 ) -> WorkerReply:
-    """Return the reply of a new child process in its own scratch directory."""
+    """Start a child process in a new scratch directory, and return its reply."""
     return await call_worker_in_scratch(host, _CHILD, request, limits, confinement)
 
 

@@ -13,18 +13,18 @@ CONTEXT_SCHEMA: dict[str, Any] = {
     "description": "The SOSContext by its sections: namespace, service, meta, action, hook.",
 }
 _RESULT_SCHEMA = closed_object_schema(
-    {"data": {"type": "object", "description": "The return value of that tool."}}, required=["data"]
+    {"data": {"type": "object", "description": "The return value of the tool."}}, required=["data"]
 ) | {"description": "The result of a tool that was called before."}
 _CALLBACKS_SCHEMA: dict[str, Any] = {
     "type": "array",
     "items": {"type": "object"},
-    "description": "The actions that the tool requests to run after it. They are not run.",
+    "description": "The actions that the tool requests to run after itself. They are not run.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ToolDescription:
-    """A registered tool; `schema` describes the arguments from a caller."""
+    """A registered tool. `schema` describes the arguments from a caller."""
 
     namespace: str
     name: str
@@ -90,7 +90,7 @@ def _unused_name(name: str, properties: Mapping[str, Any]) -> str:
 def _outputs(tool: ToolDescription) -> dict[str, Any]:
     result = {
         "type": "object",
-        "description": "The returned object; another value becomes {'result': value}.",
+        "description": "The returned object. Any other value becomes {'result': value}.",
     }
     ports = {"result": result, "callbacks": _CALLBACKS_SCHEMA}
     if tool.takes_context:

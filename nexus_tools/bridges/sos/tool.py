@@ -26,7 +26,7 @@ SYSTEM = "sos"
 
 
 class SosTool(BridgedTool):
-    """A function as a tool; each call loads its file in a new process, so calls share no state."""
+    """A function as a tool. Each call loads its file in a new process, so calls share no state."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class SosTool(BridgedTool):
         return {"present": self._tool.file.is_file()}
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Call the function; return `ok` with its return value, or `err` with its exception."""
+        """Call the function. Return `ok` with its return value, or `err` with its exception."""
         limits = process_limits(self._host.limits, self.timeout_ms)
         request = self._request(arguments)
         reply = await ask_child(self._host, request, limits, self._confined)
@@ -81,14 +81,14 @@ class SosTool(BridgedTool):
         }
 
 
-# --- An action of a system, or a list of them
+# --- An action of a system, or a list of actions
 
 
 _INPUT = closed_object_schema(
     {
         "context": {
             "type": "object",
-            "description": "Values that override the system's, by section: {'namespace': {…}}.",
+            "description": "Values that override the system's values: {'namespace': {…}}.",
             # Only the author of the system defines its actions and its location.
             "properties": {"action": False, "hook": False, "meta": False},
         }
@@ -98,7 +98,7 @@ _OK = closed_object_schema(
     {
         "results": {
             "type": "object",
-            "description": "The return value of each action by name; {} for a skipped action.",
+            "description": "The return value of each action by name, or {} for a skipped action.",
         },
         "context": {
             "type": "object",
@@ -107,7 +107,7 @@ _OK = closed_object_schema(
         "left_out": {
             "type": "array",
             "items": {"type": "string"},
-            "description": "Paths of values that JSON cannot represent, as in results.one.data.",
+            "description": "Paths of values that JSON cannot represent, such as results.one.data.",
         },
         "broke": {"type": "string", "description": "The reason why a list of actions ended early."},
     },
@@ -116,7 +116,7 @@ _OK = closed_object_schema(
 
 
 class SosActionTool(BridgedTool):
-    """An action as a tool; each call loads the system in a new process and runs hook and action."""
+    """An action as a tool. Each call loads the system in a new process and runs hook and action."""
 
     def __init__(
         self, fqn: ToolFqn, system: System, action: str, *, host: BridgeHost, options: Options
@@ -138,7 +138,7 @@ class SosActionTool(BridgedTool):
         )
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Run the actions; return `ok` with all results, or `err` with the exception of one."""
+        """Run the actions. Return `ok` with all results, or `err` with an action's exception."""
         request = {
             "verb": "run",
             "document": self._document,

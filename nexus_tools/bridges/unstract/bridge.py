@@ -64,8 +64,9 @@ class UnstractBridge:
     def recognises(self, place: Path) -> bool:
         """Return whether the folder, or its `src`, has a `config` that declares a tool.
 
-        It must contain `properties.json` or `spec.json`. If an image or an entrypoint is given, a
-        folder with any `config` or a Dockerfile is recognised as well, and so is an empty folder.
+        The `config` must contain `properties.json` or `spec.json`. If an image or an entrypoint is
+        given, a folder with any `config` or a Dockerfile is recognised as well, and so is an empty
+        folder.
         """
         try:
             config = program_folder(place) / "config"
@@ -77,7 +78,7 @@ class UnstractBridge:
             return False
 
     async def discover(self, place: Path, host: BridgeHost, naming: Naming) -> Discovery:
-        """Return the tool of the folder, or the reason why it is refused."""
+        """Return the tool of the folder, or the reason why the tool is refused."""
         try:
             tool = await self._tool(place, host, naming)
         except NexusError as error:

@@ -29,7 +29,7 @@ _FILES = {
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """A tool's properties, settings, and runtime variables; its icon is an SVG, or empty."""
+    """A tool's properties, settings, and runtime variables. Its icon is an SVG, or empty."""
 
     properties: ToolProperties
     settings: Settings
@@ -38,7 +38,7 @@ class Declarations:
 
     @classmethod
     async def gather(cls, config: Path, ask: Ask) -> "Declarations":
-        """Read the declarations in the folder `config`, and ask the program for the others.
+        """Read the declarations in the folder `config`, and request the others from the program.
 
         Runtime variables and an icon are optional.
 

@@ -1,6 +1,6 @@
 """The input of a run: the ports of the tool, and their conversion to the protocol.
 
-`file`, `settings`, and `metadata` are ports of their own. The `parameters` of the tool's properties
+`file`, `settings`, and `metadata` are separate ports. The `parameters` of the tool's properties
 become further ports.
 """
 
@@ -106,7 +106,7 @@ def _described(restrictions: Restrictions, description: str) -> str:
 
 
 MAX_SETTINGS_BYTES = 127 * 1024
-"""Settings are one argument of a command line, which Linux limits to 128 KiB."""
+"""The limit for settings, which are one argument of a command line. Linux allows 128 KiB."""
 
 INPUT_FILE_PARAMETER = "input_file"
 """The parameter in the protocol's own example: the path of the input file."""
@@ -129,7 +129,7 @@ _METADATA = closed_object_schema(
 
 @dataclass(frozen=True, slots=True)
 class RunInput:
-    """The input of one run; `settings` include the defaults."""
+    """The input of one run. `settings` include the defaults."""
 
     file: InputFile | None
     settings: dict[str, Any]
@@ -157,7 +157,8 @@ class ToolInput:
         """Return the input of a tool with these properties and settings.
 
         Raises:
-            ValidationError: with code `schema_invalid` if they cannot be converted to ports.
+            ValidationError: with code `schema_invalid` if the settings or parameters cannot be
+                converted to ports.
         """
         declared = [entry for entry in properties.parameters if not _is_path(entry, properties)]
         parameters = _parameter_ports(declared, len(_OWN_PORTS))

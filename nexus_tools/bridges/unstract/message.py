@@ -62,7 +62,7 @@ class Icon:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """LOG: a log line; `stage` comes from the SDK and is empty for other tools."""
+    """LOG: a log line. `stage` comes from the SDK and is empty for other tools."""
 
     level: LogLevel
     log: str
@@ -81,7 +81,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """RESULT: any JSON; `elapsed_s` is None if the tool does not report it."""
+    """RESULT: any JSON. `elapsed_s` is None if the tool does not report the time."""
 
     output: Any
     workflow_id: str
@@ -179,7 +179,7 @@ def _update(_: MessageType, fields: Mapping[str, Any]) -> Update:
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str:
-    """Return a member as text; other types are encoded as JSON, and a missing member is empty."""
+    """Return a member as text. Other types are encoded as JSON, and a missing member is empty."""
     value = fields.get(name, "")
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
@@ -189,7 +189,7 @@ def _emitted_at(fields: Mapping[str, Any]) -> str:
 
 
 def _number(value: object) -> float | None:
-    """Return a number, which may also be encoded as a string as in the specification, or None."""
+    """Return a number, or None. As in the specification, a string may contain the number."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

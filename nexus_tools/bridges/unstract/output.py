@@ -55,7 +55,7 @@ def tool_output_schema(properties: ToolProperties) -> dict[str, Any]:
 
 
 def output_of(value: Any, properties: ToolProperties) -> Any:
-    """Return the output of a RESULT; declared JSON may be encoded as a string."""
+    """Return the output of a RESULT. Declared JSON may be encoded as a string."""
     if properties.result_type is not ResultType.JSON or not isinstance(value, str):
         return value
     try:
@@ -65,7 +65,7 @@ def output_of(value: Any, properties: ToolProperties) -> Any:
 
 
 def message_ports(transcript: Transcript, *, with_logs: bool) -> dict[str, Any]:
-    """Return the ports that both variants have: the other messages of a run."""
+    """Return the ports with the other messages of a run, which both variants have."""
     logs = {"logs": [_log(log) for log in transcript.logs]} if with_logs else {}
     return {
         **logs,
@@ -89,7 +89,7 @@ def _output(properties: ToolProperties) -> dict[str, Any]:
 def _files(description: str) -> dict[str, Any]:
     file = closed_object_schema(
         {
-            "path": {"type": "string", "description": "Relative, with '/' between folders."},
+            "path": {"type": "string", "description": "The relative path, with '/' as separator."},
             "text": {"type": "string", "description": "The content, if it is UTF-8."},
             "content_base64": {"type": "string", "contentEncoding": "base64"},
         },
@@ -170,7 +170,7 @@ class ToolException:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The result of the process and its messages; outcomes include its logs only `with_logs`."""
+    """The result of the process and its messages. Outcomes include logs only `with_logs`."""
 
     finished: ProcessResult
     transcript: Transcript
@@ -195,7 +195,7 @@ class Ending:
         return ""
 
     def ok(self, files: Iterable[OutputFile], properties: ToolProperties) -> dict[str, Any]:
-        """Return the output `{"ok": …}` of a run with a result; other messages are redacted."""
+        """Return the output `{"ok": …}` of a run with a result. Other messages are redacted."""
         result = self.transcript.result
         assert result is not None
         elapsed_s = self.finished.elapsed_ms / 1_000

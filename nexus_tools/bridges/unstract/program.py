@@ -12,8 +12,8 @@ from pathlib import Path
 from nexus_tools.bridges.sandbox import ProcessLimits
 from nexus_tools.errors import NotFoundError, ValidationError
 
-# Files of a project that a run does not need. `.env` belongs to its developer; a run gets an empty
-# one.
+# Files of a project that a run does not need. `.env` belongs to the project's developer. A run gets
+# an empty `.env`.
 _SKIPPED_NAMES = frozenset(
     (
         *(".git", ".hg", ".svn", ".venv", "venv", ".env", ".tox", ".nox"),
@@ -86,7 +86,7 @@ def _is_left_out(entry: os.DirEntry[str]) -> bool:
 
 
 def _link_target(path: Path, place: Path) -> Path:
-    """Return the target of a link's copy: inside the copy, or the same path outside of it."""
+    """Return the target of a link's copy: a path inside the copy, or the original path outside."""
     target = path.readlink()
     resolved_target = (path.parent / target).resolve()
     if target.is_absolute() or resolved_target.is_relative_to(place.resolve()):
@@ -104,7 +104,7 @@ def _too_large(place: Path, limits: ProcessLimits) -> ValidationError:
 
 _HINT = (
     "Put main.py or an executable main beside config/, or name the program with --entrypoint. "
-    "For a tool that is only an image, pass --image."
+    "If the tool is only an image, pass --image."
 )
 _PYTHON = re.compile(r"python(3(\.\d+)?)?", re.ASCII)
 _ENTRYPOINT = re.compile(r"^\s*ENTRYPOINT\s+(\[.*\])\s*$", re.ASCII | re.IGNORECASE | re.MULTILINE)
@@ -113,12 +113,12 @@ _MAX_DOCKERFILE = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The words of a command line; the first may be a file of the tool, or `python`."""
+    """The words of a command line. The first may be a file of the tool, or `python`."""
 
     words: tuple[str, ...]
 
     def command(self, folder: Path, python: Path) -> list[str]:
-        """Return the command line for a program folder; `python` runs tools in Python."""
+        """Return the command line for a program folder. `python` runs tools in Python."""
         first, *others = self.words
         if _PYTHON.fullmatch(first):
             return [str(python), *others]
@@ -135,8 +135,8 @@ def find_program(
     in this order. `folder` is where the program runs, `place` where the Dockerfile is.
 
     Raises:
-        NotFoundError: with code `program_not_found` if there is no program, more than one, or one
-            that cannot be found.
+        NotFoundError: with code `program_not_found` if there is no program, more than one, or a
+            program that cannot be found.
     """
     program = _choose_program(folder, place, entrypoint)
     first = program.words[0]

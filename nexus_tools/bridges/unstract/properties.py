@@ -19,13 +19,13 @@ _SIZE = re.compile(r"(\d{1,15})\s*([KMGT]?)(?:I?B)?", re.ASCII | re.IGNORECASE)
 _POWERS: dict[str, int] = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 _ANY = frozenset({"*", "*/*"})
 
-# Only the table of the standard library, so that the result does not depend on the machine.
+# Use only the table of the standard library, so that the result does not depend on the machine.
 _MIME_TYPES = mimetypes.MimeTypes()
 
 
 @dataclass(frozen=True, slots=True)
 class Restrictions:
-    """The largest file in bytes, and the types by extension or MIME type; None or empty: any."""
+    """The maximum file size in bytes, and the allowed extensions or MIME types. Empty means any."""
 
     max_bytes: int | None = None
     types: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class Restrictions:
 
 
 def size_in_bytes(size: object) -> int:
-    """Return a size such as `200MB` in bytes; units are powers of 1024, as in the SDK."""
+    """Return a size such as `200MB` in bytes. Units are powers of 1024, as in the SDK."""
     if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
         return size
     match = _SIZE.fullmatch(size.strip()) if isinstance(size, str) else None
@@ -85,7 +85,7 @@ def _types(allowed: Any) -> tuple[str, ...]:
 
 
 def _mime_type(extension: str) -> str | None:
-    """Return the MIME type of an extension; a name with `/` already is a MIME type."""
+    """Return the MIME type of an extension. A name with `/` already is a MIME type."""
     if "/" in extension:
         return extension
     return _MIME_TYPES.types_map[True].get(f".{extension}") if extension else None
@@ -93,7 +93,8 @@ def _mime_type(extension: str) -> str | None:
 
 # --- The adapters that a tool uses: models, embeddings, vector stores, text extractors, OCR
 #
-# Their IDs are settings that are not in the tool's `spec.json`. The platform adds them to the form.
+# Adapter IDs are settings that are not in the tool's `spec.json`. The platform adds them to the
+# form.
 
 # The setting and the title of each kind, unless a tool declares others.
 _DEFAULT_IDS = {
@@ -180,7 +181,7 @@ class ResultType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One of the declared `parameters`: `type` is `string` or `number`."""
+    """A declared parameter. `type` is `string` or `number`."""
 
     name: str
     type: str
@@ -189,7 +190,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ToolProperties:
-    """A tool's description of itself; `version` is its own format, not an integer."""
+    """A tool's description of itself. `version` has the tool's own format, and is a string."""
 
     function_name: str
     display_name: str = ""
@@ -274,7 +275,7 @@ def _refuse_databases(document: Mapping[str, Any]) -> None:
 
 
 def _file_input(document: Mapping[str, Any]) -> FileInput:
-    """Return whether a run takes a file; without a declaration, tools of the SDK require one."""
+    """Return whether a run takes a file. Without a declaration, tools of the SDK require a file."""
     file_requirement = _object(_requirements(document), "files").get("input")
     if file_requirement is not None and file_requirement is not True:
         return FileInput.NONE

@@ -29,8 +29,8 @@ from nexus_tools.errors import UnreachableError
 class Command:
     """One command for a tool: its arguments, its input, and its environment.
 
-    `variables` are environment variables in addition to those of every tool. `storage` is None for
-    commands that only request a declaration.
+    `variables` are environment variables in addition to the variables of every tool. `storage` is
+    None for commands that only request a declaration.
     """
 
     arguments: Sequence[str]
@@ -46,11 +46,11 @@ class Runner(Protocol):
     """A runner for the commands of one tool."""
 
     async def run(self, command: Command) -> ProcessResult:
-        """Run a command to its end; cancellation ends all its processes."""
+        """Run a command to its end. Cancellation ends all its processes."""
         ...
 
     def confinement(self) -> Confinement | None:
-        """Return the confinement of its processes, or None if the sandbox does not confine them."""
+        """Return the confinement of the processes, or None if the sandbox does not confine them."""
         ...
 
     def data_path(self, storage: Storage) -> str:
@@ -58,11 +58,11 @@ class Runner(Protocol):
         ...
 
     def requirements(self) -> dict[str, bool]:
-        """Return the requirements of a run by name, each with whether it is met."""
+        """Return for each requirement of a run, by name, whether it is met."""
         ...
 
     async def checks(self) -> dict[str, bool]:
-        """Return the slow checks by name; only health requests wait for them."""
+        """Return the slow checks by name. Only health requests wait for them."""
         ...
 
 
@@ -74,7 +74,7 @@ _LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class LocalRunner:
-    """The runner of the tool in `place`; its program runs in `subfolder`, beside its `config`."""
+    """The runner of the tool in `place`. Its program runs in `subfolder`, beside its `config`."""
 
     host: BridgeHost
     place: Path
@@ -85,7 +85,7 @@ class LocalRunner:
         """Run the program in a new copy of the tool.
 
         Raises:
-            NotFoundError: with code `program_not_found` if it cannot be started.
+            NotFoundError: with code `program_not_found` if the program cannot be started.
         """
         started = time.monotonic()
         copying = asyncio.ensure_future(asyncio.to_thread(self._copy, command))
@@ -106,7 +106,7 @@ class LocalRunner:
         )
 
     def confinement(self) -> Confinement:
-        """Return the confinement to its own folder, including the parts that copies omit."""
+        """Return the confinement to the tool's folder, including the parts that copies omit."""
         return self.host.confined(self.place)
 
     def data_path(self, storage: Storage) -> str:
@@ -118,7 +118,7 @@ class LocalRunner:
         return {"program": (self.place / self.subfolder).is_dir()}
 
     async def checks(self) -> dict[str, bool]:
-        """Return no checks, because all of them are fast."""
+        """Return no checks, because this runner has no slow checks."""
         return {}
 
     def _confinement(self, storage: Storage | None) -> Confinement:
@@ -214,7 +214,7 @@ class DockerRunner:
         return finished
 
     def confinement(self) -> None:
-        """Return None: the container confines the tool, and the process is the Docker client."""
+        """Return None, because the container confines the tool. The process is a Docker client."""
 
     def data_path(self, storage: Storage) -> str:  # noqa: ARG002 - the same for every run
         """Return the path at which the data directory is mounted."""
@@ -258,10 +258,10 @@ def docker_command(
     *,
     has_network: bool = False,
 ) -> list[str]:
-    """Return the command line; it reads the values of `variables` from its environment.
+    """Return the command line, which reads the values of `variables` from its environment.
 
-    `user` is `uid:gid`, so that the server can read and remove the tool's files. The network is
-    that of this machine if the storage has a bucket. Otherwise it is a separate network with
+    `user` is `uid:gid`, so that the server can read and remove the tool's files. If the storage has
+    a bucket, the container uses this machine's network. Otherwise it uses a separate network with
     `has_network`, or none.
     """
     storage = command.storage

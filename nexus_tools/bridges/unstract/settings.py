@@ -17,7 +17,7 @@ _SECRET_NAME = re.compile(r"api_?key|secret|password|token|credential", re.ASCII
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a run: `schema` describes the caller's part, `filled` adds the defaults.
+    """The settings of a run. `schema` describes the caller's part, and `filled` adds defaults.
 
     A caller may omit a setting with a default, because the platform's form contains the default.
     """
@@ -29,7 +29,7 @@ class Settings:
         """Parse `spec.json` and add the adapters, whose IDs are settings as well.
 
         Raises:
-            ValidationError: with code `schema_invalid` if it does not describe an object.
+            ValidationError: with code `schema_invalid` if `spec` does not describe an object.
         """
         schema = _with_adapters(object_schema(spec), adapters)
         properties = schema.get("properties", {})
@@ -54,12 +54,12 @@ class Settings:
         return _secrets(settings, self.schema)
 
     def filled(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings with the defaults of the missing ones."""
+        """Return the settings, with defaults for missing settings."""
         return _filled(settings, self.schema)
 
 
 def object_schema(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool's schema as draft 2020-12; it must describe an object."""
+    """Return a tool's schema as draft 2020-12. The schema must describe an object."""
     schema = upgrade_schema(document)
     if schema.setdefault("type", "object") != "object":
         raise schema_error([Mismatch("/type", "settings and runtime variables must be an object")])
@@ -72,7 +72,7 @@ def object_schema(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_adapters(settings: Mapping[str, Any], adapters: tuple[Adapter, ...]) -> dict[str, Any]:
-    """Return the schema of settings with the IDs of the adapters; existing members remain."""
+    """Return the schema of settings with the IDs of the adapters. Existing members remain."""
     schemas = {adapter.setting: adapter.schema() for adapter in adapters}
     needed = [adapter.setting for adapter in adapters if adapter.is_required]
     schema = dict(settings)

@@ -1,4 +1,4 @@
-"""The storage of a run: a folder, a bucket of our own object store, or both at once.
+"""The storage of a run: a folder, a bucket of the bridge's object store, or both at once.
 
 Old SDKs and programs without an SDK read the folder in TOOL_DATA_DIR. Newer SDKs treat
 EXECUTION_DATA_DIR as a path in an object store, and refuse to work without one.
@@ -30,7 +30,7 @@ _RUN = "run"
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """The storage of one run below `root`; `credentials` and `port` belong to its object store."""
+    """The storage of one run below `root`. `credentials` and `port` belong to its object store."""
 
     root: Path
     mode: StorageMode
@@ -69,7 +69,7 @@ class Storage:
 async def open_storage(
     root: Path, mode: StorageMode, limits: ProcessLimits
 ) -> AsyncIterator[Storage]:
-    """Provide the storage of one run in a new folder; its object store ends with the context."""
+    """Provide the storage of one run in a new folder. Its object store ends with the context."""
     (root / BUCKET).mkdir(parents=True)
     if mode == "local":
         yield Storage(root, mode)
@@ -93,7 +93,7 @@ _NO_FILE = InputFile("none", b"")
 
 @dataclass(frozen=True, slots=True)
 class DataDirectory:
-    """The directory at `path`, new for each run; `metadata` is its METADATA.json."""
+    """The directory at `path`, new for each run. `metadata` is its METADATA.json."""
 
     path: Path
     metadata: Mapping[str, Any]
@@ -102,9 +102,9 @@ class DataDirectory:
     def create(
         cls, path: Path, file: InputFile | None, metadata: Mapping[str, Any]
     ) -> "DataDirectory":
-        """Create the layout; without a file it has neither INFILE nor SOURCE.
+        """Create the layout. Without a file, the layout has neither INFILE nor SOURCE.
 
-        IDs that `metadata` does not contain are generated, because tools expect them.
+        If `metadata` lacks IDs, they are generated, because tools expect them.
         """
         output = path / "COPY_TO_FOLDER"
         output.mkdir(parents=True)
@@ -159,12 +159,12 @@ class OutputFile:
 
 
 def read_output_files(folder: Path) -> list[OutputFile]:
-    """Return every regular file below a folder, sorted by path; links are omitted.
+    """Return every regular file below a folder, sorted by path. Links are omitted.
 
     Raises:
         ValidationError: with code `output_files_too_large` for more than `MAX_FILES` files or
-            `MAX_BYTES` bytes, or `output_file_unreadable` for a file that cannot be read or whose
-            name is not UTF-8.
+            `MAX_BYTES` bytes. With code `output_file_unreadable` for a file that cannot be read, or
+            whose name is not UTF-8.
     """
     if folder.is_symlink():
         return []
@@ -200,7 +200,7 @@ def _plain_files(folder: Path) -> Iterator[Path]:
 
 
 def _content(path: Path, at_most: int) -> bytes:
-    """Return the content, cut one byte after `at_most`; do not follow links."""
+    """Return the content, cut one byte after `at_most`. Do not follow links."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:

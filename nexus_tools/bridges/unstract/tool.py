@@ -28,9 +28,9 @@ class RunOptions:
     """The options of runs.
 
     `strict_error_logs` fails a run that logs an ERROR or FATAL, as the platform does. `log_level`
-    is the lowest level that the tool is asked to log. With None, outcomes do not include logs,
-    because outcomes are public and paid by the byte. `params_argument` also passes `parameters` as
-    the arguments `--params` and `--workflow-id`, which the first tools of the system read.
+    is the lowest level that the tool should log. With None, outcomes do not include logs, because
+    outcomes are public and paid by the byte. `params_argument` also passes `parameters` as the
+    arguments `--params` and `--workflow-id`, which old Unstract tools read.
     `variables` are environment variables that the operator sets.
     """
 
@@ -77,11 +77,11 @@ class UnstractTool(BridgedTool):
         self.variables = declarations.variables.names
 
     def arguments(self, ports: Any, call: Call, json_bytes: int | None = None) -> dict[str, Any]:
-        """Return the input of a run: files are decoded and checked, settings have defaults."""
+        """Return the input of a run, with decoded and checked files and with default settings."""
         return {"run": self._input.read(super().arguments(ports, call, json_bytes))}
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Run the program once in its own temporary directories."""
+        """Run the program once in new temporary directories."""
         async with ScratchDirectory(self._host.scratch) as scratch:
             return await self._run(scratch, arguments["run"])
 
@@ -161,7 +161,7 @@ class UnstractTool(BridgedTool):
 def run_variables(
     declarations: Declarations, environment: Mapping[str, str], options: RunOptions
 ) -> dict[str, str]:
-    """Return the environment variables of a run, except those of its storage."""
+    """Return the environment variables of a run, except the variables of its storage."""
     declared_values = declarations.variables.values(environment)
     return {
         **platform_variables(environment),
@@ -179,13 +179,13 @@ def _description(properties: ToolProperties) -> str:
     parts = [
         properties.description,
         f"Unstract tool: {name}{version}.",
-        f"It writes to {target} of its own." if target else "",
+        f"It writes to its own {target}." if target else "",
         "Its results may be cached." if properties.is_cacheable else "",
     ]
     return with_description(" ".join(part for part in parts if part))
 
 
-_WRITES = {"db": "a database", "index": "an index"}
+_WRITES = {"db": "database", "index": "index"}
 
-# Tells the SDK that a program runs the tool: errors are logged, and the exit code is then 1.
+# This tells the SDK that a program runs the tool. After an error, the SDK logs it and exits with 1.
 RUN_BY_TOOL_VARIABLES = {"EXECUTION_BY_TOOL": "True"}

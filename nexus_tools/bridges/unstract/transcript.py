@@ -24,7 +24,7 @@ from nexus_tools.sui.support.logs import get_logger
 
 MAX_LINE_BYTES = 3 * 2**20
 MAX_KEPT = 100
-"""The number of messages of each kind that are kept; older ones are dropped."""
+"""The number of messages of each kind that are kept. Older messages are dropped."""
 MAX_TEXT = 4_096
 """The number of characters of a message's text that are kept."""
 
@@ -34,7 +34,7 @@ _NOISE_BYTES = 4_096
 class Transcript:
     """A parser that takes the output of a tool in chunks and collects its messages.
 
-    A tool may print anything. Lines that are not messages are noise, of which the end is kept.
+    A tool may print anything. Lines that are not messages are noise. The end of the noise is kept.
     `problem` says why the last invalid message could not be read. If a tool prints several RESULTs,
     the last one counts, because the next tool of a workflow also finds the last one in its INFILE.
     `on_message` is called with each LOG, COST, RESULT, UPDATE, and SINGLE_STEP_MESSAGE as it
@@ -57,7 +57,7 @@ class Transcript:
         self._noise = bytearray()
 
     def feed(self, chunk: bytes) -> None:
-        """Add a chunk of output; a line may be split into any number of chunks."""
+        """Add a chunk of output. A line may be split into any number of chunks."""
         *complete_pieces, rest = chunk.split(b"\n")
         for piece in complete_pieces:
             self._extend(piece)
@@ -122,7 +122,7 @@ class Transcript:
 
 
 def _truncate(message: Message) -> Message:
-    """Return the message with truncated texts; RESULT, ICON, and documents stay complete."""
+    """Return the message with truncated texts. RESULT, ICON, and documents stay complete."""
     if isinstance(message, Declaration | Icon | Result):
         return message
     texts = ((name, getattr(message, name)) for name in message.__slots__)
@@ -148,9 +148,9 @@ _METHODS = {
 
 
 class RunLogger:
-    """The log of one run of one tool; texts are redacted, results are not logged.
+    """The log of one run of one tool. Texts are redacted, and results are not logged.
 
-    After `MAX_LINES` lines it logs that it stops.
+    After `MAX_LINES` lines, the log ends with a line that says so.
     """
 
     def __init__(self, tool: str, redaction: Redaction) -> None:

@@ -40,14 +40,14 @@ def platform_variables(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: environment[name] for name in NAMES if name in environment}
 
 
-# Every run sets these variables itself. A declaration does not pass on the operator's values.
+# Variables that every run sets. A declaration does not pass on the operator's values of them.
 _GIVEN = re.compile(r"HOME|PATH|TMPDIR|XDG_\w+", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class RuntimeVariables:
-    """The declared variables with their schemas, and the names of the required ones."""
+    """The declared variables with their schemas, and the names of the required variables."""
 
     schemas: Mapping[str, Any]
     required: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class RuntimeVariables:
     def checks(self, environment: Mapping[str, str]) -> dict[str, bool]:
         """Return whether each variable is valid, by name, without showing values.
 
-        A required variable must be set; a variable that is set must match its schema.
+        A required variable must be set. A variable that is set must match its schema.
         """
         values = self.values(environment)
         return {

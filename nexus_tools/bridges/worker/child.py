@@ -21,7 +21,7 @@ MAX_DEPTH = 60
 
 
 def json_text(value: object) -> bytes:
-    """Return the value as JSON text; tuples become arrays.
+    """Return the value as JSON text. Tuples become arrays.
 
     Raises:
         TypeError: for a value that JSON does not have, and for names that are not strings.
@@ -83,12 +83,12 @@ def _location(place: str) -> str:
 
 
 class DependencyMissingError(ImportError):
-    """A tool cannot be loaded because a module that it imports is not installed."""
+    """The error of a tool that imports a module that is not installed."""
 
 
 @contextmanager
 def loading() -> "Iterator[None]":
-    """Mark the time in which the code of a tool is imported but not called."""
+    """Convert missing modules to `DependencyMissingError` while a tool's code is imported."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -118,7 +118,7 @@ def main(arguments: "list[str]") -> None:
 
 
 def _prepare_descriptors() -> int:
-    """Return the descriptor for the reply, empty standard input, and send all output to the log.
+    """Return the reply's descriptor, empty standard input, and redirect all output to the log.
 
     The descriptor is moved away from 3, because programs may legitimately write to that number.
     """

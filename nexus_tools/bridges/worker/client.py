@@ -32,7 +32,7 @@ class WorkerError:
     """The reason why a worker returned no value: the exception's class name and message.
 
     `type` is `NoReply` if the worker ended or was stopped before it replied, and `BadReply` if it
-    sent something else than a reply. `traceback` is the end of the exception's traceback.
+    sent something other than a reply. `traceback` is the end of the exception's traceback.
     """
 
     type: str
@@ -43,7 +43,7 @@ class WorkerError:
         """Return a hint for the operator, or an empty string."""
         if self.type != ModuleNotFoundError.__name__:
             return ""
-        return f"Install it for {host.python}, or choose another interpreter with --python."
+        return f"Install the module for {host.python}, or choose another interpreter with --python."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class WorkerReply:
 
     @classmethod
     def of(cls, finished: ProcessResult) -> "WorkerReply":
-        """Return the reply of a finished process; an exceeded limit precedes a reply."""
+        """Return the reply of a finished process. An exceeded limit takes precedence."""
         if finished.limit or finished.reply is None:
             return cls(None, WorkerError(NO_REPLY, finished.reason()), finished)
         try:
@@ -139,13 +139,13 @@ async def ask(
 ) -> WorkerReply:
     """Call `reply(request)` of `module` in a new interpreter, and wait for its JSON value.
 
-    `module` is in this package, for example `nexus_tools.bridges.nora.child`; its parent packages
-    are not executed. It runs isolated in `host.python`, so it needs only the standard library. Its
-    directory is the workspace, if there is one. Its output goes to the log, and its standard input
-    is empty.
+    `module` is in this package, for example `nexus_tools.bridges.nora.child`. Its parent packages
+    are not executed. The module runs isolated in `host.python`, so it must need only the standard
+    library. Its directory is the workspace, if the tool has one. Its output goes to the log, and
+    its standard input is empty.
 
-    The reply reports every failure of the module. The function raises only what `run` raises for a
-    program that cannot start, which is the interpreter here.
+    The reply reports every failure of the module. The function itself raises only the errors of
+    `run` for an interpreter that cannot start.
     """
     finished = await run(
         [str(host.python.absolute()), "-I", "-B", standalone.__file__, _CHILD, module],

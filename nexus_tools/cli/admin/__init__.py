@@ -1,6 +1,6 @@
 """The command group `nexus-tools admin`: decisions of the package's admin.
 
-Each command has a module; `ownership` has `offer` and `accept`.
+Each command has a module, except that `ownership` has `offer` and `accept`.
 """
 
 import click

@@ -55,7 +55,7 @@ async def command(session: Session, target: str, settings: tuple[str, ...]) -> N
 
 
 def _values(settings: Any, changes: tuple[str, ...]) -> dict[str, int | bool]:
-    """Parse NAME=VALUE changes of these settings. Raises `setting_unknown`."""
+    """Parse NAME=VALUE changes of `settings`. Raises `setting_unknown`."""
     known = [
         name for name in settings.__struct_fields__ if name != "revision"
     ]  # a counter of changes

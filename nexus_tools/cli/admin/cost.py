@@ -1,4 +1,4 @@
-"""The cost of an invocation under the settings of leaders."""
+"""The cost of an invocation under the leader settings of a registry."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -36,8 +36,9 @@ def command() -> None:
     """Propose, execute, or cancel a slash of a tool's or leader's collateral.
 
     You can execute a slash from 3 days after its proposal. It expires 4 days after its proposal.
-    Slashes burn at most half of the locked amount until the owner locks new collateral or tops it
-    up. A pending proposal locks only its amount and suspends nothing. You cannot propose a slash
+    Until the owner locks new collateral or tops it up, slashes burn at most half of the locked
+    amount in total. A pending proposal locks only its amount and suspends nothing. You cannot
+    propose a slash
     after the unregistration delay of the tool or leader is over.
     """
 
@@ -59,7 +60,7 @@ async def propose(
     """Propose to burn AMOUNT SUI of the collateral of a tool or a leader."""
     digest = _digest(evidence)
     slash = f"proposed to slash {target} by {units.sui(amount)}"
-    done = f"{slash}, which you can execute in 3 days, within one day"
+    done = f"{slash}, to be executed 3 to 4 days from now"
     facts = {"reason": reason, "evidence_sha256": digest.hex()}
     await _act(
         session,
@@ -95,7 +96,7 @@ def _digest(evidence: Path) -> bytes:
 async def _act(
     session: Session, target: str, verb: "Verb", done: str, facts: dict[str, Any] | None = None
 ) -> None:
-    """Run an action on a tool or a leader with `carry_out`, and report it."""
+    """Confirm and execute `verb` on a tool or a leader, and report the result."""
     async with session.nexus() as nexus:
         # An FQN contains "@". A leader whose name contains it has to be named by its ID.
         is_tool = "@" in target

@@ -1,6 +1,6 @@
 """The command group `nexus-tools bridge`, for tools of other frameworks.
 
-`borrowing` has the shared options, `systems` those of each framework.
+`options` has the shared options, `systems` the options of each framework.
 """
 
 import click
@@ -8,7 +8,7 @@ import click
 from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
-    "show": "Show the tools in a folder, and the reasons for rejected ones.",
+    "show": "Show the tools in a folder, and the reason for each rejection.",
     "serve": "Serve the tools of a folder over HTTP.",
     "credential": "Manage the credentials of bridged tools.",
     "register": "Register bridged tools that are being served.",

@@ -26,7 +26,7 @@ _THREAD = click.option(
 def command() -> None:
     """Manage the credentials of bridged tools, by provider.
 
-    The commands store them in a file that only you can read, and never print them.
+    The commands store credentials in a file that only you can read, and never print secrets.
     """
 
 

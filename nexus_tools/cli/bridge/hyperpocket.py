@@ -18,7 +18,7 @@ _TABLES = ("providers", "variables", "credential-names")
 
 @dataclass(frozen=True, slots=True)
 class HyperpocketSettings:
-    """The tables of the file: `providers` by name, the others by tool name."""
+    """The tables of the settings file: `providers` by provider, and the others by tool name."""
 
     providers: Mapping[str, Any] = field(default_factory=dict, repr=False)
     variables: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
@@ -26,7 +26,10 @@ class HyperpocketSettings:
 
     @classmethod
     def read(cls, path: Path | None) -> "HyperpocketSettings":
-        """Read the file, if there is one. Raises `hyperpocket_settings_invalid`."""
+        """Read the settings file. Without a path, return empty settings.
+
+        Raises `hyperpocket_settings_invalid`.
+        """
         if path is None:
             return cls()
         try:

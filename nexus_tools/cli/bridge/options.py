@@ -143,7 +143,7 @@ class BridgeOptions:
 
     @contextmanager
     def host(self, session: Session) -> "Iterator[BridgeHost]":
-        """Provide this machine with a scratch directory that is removed at the end."""
+        """Provide the `BridgeHost` of this machine, and remove its scratch directory at the end."""
         from nexus_tools.bridges import BridgeHost
 
         _check_shared(self.allow_env)
@@ -210,7 +210,7 @@ def _check_keys(place: Path, settings: "Settings") -> None:
 
 
 def bridge_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command on bridged tools: it gets a `BridgeOptions` as `borrowing`."""
+    """Decorate a command on bridged tools: it gets a `BridgeOptions` as `bridge`."""
     return _places(required=True)(_borrowing(command))
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--url", required=True, help="URL of the server of the tools.")
+@click.option("--url", required=True, help="URL of the server that serves the tools.")
 @registration_options
 @click.option(
     "--skip-validation", is_flag=True, help="Do not check the running server and its tools."
@@ -37,12 +37,12 @@ async def command(
     """Register the tools that are served at URL, and lock the collateral of each.
 
     The command reads the definitions from the server, and does not invoke or start a tool. It
-    queries /health, and warns if a tool is not ready. With --yes, it then fails without registering
-    anything. Pass --skip-validation to skip this query.
+    queries /health, and warns if a tool is not ready. With --yes, such a warning makes the command
+    fail before it registers anything. Pass --skip-validation to skip the health query.
 
     With PATH..., the command also discovers the tools there, as `nexus-tools bridge show` does. The
-    server at URL must serve them with the same options. After an interruption, run the same command
-    again to register the rest.
+    server at URL must serve the same tools with the same options. After an interruption, run the
+    same command again to register the rest.
     """
     from nexus_tools.cli.tool.register import register
 
@@ -69,7 +69,7 @@ def _check_options(bridge: BridgeOptions) -> None:
 
 
 async def _found(session: Session, bridge: BridgeOptions, url: str) -> "list[ToolDefinition]":
-    """Return the definitions of the tools in the paths, as they are served at a URL."""
+    """Return the definitions of the tools in the paths, for a server at `url`."""
     from nexus_tools.tool_server import ToolServer
 
     with bridge.host(session) as host:
@@ -96,7 +96,7 @@ async def _served(session: Session, url: str, ca_file: Path | None) -> "list[Too
 def _rooms(
     session: Session, definitions: "list[ToolDefinition]", terms: Terms
 ) -> "dict[ToolFqn, int]":
-    """Return and report the minimum outcome sizes of tools that may return images and the like."""
+    """Return and report the minimum outcome sizes of tools that may return images or documents."""
     from nexus_tools.bridges import declared_outcome_bytes
 
     if terms.min_outcome_bytes:
@@ -108,8 +108,9 @@ def _rooms(
     }
     for fqn, room in rooms.items():
         session.output.note(
-            f"{fqn} may return images or documents, so an invocation prepays at least {room}"
-            " bytes. Unused bytes are refunded. Pass --min-outcome-bytes to change this"
+            f"{fqn} may return images or documents, so an invocation must prepay for at least"
+            f" {room} bytes of outcome. Unused bytes are refunded. Pass --min-outcome-bytes to"
+            " change the size"
         )
     return rooms
 
@@ -142,7 +143,7 @@ async def _check_health(
 def _check_served(
     url: str, definitions: "list[ToolDefinition]", served: "list[ToolDefinition]"
 ) -> None:
-    """Raise `served_definition_differs` if the server does not serve these definitions."""
+    """Raise `served_definition_differs` if the server does not serve all `definitions`."""
     known = {definition.fqn: definition for definition in served}
     for definition in definitions:
         other = known.get(definition.fqn)

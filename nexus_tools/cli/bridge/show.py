@@ -21,7 +21,7 @@ _NAMED = 10
 @bridge_options
 @offline_command
 async def command(session: Session, *, bridge: BridgeOptions, schemas: bool) -> None:
-    """Show the tools in PATH..., their ports, and the reasons for rejected ones.
+    """Show the tools in PATH..., their ports, and the reason for each rejection.
 
     The exit code is 7 if no tool can be served, and 2 if no tool matches --only and --exclude.
     """

@@ -24,7 +24,7 @@ _Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A framework; `bridge` creates its bridge from the values of its options."""
+    """A framework and its options. `bridge` creates its bridge from the values of the options."""
 
     word: str
     options: tuple[_Option, ...]
@@ -84,7 +84,7 @@ UNSTRACT = System(
             type=Choice(["auto", "local", "s3"]),
             default="auto",
             show_default=True,
-            help="Unstract: storage of the tool's files.",
+            help="Unstract: where the tool's files are stored.",
         ),
         click.option(
             "--strict-error-logs",
@@ -95,7 +95,7 @@ UNSTRACT = System(
     _unstract,
 )
 
-# --- SOS-Toolkit, which has `--allow-dangerous` together with NORA
+# --- SOS-Toolkit, which shares `--allow-dangerous` with NORA
 
 
 def _sos(given: Given, _: "Settings") -> "Bridge":
@@ -235,7 +235,7 @@ MCP = System(
     _mcp,
 )
 
-# --- All of them
+# --- All frameworks
 
 SYSTEMS = (UNSTRACT, SOS, NORA, HYPERPOCKET, MCP)
 

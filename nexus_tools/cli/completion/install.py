@@ -1,4 +1,4 @@
-"""Installation of the completion script: a file of ours, and a line in a start-up file."""
+"""Installation of the completion script, and of the line in a start-up file that sources it."""
 
 import os
 import shlex

@@ -1,6 +1,6 @@
 """The command `nexus-tools doctor`, which diagnoses problems and suggests remedies.
 
-`machine` checks this machine, `network` the network; both return `finding.Finding`.
+`machine` checks this machine, and `network` the network. Both return `finding.Finding`.
 """
 
 from dataclasses import replace

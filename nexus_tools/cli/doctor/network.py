@@ -74,10 +74,10 @@ async def _protocol(_: Session, client: "SuiClient") -> AsyncIterator[Finding]:
 
 
 async def _clock(_: Session, client: "SuiClient") -> AsyncIterator[Finding]:
-    """Check that the machine's clock matches the chain's, which decides about deadlines."""
+    """Check that the machine's clock matches the chain's clock, which determines deadlines."""
     skew_ms = round(time.time() * 1_000) - await client.now_ms()
     if abs(skew_ms) <= _SKEW_MS:
-        yield ok("clock", f"within {units.duration(_SKEW_MS)} of the chain's")
+        yield ok("clock", f"within {units.duration(_SKEW_MS)} of the chain's clock")
         return
     skew = units.duration(abs(skew_ms))
     if client.network.is_localnet and skew_ms < 0:
@@ -132,7 +132,7 @@ async def _upgrades(session: Session, client: "SuiClient", deployment: "Deployme
 
     said = await upgrades_record(session, client, deployment.original_id)
     if said["upgrades"] == UpgradeMode.FREE:
-        message = "the package is not locked: its UpgradeCap can replace the code anytime"
+        message = "the package is not locked: the owner of its UpgradeCap can replace the code"
         return warning("upgrades", message, "nexus-tools package lock")
     if "executable_at_ms" in said:
         at = units.utc(said["executable_at_ms"], await client.now_ms())

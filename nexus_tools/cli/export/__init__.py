@@ -61,7 +61,7 @@ async def command(
     strict: bool,
     names: bool,
 ) -> None:
-    """Export tools as JSON for another system: each FQN, or the tools that options select.
+    """Export tools as JSON for another system. Pass FQNs, or select tools with options.
 
     The command derives the names in the document from the FQNs. Use --names to print the mapping.
     It reports unexpected conversions on stderr.

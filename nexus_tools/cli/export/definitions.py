@@ -18,14 +18,14 @@ async def registered(
 ) -> tuple[ToolDefinition, ...]:
     """Return the definitions of the named tools, or of the selected active tools.
 
-    Raises `tool_unknown`, or a usage error if the selection is ambiguous. An invalid definition is
-    an error for a named tool, and a warning for a selected one.
+    Raises `tool_unknown`, or a usage error if the selection is ambiguous. If a definition is
+    invalid, a named tool raises its error, and a selected tool is skipped with a warning.
     """
     wanted = [ToolFqn.parse(fqn) for fqn in fqns]
     if bool(wanted) + bool(selection) + all_tools != 1:
         raise UsageError(
             "selection_ambiguous",
-            "expected FQNs, a selection, or --all",
+            "expected exactly one of FQNs, selection options, and --all",
             hint="Pass FQNs, or options such as --domain and --only, or --all.",
         )
     async with session.nexus(signing=False) as nexus:
@@ -41,7 +41,7 @@ async def registered(
 def file_definitions(
     name: str, fqns: Sequence[str], selection: ToolSelection
 ) -> tuple[ToolDefinition, ...]:
-    """Return the definitions in a file, or the named ones among them.
+    """Return the definitions in a file: of the named tools, or of all that match the selection.
 
     Raises `tool_unknown`, or the errors of `ToolDefinition.parse`.
     """

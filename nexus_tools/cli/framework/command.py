@@ -1,4 +1,4 @@
-"""The decorators of commands, by the options that they share, and the runner of async commands."""
+"""Decorators that add shared options to commands, and the runner of async commands."""
 
 import functools
 import inspect
@@ -20,7 +20,7 @@ from nexus_tools.errors import NexusError
 from nexus_tools.sui.support import units
 
 _LATER = ("delay_not_over", "slash_not_due")
-"""Errors that pass with time."""
+"""Codes of errors that no longer occur once the user has waited."""
 
 Command = Callable[..., Any]
 

@@ -86,8 +86,8 @@ _OPTIONS = (
         "--forgive-leader",
         multiple=True,
         metavar="LEADER",
-        help="Reset the unsettled answers of this leader, so that it is served again: its ID, or"
-        " with --network its name. May be repeated.",
+        help="Reset the count of this leader's unsettled answers, so that it is served again. Pass"
+        " the leader's ID, or with --network its name. May be repeated.",
     ),
     click.option("--meta", is_flag=True, help="Print the definitions and exit."),
     LOG_FORMAT,
@@ -130,7 +130,7 @@ class ServerOptions:
     log_calls: bool | None
 
     def arguments(self) -> list[str]:
-        """Return the options as command line arguments. A free port is chosen here, once."""
+        """Return the options as command line arguments, with a free port in place of port 0."""
         host, port = parse_host_and_port(self.bind)
         with _naming_bind(host), listening_socket(host, port) as listener:
             place = url_of(listener).partition("://")[2]
@@ -192,7 +192,7 @@ class ServerOptions:
             run(server, host, port, on_ready=ready, alongside=alongside, **tls)
 
     def _signatures(self, output: Output) -> "SignaturePolicy | None":
-        """Return how calls are signed, or None to keep the author's configuration."""
+        """Return the signature policy, or None to keep the author's configuration."""
         needed = self.network_name or self.leaders
         given = needed or self.signing_key or self.state or self.forgive_leader
         if self.signatures is None and not given:
@@ -243,7 +243,7 @@ class ServerOptions:
     async def _following(
         self, server: "ToolServer", signatures: "SignaturePolicy", session: "Session"
     ) -> AsyncIterator[None]:
-        """Keep the server in line with the on-chain settings of its tools while the block runs."""
+        """Apply the on-chain settings of the tools to the server while the block runs."""
         from nexus_tools.cli.framework.leader_names import find_leaders
         from nexus_tools.contracts import check_compatibility
         from nexus_tools.registry import LeaderRegistry
@@ -265,7 +265,7 @@ class ServerOptions:
 
 
 def _id_of(leader: str) -> "Address":
-    """Return the ID of a leader. Without a chain it has no name. Raises `id_expected`."""
+    """Return the ID of a leader. Names need a network, so a name raises `id_expected`."""
     from nexus_tools.sui.types.address import Address
 
     if leader.startswith("0x"):
@@ -282,7 +282,7 @@ def _forgive(signatures: "SignaturePolicy", leaders: "Iterable[Address]", output
     for leader in leaders:
         count = signatures.answers.forgive(str(leader))
         if count:
-            output.done(f"reset {count} unsettled answers of {leader}")
+            output.done(f"the count of unsettled answers of {leader} was reset from {count} to 0")
         else:
             output.note(f"{leader} has no unsettled answers")
 

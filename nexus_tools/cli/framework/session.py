@@ -71,7 +71,7 @@ class Session:
     def wallet_option(self, address: "Address") -> str:
         """Return ` --wallet ALIAS`, the option that makes a command sign with an address.
 
-        Empty if that key signs by default, or if this machine does not have the key.
+        The result is empty if that key signs by default, or if this machine does not have the key.
         """
         mine = self.settings.locate_account(self.wallet_name).value
         if mine.address == address:
@@ -81,14 +81,17 @@ class Session:
         return f" --wallet {shlex.quote(aliases[0])}" if aliases else ""
 
     def network_option(self, address: "Address") -> str:
-        """Return the same as `wallet_option`, or nothing if the keystore cannot be read."""
+        """Return `wallet_option` of the address, or an empty string without a readable keystore."""
         try:
             return self.wallet_option(address)
-        except NexusError:  # report the command's own error, not that of the keystore
+        except NexusError:  # report the command's error, not the error of the keystore
             return ""
 
     def with_wallets(self, text: str) -> str:
-        """Return the text with `--wallet` after each `the wallet of` an address of a user's key."""
+        """Return the text with the `--wallet` option after each phrase `the wallet of ADDRESS`.
+
+        Addresses whose keys are not on this machine get no option.
+        """
         from nexus_tools.sui.types.address import Address
 
         def named(match: re.Match[str]) -> str:
@@ -119,7 +122,7 @@ class Session:
     async def client(
         self, *, signing: bool = False, keeps_running: bool = False
     ) -> AsyncIterator["SuiClient"]:
-        """Connect to the network; `signing` also loads the key.
+        """Connect to the network. `signing` also loads the key.
 
         A node that does not respond within the configured timeout raises `node_unreachable`. With
         `keeps_running`, for commands that keep running, the client waits until the node responds
@@ -176,7 +179,7 @@ class Session:
         paid = "for a cost of" if cost_mist > 0 else "with a rebate of"
         self.output.note(
             f"merged {count} coins {paid} {units.sui(abs(cost_mist))} ({merged.digest}),"
-            " because a transaction uses at most 255"
+            " because a transaction can use at most 255 coins"
         )
 
     async def deployment(self, client: "SuiClient") -> "Deployment":

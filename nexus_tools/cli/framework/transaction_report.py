@@ -62,7 +62,7 @@ def report(
 
 
 def _label(key: str, named: str) -> str:
-    """Return the label of a value. `fqn` becomes `named`; an FQN as a key stays as it is."""
+    """Return the label of a value. The key `fqn` becomes `named`. A key that is an FQN stays."""
     return named if key == "fqn" else key if "." in key else key.replace("_", " ")
 
 

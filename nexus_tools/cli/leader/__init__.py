@@ -1,6 +1,6 @@
 """The command group `nexus-tools leader`: registrations of leaders, and the Leader daemon.
 
-`run` starts the daemon; `own` finds the leader that a command acts on.
+`run` starts the daemon. `own` finds the leader that a command acts on.
 """
 
 import click

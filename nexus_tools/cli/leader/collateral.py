@@ -39,7 +39,7 @@ async def unregister(session: Session, leader_name: str | None) -> None:
     )
     if not (session.dry_run or session.output.as_json):
         claim = "nexus-tools leader claim" + _named(leader_name)
-        session.output.note(f"next, once it is claimable: `{claim}`")
+        session.output.note(f"after the delay, claim the collateral with `{claim}`")
 
 
 @click.command("cancel-unregister")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A leader without SUI for gas, and the command that funds one of its workers."""
+    """A leader whose workers lack SUI for gas, and the command that funds one of the workers."""
 
     message: str
     remedy: str
@@ -24,7 +24,10 @@ class Shortage:
 
 
 async def shortages(client: "SuiClient", leaders: "Sequence[Leader]") -> tuple[Shortage, ...]:
-    """Return the active leaders with workers of which none can pay to close an invocation."""
+    """Return a shortage for each active leader whose workers all cannot pay for a transaction.
+
+    The transaction is one that closes an invocation. Leaders without workers have no shortage.
+    """
     able = [leader for leader in leaders if leader.is_active and leader.workers.entries]
     if not able:
         return ()

@@ -21,12 +21,13 @@ _NONE_FITS = "no matching leaders. Run `nexus-tools leader list` without options
 @click.option("--limit", type=click.IntRange(min=1), help="Maximum number of leaders to list.")
 @network_command
 async def command(session: Session, *, fqn: str | None, active: bool, limit: int | None) -> None:
-    """List leaders with their track records, the most reliable of the active ones first.
+    """List leaders with their track records. The most reliable active leader is the first.
 
-    `Settled` counts invocations that a leader closed with the tool's answer, `Failed` those that it
-    rejected or could not dispatch, and `Missed` those that it did not close in time. Each pair of
-    requester and tool counts once, with its latest invocation. `Latency` is the median time from a
-    request to its answer. The numbers come from the events that the node keeps.
+    `Settled` counts invocations that a leader closed with the tool's answer. `Failed` counts
+    invocations that it rejected or could not dispatch, and `Missed` invocations that it did not
+    close in time. Each pair of requester and tool counts once, with its latest invocation.
+    `Latency` is the median time from a request to its answer. The numbers come from the events that
+    the node keeps.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry and its events"):

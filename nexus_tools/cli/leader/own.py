@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 LEADER = click.option(
     "--leader", "leader_name", help="ID or name of the leader. Required if the wallet has several."
 )
-"""The option of commands on one leader of the wallet; `own_leader` finds which one is meant."""
+"""The option of commands on one leader of the wallet. `own_leader` resolves its value."""
 
 
 async def own_leader(
     session: Session, leaders: "LeaderRegistry", leader_name: str | None
 ) -> "Leader":
-    """Return the leader with an ID, or the wallet's leader with a name, or its only leader.
+    """Return the leader with this ID, the wallet's leader with this name, or its only leader.
 
     Raises `leader_missing`, `leader_ambiguous` or `leader_unknown`.
     """
@@ -74,7 +74,7 @@ def _listed(leaders: "tuple[Leader, ...]") -> str:
 async def change_leader(
     session: Session, leader_name: str | None, verb: "Verb", describe: "DescribeResult"
 ) -> None:
-    """Run an action on the wallet's leader with `carry_out`, and report the result of `tell`."""
+    """Confirm and execute `verb` on the wallet's leader, and report the result of `describe`."""
     async with session.nexus() as nexus:
         leaders = nexus.leaders
         found = await own_leader(session, leaders, leader_name)

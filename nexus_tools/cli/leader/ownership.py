@@ -48,8 +48,8 @@ async def offer(
 async def accept(session: Session, leader_name: str | None) -> None:
     """Accept the leader that was offered to your wallet.
 
-    Its name, collateral and track record stay. The same transaction makes you its only worker and
-    removes its keys, so that the former owner can no longer act for it.
+    The leader's name, collateral and track record stay. The transaction also makes you its only
+    worker and removes its keys, so that the former owner can no longer act for the leader.
     """
     from nexus_tools.tool import format_public_key
 
@@ -83,5 +83,6 @@ async def accept(session: Session, leader_name: str | None) -> None:
     report(session.output, sent, done, {"leader": str(found.id), **removed})
     if not session.dry_run:
         session.output.note(
-            "next: `nexus-tools leader worker add` and `nexus-tools leader key add` add your keys"
+            "next: add your workers with `nexus-tools leader worker add`, and your keys with"
+            " `nexus-tools leader key add`"
         )

@@ -63,8 +63,9 @@ async def command(
     """Register a leader, lock its collateral, and activate it.
 
     The key that signs becomes the owner. Workers are the keys on the machines that run the Leader.
-    They close invocations for the fees and have no other rights. If the key already owns a leader
-    with this name, the command does not register another one, even if two processes run it at once.
+    They close invocations, receive the fees, and have no other rights. If the key that signs
+    already owns a leader with this name, the command does not register another one. This also holds
+    if two processes run the command at once.
     """
     known_as = name or session.settings.locate_account(session.wallet_name).value.alias
     public_keys = [read_public_key(key) for key in keys]

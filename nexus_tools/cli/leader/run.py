@@ -54,13 +54,15 @@ _OPTIONS = (
     help="Key of a worker, by its alias or address. May be repeated. Default: the key that signs.",
 )
 @click.option(
-    "--journal", type=click.Path(dir_okay=False, path_type=Path), help="SQLite file of the journal."
+    "--journal",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="SQLite file of the journal. Default: a file in the data directory.",
 )
 @network_policy_options
 @click.option(
     "--health-port",
     type=click.IntRange(0, 65_535),
-    help="Port for /healthz, /readyz and /metrics. Default: not served.",
+    help="Port for /healthz, /readyz and /metrics. Default: no health server.",
 )
 @click.option("--health-host", help="IP address of --health-port. Default: 127.0.0.1.")
 @click.option("--max-concurrent", type=int, help="Maximum number of concurrent tool calls.")
@@ -91,7 +93,7 @@ async def command(
     invocation receives the fee, which pays for its gas.
 
     Environment variables NEXUS_TOOLS_LEADER_… change other settings. The journal records
-    what the Leader has seen and sent. Default: a file in the data directory.
+    what the Leader has seen and sent.
     """
     from nexus_tools.sui.support.logs import is_json, log_to_stderr
 
@@ -214,7 +216,7 @@ async def _once_ready(
 
 
 async def _until_workers_can_pay(session: Session, leader: "Leader", said: str) -> None:
-    """Warn once while no worker can pay for gas, and return when one can."""
+    """Wait until a worker can pay for gas. Warn once if none can."""
     import asyncio
 
     is_told = False

@@ -81,7 +81,7 @@ async def revert(session: Session, name: str, network_name: str | None, *, yes: 
         session.output.document({"snapshot": name})
 
 
-# --- Through the localnet's port
+# --- Requests to the localnet's port
 
 
 def _parse_snapshot(name: str) -> dict[str, Any]:

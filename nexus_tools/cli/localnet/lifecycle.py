@@ -53,7 +53,7 @@ _KEEP = "To keep a chain, run `nexus-tools localnet start --state FOLDER`"
     "--protocol-version",
     metavar="NUMBER",
     type=int,
-    help="Protocol version. Default: that of the included framework, 105.",
+    help="Protocol version of the chain. Default: 105, the version of the included framework.",
 )
 @click.option(
     "--allow-host",

@@ -57,7 +57,7 @@ _COLUMNS = {
     "--simulate",
     metavar="FILE",
     shell_complete=complete_files,
-    help="Simulate and trace the transaction in FILE (- for stdin), its bytes in base64.",
+    help="Simulate and trace the transaction in FILE (- for stdin). FILE has BCS bytes in base64.",
 )
 @click.option(
     "--depth",
@@ -67,7 +67,7 @@ _COLUMNS = {
     help="Maximum depth of calls to show below a command.",
 )
 @click.option("--natives", is_flag=True, help="Show native functions.")
-@click.option("--framework", is_flag=True, help="Show calls within 0x1, 0x2 and 0x3.")
+@click.option("--framework", is_flag=True, help="Show calls between functions of 0x1, 0x2 and 0x3.")
 @click.option("--full", is_flag=True, help="Show full values and addresses.")
 @network_command
 async def command(
@@ -80,7 +80,7 @@ async def command(
     framework: bool,
     full: bool,
 ) -> None:
-    """Trace the transaction DIGEST, or simulate and trace one from a file, call by call.
+    """Trace the transaction DIGEST call by call, or simulate and trace a transaction from a file.
 
     With --json, the command prints the whole trace and ignores the other options.
     """
@@ -125,9 +125,9 @@ def _unsent(name: str) -> Subject:
 async def _fetch_trace(network: "Network", subject: Subject, *, values: str) -> dict[str, Any]:
     """Return the trace as a document, with values as `json` or as `text`.
 
-    Raises `transaction_not_found`, `trace_failed`, `transaction_executed`; for a simulated
-    transaction `RefusedOnChainError` if it would be refused; and `trace_unsupported` if the network
-    is not a localnet.
+    Raises `transaction_not_found`, `trace_failed`, `transaction_executed`, or `trace_unsupported`
+    if the network is not a localnet. If the chain would refuse a simulated transaction, raises
+    `RefusedOnChainError`.
     """
     url = f"{network.url.rstrip('/')}/trace"
     status, found = await _post(url, {**subject, "values": values})
@@ -160,7 +160,7 @@ async def _post(url: str, document: dict[str, str]) -> tuple[int, Any]:
 def show_trace(output: Output, trace: Document, view: TraceView) -> None:
     """Print a trace with text values: its head, commands, objects and costs."""
     if not trace["is_faithful"]:
-        output.warn("the trace is unreliable: its effects differ from those on the chain")
+        output.warn("the trace is unreliable: its effects differ from the effects on the chain")
     what = "simulation of transaction" if trace["is_simulated"] else "transaction"
     output.record(_head(trace, view), title=f"{what} {trace['digest']}")
     for command in trace["commands"]:

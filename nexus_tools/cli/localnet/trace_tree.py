@@ -60,7 +60,7 @@ class TraceView:
                 yield from _lifted(step)
 
     def hidden(self, parent: Document, level: int) -> int:
-        """Return the number of hidden calls. Natives only count if they are shown."""
+        """Return the number of hidden calls. Native functions only count if `natives` is set."""
         hidden: int = parent["left_out"]
         for step in parent["steps"]:
             if step["kind"] == "call" and not self._shows(step, parent, level):
@@ -91,7 +91,7 @@ def is_framework(call: Document) -> bool:
 
 
 def _lifted(step: Document) -> Iterator[Document]:
-    """Yield an event or the failed call, or those within another call."""
+    """Yield the step if it is an event or the failed call, else the events and failure in it."""
     if step["kind"] == "event" or step["status"] == "failed":
         yield step
     else:
@@ -146,7 +146,7 @@ def _command_label(command: Document, status: Document, view: TraceView) -> "Tex
 
 
 def _called(command: Document, view: TraceView) -> str:
-    """Return the function or modules of a command; the calls below it show the arguments."""
+    """Return the function or modules of a command. The calls below it show the arguments."""
     if command["kind"] == "MoveCall":
         return _function(command, view)
     if "modules" not in command:
@@ -191,7 +191,7 @@ def _argument(argument: Document, view: TraceView) -> str:
 
 
 def _typed(value: Document, view: TraceView) -> str:
-    """Return a value with its kind of reference."""
+    """Return the text of a value, after `&` or `&mut` if the value is a reference."""
     reference = next((prefix for prefix in ("&mut ", "&") if value["type"].startswith(prefix)), "")
     return reference + view.value(value["value"])
 

@@ -17,9 +17,10 @@ _TRUST = {ProofState.PROVED: Trust.PROVED, ProofState.NOT_PROVED: Trust.NOT_PROV
 
 
 class _RegistryOrigins:
-    """A reader of owners in the registry. It only queries domains in `asked` and their subdomains.
+    """A reader of owners in the registry, which asks domains whether they confirm the owners.
 
-    A domain can see these requests, so the operator selects the domains.
+    It only queries domains in `asked` and their subdomains. A domain can see the queries, so the
+    operator selects the domains.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class _RegistryOrigins:
 async def registry_origins(
     session: Session, nexus: Nexus, selection: ToolSelection, query_domain: bool | None
 ) -> AsyncIterator[OriginLookup]:
-    """Open the reader of origins; `ask` is the value of `--check-domain`."""
+    """Open the reader of origins. `query_domain` is the value of `--check-domain`."""
     try:
         own = session.own_address()
     except NexusError:  # a server that only reads needs no wallet

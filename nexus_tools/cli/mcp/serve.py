@@ -49,15 +49,14 @@ from nexus_tools.cli.tool.proof import CHECK_DOMAIN
 @click.option(
     "--max-price",
     type=AMOUNT,
-    help="Include only tools with at most this price, and workflows with at most this starting"
-    " cost, in SUI.",
+    help="Maximum price of a served tool, or maximum starting cost of a served workflow, in SUI.",
 )
 @click.option("--on-chain", is_flag=True, help="Call tools with paid on-chain invocations.")
 @click.option(
     "--workflows",
     is_flag=True,
-    help="Serve each published workflow as a tool with paid executions. Combine with --on-chain to"
-    " also serve tools.",
+    help="Serve each published workflow as a tool. A call is a paid execution. Combine with"
+    " --on-chain to also serve tools.",
 )
 @LEADERS_OPTION
 @click.option("--budget", type=AMOUNT, help="Maximum amount to spend on paid calls, in SUI.")
@@ -82,12 +81,12 @@ from nexus_tools.cli.tool.proof import CHECK_DOMAIN
 async def command(session: Session, *, selection: ToolSelection, **options: Any) -> None:
     """Serve the active tools of the registry to MCP clients, on stdin and stdout.
 
-    By default, a call goes directly to the tool's URL, with the limits of a Leader, and is free.
+    By default, a call is free. It goes directly to the tool's URL, with the limits of a Leader.
     With --on-chain, a call is an invocation that a Leader dispatches and closes, and the wallet
     pays for it. With --workflows, a call runs a published workflow and returns its results.
 
-    The server marks untrusted text of tool authors. It removes their hints, such as readOnlyHint,
-    unless the tool is in a --domain that confirms its owner.
+    The server marks text of tool authors as untrusted. It removes the authors' hints, such as
+    readOnlyHint, unless the tool is in a --domain that confirms the tool's owner.
     """
     from nexus_tools.cli.mcp.serving import serve
 

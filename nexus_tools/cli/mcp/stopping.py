@@ -16,7 +16,7 @@ _CHUNK = 65_536
 async def until_stopped(
     serving: Coroutine[Any, Any, None], stop: Callable[[], None] = lambda: None
 ) -> None:
-    """Run a server until it ends. A signal calls `stop` and cancels it, which is not an error."""
+    """Run a server until it ends. A signal calls `stop` and cancels the server without an error."""
     loop = asyncio.get_running_loop()
     task = loop.create_task(serving)
     stopped = False
@@ -45,7 +45,7 @@ def closable_stdin() -> Iterator[Callable[[], None]]:
     """Provide a function that ends stdin for its reader.
 
     A thread that blocks in a read cannot be cancelled. So file descriptor 0 becomes a socket that
-    is fed from the original stdin; shutting down the socket ends it.
+    is fed from the original stdin. Shutting down the socket ends the read.
     """
     real = os.dup(0)
     ours, theirs = socket.socketpair()

@@ -1,4 +1,4 @@
-"""The command group `nexus-tools package`, for our Move packages and those of users.
+"""The command group `nexus-tools package`, for our Move packages and packages of users.
 
 `deployment` publishes packages, `lock` and `upgrade` control upgrades, `compiler` builds them.
 """

@@ -25,14 +25,14 @@ from nexus_tools.cli.package.compiler import FOLDER, Compilation, compilation_op
     help="Also generate this package, as the subpackage NAME. Pass only NAME for a dependency."
     " May be repeated.",
 )
-@click.option("--sources", type=FOLDER, help="Folder of its Move sources, for names and comments.")
+@click.option("--sources", type=FOLDER, help="Folder of the Move sources, for names and comments.")
 @click.option("--framework", type=FOLDER, help="Folder of the Sui framework's sources.")
 @click.option(
     "--base",
     "bases",
     metavar="MODULE::STRUCT=PACKAGE:CLASS",
     multiple=True,
-    help="Base class for the class of a struct. May be repeated.",
+    help="Python base class of the class that is generated for a struct. May be repeated.",
 )
 @compilation_options
 @network_command

@@ -42,8 +42,8 @@ def command(
     """Compile the Move package in FOLDER.
 
     Without FOLDER, the command compiles the tool package of nexus-tools, and compares the result
-    with the installed bytecode. The compiler is the official one as WebAssembly. `npm` downloads it
-    at the first use.
+    with the installed bytecode. The compiler is the official Move compiler as WebAssembly. `npm`
+    downloads it at the first use.
     """
     from nexus_tools.sui.bytecode import deserialize
     from nexus_tools.sui.localnet.compiler import build_to_publish

@@ -85,7 +85,7 @@ _BUILD_TIMEOUT = click.option(
 BUNDLE_OPTION = click.option(
     "--bundle",
     type=click.Choice(["unpublished", "all"]),
-    help="Include dependencies in the package: those that are not published, or all.",
+    help="Include dependencies in the package: only unpublished dependencies, or all.",
 )
 """The option of commands that compile a package to publish it."""
 

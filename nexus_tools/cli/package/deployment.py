@@ -72,9 +72,9 @@ async def publish(
     more transactions. After an interruption, run the same command again to publish the rest. The
     key that signs becomes the admin.
 
-    The key that signs owns the lock of a locked package. Anyone can execute an upgrade of it from
-    14 days after the proposal. For an unlocked package, the key that signs gets the UpgradeCap and
-    can replace the code at any time.
+    The key that signs owns the lock of a locked package. Anyone can execute a proposed upgrade of a
+    locked package from 14 days after the proposal. For an unlocked package, the key that signs gets
+    the UpgradeCap and can replace the code at any time.
 
     With --estimate, the command sends nothing, and does not need a key or a network. It runs a
     complete deployment in this process: the packages, their settings, a leader and a tool.
@@ -174,7 +174,7 @@ async def _compiled(
 
 
 async def _publish_ours(session: Session, *, republish: bool, locked: bool) -> None:
-    """Publish our packages, or the ones that an interrupted attempt did not publish."""
+    """Publish our packages, or only the packages that an interrupted attempt did not publish."""
     from nexus_tools.contracts import Deployment, Publisher, shipped_packages
 
     async with session.client(signing=True) as client:
@@ -235,7 +235,7 @@ async def _known(session: Session, client: "SuiClient") -> "Deployment | None":
 
 
 async def _unfinished(session: Session, client: "SuiClient") -> "Deployment | None":
-    """Return the deployment that lacks the package of workflows, or None if there is none.
+    """Return the deployment that lacks the workflow package, or None if nothing is deployed.
 
     Raises `package_published` for a complete deployment.
     """
@@ -286,9 +286,9 @@ async def show(session: Session) -> None:
 async def use(session: Session, package: str, *, upgrade_lock: str | None) -> None:
     """Use the published PACKAGE, given by the ID of its first version, from now on.
 
-    The command finds its registries, its latest version, and the upgrade_lock package that locked
-    it when it was published. It rejects an upgrade_lock package that differs from the one of
-    nexus-tools, or is not immutable.
+    The command finds the package's registries and latest version. It also finds the upgrade_lock
+    package that locked PACKAGE at its publication. It rejects an upgrade_lock package that differs
+    from the one of nexus-tools, or is not immutable.
     """
     from nexus_tools.contracts import Deployment, LockDeployment, newest, with_workflows_package
     from nexus_tools.sui.types.address import Address

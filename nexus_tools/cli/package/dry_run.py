@@ -68,9 +68,9 @@ async def simulate_publication(
 ) -> None:
     """Run every transaction of a deployment in this process, and print what each costs.
 
-    For our packages these are the publication, the settings, and a first leader and tool. For
-    `others` it is only the publication. Nothing is signed with the user's keys, and nothing is
-    sent.
+    For our packages, the transactions publish the packages, configure the registries, and register
+    a leader and a tool. For `others`, they only publish the package. Nothing is signed with the
+    user's keys, and nothing is sent.
     """
     with output.progress("simulating the deployment"):
         async with _network() as (localnet, client):

@@ -14,7 +14,8 @@ def command(session: Session, folder: Path) -> None:
     """Write the interface of the package nexus_tools into FOLDER, as a Move package.
 
     It declares types and functions without bodies. To depend on it, write `nexus_tools = { local =
-    "FOLDER" }` in Move.toml. Publishing links to the package on the network.
+    "FOLDER" }` in Move.toml. `nexus-tools package publish` links your package to the network's
+    nexus_tools.
     """
     written = write_interface(folder)
     session.output.done(f"wrote {len(written)} files to {folder}")

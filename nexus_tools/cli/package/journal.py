@@ -1,8 +1,8 @@
 """A journal of the transactions of `package publish`, to continue after an interruption.
 
 Each transaction is recorded before it is sent. The next attempt of the same wallet on the same
-chain looks up the transaction, and sends the same bytes again if it was not executed. This is safe
-because the chain executes a transaction only once.
+chain looks up the transaction. If the transaction was not executed, the attempt sends the same
+bytes again. This is safe because the chain executes a transaction only once.
 """
 
 import json
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Verb = Callable[["Publisher", "Sequence[Executed]"], Awaitable[T]]
-"""Publishes, except for the given transactions of the step, which were executed before."""
+"""A function that sends the transactions of a step, without the given executed transactions."""
 
 
 class PublishJournal:
-    """The transactions of an unfinished publication by step, in one file."""
+    """A file with the transactions of an unfinished publication, grouped by step."""
 
     def __init__(self, session: Session, client: "SuiClient", path: Path) -> None:
         self._session = session
@@ -56,11 +56,11 @@ class PublishJournal:
         question: Callable[[T], str],
         length: int = 1,
     ) -> T:
-        """Run a step of `length` transactions, except for those that were executed before."""
+        """Run a step of `length` transactions, without transactions that were executed before."""
         done = await self.executed(step)
         for transaction in done:
             self._session.output.note(
-                f"continuing after {transaction.digest} of an earlier attempt"
+                f"continuing after transaction {transaction.digest} of an earlier attempt"
             )
         if len(done) == length:
             return await verb(publisher, done)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _LOCK = "lock"
 
 PACKAGE = click.argument("package", required=False)
-"""A package by the ID of any version, or `workflows`. Default: our tool package."""
+"""A package, by the ID of any of its versions, or `workflows`. Default: our tool package."""
 
 
 @click.command()
@@ -70,8 +70,8 @@ async def lock(session: Session, upgrade_cap: str | None) -> None:
 async def make_immutable(session: Session, package: str | None) -> None:
     """End all upgrades of the locked PACKAGE immediately and permanently.
 
-    Default: the tool package of nexus-tools. This also ends a proposed upgrade. It requires the key
-    that owns the lock.
+    Default: the tool package of nexus-tools. The command also ends a proposed upgrade, and requires
+    the key that owns the lock.
     """
     async with session.client(signing=True) as client:
         locks, package_id = await locked_package(session, client, package)
@@ -85,7 +85,7 @@ async def make_immutable(session: Session, package: str | None) -> None:
     report(session.output, sent, done, {"package": str(package_id)})
 
 
-# --- Which lock, which package
+# --- Selection of the lock and the package
 
 
 async def _our_cap(session: Session, client: "SuiClient") -> "Address":
@@ -113,9 +113,10 @@ async def needs_lock_package(session: Session, client: "SuiClient") -> bool:
 async def ensure_lock_package(
     session: Session, client: "SuiClient"
 ) -> "tuple[list[Sent], LockDeployment | None]":
-    """Return the `upgrade_lock` of the network, and publish it if this machine knows none.
+    """Return the `upgrade_lock` package of the network, after the transactions that published it.
 
-    Also returns the transactions that were sent. It is None if a dry run cannot publish it.
+    If this machine does not know the package, the function publishes it. The package is None in a
+    dry run that would have to publish it.
     """
     from nexus_tools.contracts import Publisher
 
@@ -176,7 +177,7 @@ def part_of(package: str | None) -> "PackageKind | None":
     return PackageKind.WORKFLOWS if package == PackageKind.WORKFLOWS else None
 
 
-# --- What is said about it
+# --- Records of the upgrade policy
 
 
 async def upgrades_record(

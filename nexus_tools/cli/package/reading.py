@@ -24,7 +24,7 @@ _PUBLISHED = re.compile(r"0x[0-9a-fA-F]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A loaded package; `framework` returns modules of the framework that it was built for."""
+    """A loaded package. `framework` returns modules of the framework that it was built for."""
 
     package: PackageSource
     framework: Callable[[Address], Sequence[bytes]]
@@ -32,7 +32,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class PackageReader:
-    """A loader of packages. It compiles sources, against the `framework` if that is set."""
+    """A loader of packages. If `framework` is set, it compiles sources against that folder."""
 
     session: Session
     compilation: Compilation
@@ -55,7 +55,7 @@ class PackageReader:
     async def read_other(self, found: Found, wanted: str) -> tuple[str, PackageSource]:
         """Load the package of `--include NAME[=PLACE]`. Raises `dependency_unknown`.
 
-        A place may also be a dependency whose own name is not a valid Python name.
+        PLACE may also be the name of a dependency, if that name is not a valid Python name.
         """
         name, _, place = wanted.partition("=")
         known = found.package.dependencies
@@ -72,7 +72,7 @@ class PackageReader:
         )
 
     def _read_folder(self, folder: Path) -> Found | None:
-        """Compile the package, or load compiled modules. Return None if there is no such folder."""
+        """Compile the package, or load compiled modules. Return None if the folder is missing."""
         if not folder.is_dir():
             return None
         built = _built_folder(folder)

@@ -35,7 +35,7 @@ _COVERAGE_COLUMNS = {
 class _Wanted:
     """The selection of tests by `names` in their titles, and how to run them.
 
-    `covers` enables line coverage; `coverage_report` is the path of its LCOV file.
+    `covers` enables line coverage. `coverage_report` is the path of the LCOV file to write.
     """
 
     names: str
@@ -145,7 +145,7 @@ def _run_tests(session: Session, folder: Path, wanted: _Wanted, compilation: Com
 
 
 def _seed(session: Session, given: int | None, tests: Sequence["MoveTest"]) -> int | None:
-    """Return and print the seed of random tests, or None if there are no random tests."""
+    """Return and print the seed of random tests, or None if no test is random."""
     if not any(test.is_random for test in tests):
         return None
     seed = secrets.randbits(_SEED_BITS) if given is None else given

@@ -1,4 +1,4 @@
-"""Local verification of modules, because a network refuses modules without a reason."""
+"""Local verification of modules, because a network does not say why it refuses modules."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -19,7 +19,7 @@ _REFUSED = ("vm_verification_or_deserialization_error", "sui_move_verification_e
 async def verify_on_refusal(
     client: "SuiClient", modules: Sequence[bytes], dependencies: Sequence["Address"]
 ) -> AsyncGenerator[None, None]:
-    """Verify the modules if a network refuses them without a known reason, like `verify`."""
+    """Run `verify` on the modules if a network refuses them without a known reason."""
     try:
         yield
     except RefusedOnChainError as error:

@@ -36,7 +36,7 @@ _COLUMNS = {
 async def list_questions(session: Session, *, all_accounts: bool) -> None:
     """List the open questions to the wallet, the oldest first.
 
-    The list comes from events, so it only goes back as far as the node keeps them. With --json:
+    The list comes from events, so it only goes back as far as the node keeps events. With --json:
     `invocation`, `answerer`, `question`, `requester`, `execution`, `workflow`, `asked_at_ms` and
     `deadline_ms`.
     """
@@ -72,16 +72,14 @@ async def list_questions(session: Session, *, all_accounts: bool) -> None:
 
 @click.command()
 @click.argument("question")
-@click.option("--approve", is_flag=True, help="Approve.")
-@click.option("--reject", is_flag=True, help="Reject.")
+@click.option("--approve", is_flag=True, help="Approve the question.")
+@click.option("--reject", is_flag=True, help="Reject the question.")
 @click.option("--note", default="", help="Note that is passed to the workflow.")
 @transaction_command
 async def answer(
     session: Session, question: str, *, approve: bool, reject: bool, note: str
 ) -> None:
-    """Answer the QUESTION with this ID with --approve or --reject.
-
-    `nexus-tools question list` shows the IDs.
+    """Approve or reject QUESTION. `nexus-tools question list` shows the IDs of questions.
 
     You pay the gas, and receive the answer fee that the requester has prepaid.
     """

@@ -1,6 +1,6 @@
 """The command group `nexus-tools schedule`: executions of workflows by time or event.
 
-`create` and `extend` parse the options of `timing`; `formatting` prints schedules.
+`create` and `extend` parse the options of `timing`. `formatting` prints schedules.
 """
 
 import click

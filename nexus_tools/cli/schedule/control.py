@@ -49,7 +49,7 @@ async def resume(session: Session, schedule: str) -> None:
 @click.argument("amount", type=AMOUNT)
 @transaction_command
 async def refill(session: Session, schedule: str, amount: int) -> None:
-    """Add AMOUNT SUI to the funds of a SCHEDULE. Anyone may do so."""
+    """Add AMOUNT SUI to the funds of a SCHEDULE. Anyone can add funds."""
     await _act(
         session,
         schedule,
@@ -64,10 +64,10 @@ async def refill(session: Session, schedule: str, amount: int) -> None:
 @LEADERS_OPTION
 @transaction_command
 async def reset_cursor(session: Session, schedule: str, leader_names: tuple[str, ...]) -> None:
-    """Reset the event cursor of a SCHEDULE, so that events count from now on.
+    """Reset the event cursor of a SCHEDULE, so that events from now on start executions.
 
     A leader that reports an event that never happened can move the cursor ahead of all real events.
-    Name other leaders with --leader to replace it in the same transaction.
+    To replace that leader in the same transaction, name other leaders with --leader.
     """
     from nexus_tools.sui.types.address import Address
 
@@ -91,8 +91,8 @@ async def cancel(session: Session, schedule: str) -> None:
     """Cancel a SCHEDULE and withdraw its remaining funds.
 
     The funds include leftovers of ended executions. The command also deletes the schedule, which
-    refunds its storage deposit. A running execution continues. Cancel it first to stop it. To
-    collect its leftovers and delete the schedule later, run the same command again.
+    refunds its storage deposit. A running execution continues unless you cancel it first. After its
+    end, run the same command again to collect its leftovers and delete the schedule.
     """
     from nexus_tools.sui.types.address import Address
 
@@ -117,8 +117,8 @@ async def cancel(session: Session, schedule: str) -> None:
     is_deleted = any(event.type.name == "ScheduleDeleted" for event in sent.events)
     if not (is_deleted or session.dry_run):
         session.output.note(
-            "an execution is still running. Run the same command again after it has ended to"
-            " collect its leftover funds, or cancel the execution to stop it"
+            "an execution is still running. After its end, run the same command again to collect"
+            " its leftover funds. To stop the execution, cancel it"
         )
 
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     "--max-steps", type=click.IntRange(min=1), help="Maximum number of runs in an execution."
 )
 @click.option(
-    "--allow-overlap", is_flag=True, help="Start executions even if another one is running."
+    "--allow-overlap", is_flag=True, help="Start an execution even if another execution is running."
 )
 @click.option(
     "--max-failures", type=click.IntRange(min=0), help="Pause after this many consecutive failures."
@@ -120,7 +120,10 @@ async def command(
 
 
 def _asked(fqn: str, done: "CreatedSchedule", given: dict[str, Any]) -> str:
-    """Return the confirmation prompt, and fix its terms, because a tool's price may rise."""
+    """Return the confirmation prompt, and store its terms in `given` for the transaction.
+
+    The terms must not change after the prompt, but a tool's price may rise.
+    """
     given.update(_terms_of(done))
     return _question(fqn, done.funds_per_execution_mist, given["funds_mist"])
 
@@ -170,8 +173,8 @@ def _terms_of(done: "CreatedSchedule") -> dict[str, Any]:
 
 
 def _question(fqn: str, funds_per_execution_mist: int, funds_mist: int) -> str:
-    each, funds = units.sui(funds_per_execution_mist), units.sui(funds_mist)
-    return f"Schedule {fqn} with funds of {funds}, and {each} for each execution?"
+    per_execution, funds = units.sui(funds_per_execution_mist), units.sui(funds_mist)
+    return f"Schedule {fqn} with funds of {funds}, and {per_execution} for each execution?"
 
 
 def _report(

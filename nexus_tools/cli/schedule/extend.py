@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option(
     "--at", "times", multiple=True, metavar="TIME", help="Add a planned time. May be repeated."
 )
-@click.option("--until", metavar="TIME", help="New last time of --every.")
+@click.option("--until", metavar="TIME", help="New last planned time of a schedule with --every.")
 @click.option(
     "--add-executions", "count", type=click.IntRange(min=1), help="Number of executions to add."
 )
@@ -40,8 +40,8 @@ async def extend(
 ) -> None:
     """Plan more executions of a SCHEDULE. A finished schedule continues.
 
-    --cron and --at add times to a schedule that was created with one of them. A schedule has at
-    most 256 planned times, not counting those that have passed. With --json: `schedule`, `added`,
+    --cron and --at add times to a schedule that was created with --cron or --at. A schedule has at
+    most 256 planned times, not counting past times. With --json: `schedule`, `added`,
     `until_ms` and `max_executions`.
     """
     from nexus_tools.sui.types.address import Address
@@ -84,7 +84,7 @@ def _check(
 def _more_times(
     found: "ScheduleOverview", cron: str | None, time_zone: str | None, texts: tuple[str, ...]
 ) -> tuple[int, ...]:
-    """Return the times to add. A cron expression fills the remaining places."""
+    """Return the times to add. A cron expression adds as many times as the schedule can take."""
     from nexus_tools.contracts.move_bindings.workflows.timing import Plan
     from nexus_tools.registry import cron_times
 
@@ -98,13 +98,14 @@ def _more_times(
             "planned_times_full",
             f"the schedule {found.schedule.id} already has {len(found.remaining_times)} planned"
             " times",
-            hint=f"Extend it after {units.utc(found.remaining_times[0])}: the maximum is 256.",
+            hint=f"Extend it after {units.utc(found.remaining_times[0])}, when one time has passed."
+            " A schedule has at most 256 planned times.",
         )
     return times[: found.free_times]
 
 
 def _limit(found: "ScheduleOverview", count: int | None) -> int | None:
-    """Return the new limit of executions: `count` more than have started or are allowed."""
+    """Return the new limit: the old limit, or the started executions if more, plus `count`."""
     if count is None:
         return None
     limit = found.order.max_executions

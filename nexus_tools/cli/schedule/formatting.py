@@ -38,10 +38,10 @@ _EXECUTIONS = {
 async def list_schedules(session: Session) -> None:
     """List the wallet's schedules that are not deleted, the oldest first.
 
-    The list comes from events, so it only goes back as far as the node keeps them. With
+    The list comes from events, so it only goes back as far as the node keeps events. With
     --json: `schedule`, `workflow`, `dag`, `state`, `next_at_ms`, `started`, `running`, `failures`,
     `missed`, `funds_mist`, and `collectable_mist`, the part of the funds that comes from ended
-    executions. `missed` counts planned times since the last execution that were skipped.
+    executions. `missed` counts the planned times that were skipped since the last execution.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading events"):

@@ -38,9 +38,11 @@ _OPTIONS = (
         " report the events.",
     ),
     click.option(
-        "--start", metavar="TIME", help="First time of --every. Default: after one interval."
+        "--start",
+        metavar="TIME",
+        help="First planned time of --every. Default: one interval from now.",
     ),
-    click.option("--until", metavar="TIME", help="Last time of --every or --cron."),
+    click.option("--until", metavar="TIME", help="Last planned time of --every or --cron."),
     click.option(
         "--time-zone",
         metavar="NAME",
@@ -49,14 +51,15 @@ _OPTIONS = (
     click.option(
         "--max-delay",
         type=DURATION,
-        help="Maximum delay of an execution. Later ones are skipped. Minimum: 10s.",
+        help="Maximum delay of a planned execution. After the delay, the execution is skipped."
+        " Minimum: 10s.",
     ),
     click.option(
         "--pause-after-event",
         type=DURATION,
         default="10s",
         show_default=True,
-        help="Pause after an event. Further events are ignored until it ends. Minimum: 10s.",
+        help="Time after an event during which further events are ignored. Minimum: 10s.",
     ),
     click.option(
         "--max-per-day",

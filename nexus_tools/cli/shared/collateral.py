@@ -43,7 +43,7 @@ def collateral_document(collateral: "Collateral", now_ms: int) -> dict[str, Any]
 
 
 def describe_collateral(document: dict[str, Any]) -> dict[str, str | None]:
-    """Return the text of when collateral is claimable, and of a proposed slash."""
+    """Return texts for display: when the collateral is claimable, and the proposed slash."""
     at_ms, in_ms = document["claimable_at_ms"], document["claimable_in_ms"]
     claimable = "now" if in_ms == 0 else units.utc(at_ms, at_ms - in_ms) if at_ms else None
     slash = document["pending_slash"]
@@ -88,7 +88,7 @@ class Suspension:
 async def find_suspensions(
     service: "PackageClient", owned: "Sequence[Tool | Leader]"
 ) -> tuple[Suspension, ...]:
-    """Return the suspended ones among tools and leaders. Events are read only if there are any."""
+    """Return the suspensions of tools and leaders. Events are read only if one is suspended."""
     from nexus_tools.contracts import event_filter, parse_event
     from nexus_tools.contracts.move_bindings.collateral import Slashed
     from nexus_tools.sui.client import past_events
@@ -123,7 +123,7 @@ def _suspension(owned: "Tool | Leader", reason: str | None) -> Suspension:
 
 @contextmanager
 def claim_hints(unregister: str, show: str) -> Iterator[None]:
-    """Add to errors of a claim the command that starts the delay or shows the state."""
+    """Add a hint to errors of a claim: the command that starts the delay or shows the state."""
     try:
         yield
     except NexusError as error:
@@ -172,8 +172,8 @@ def describe_claim(
     done = f"claimed {units.sui(event.amount_mist)} from {subject}"
     if event.locked_for_slash_mist:
         done += (
-            f"; {units.sui(event.locked_for_slash_mist)} stay locked for a pending slash:"
-            " claim again once it is executed or has expired"
+            f". For a pending slash, {units.sui(event.locked_for_slash_mist)} stay locked. Claim"
+            " again after the slash is executed or has expired"
         )
     return done, {
         "amount_mist": event.amount_mist,

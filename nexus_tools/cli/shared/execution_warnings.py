@@ -21,7 +21,7 @@ def warn_before_execution(
 ) -> None:
     """Warn of anything that is known to keep an execution from completing."""
     _warn_of_values(session.output, workflow.document)
-    with suppress(UsageError):  # `begin` says so
+    with suppress(UsageError):  # starting the execution reports the error
         _warn_of_waiting(session.output, workflow.document, inputs, group, duration_ms)
 
 
@@ -33,8 +33,8 @@ def _warn_of_values(output: Output, document: "Document") -> None:
         if constant.storage is not Storage.INLINE:
             output.warn(
                 plain(
-                    f"the value of {constant.target} is in {constant.storage.value}: name a leader"
-                    " that fetches values from there"
+                    f"the value of {constant.target} is stored in {constant.storage.value}. Name a"
+                    " leader that fetches values from there"
                 )
             )
 

@@ -35,7 +35,7 @@ def offer_recipient(session: Session, recipient: str | None, *, cancel: bool) ->
     if to == session.own_address():
         raise UsageError(
             "offer_to_owner",
-            f"{recipient} already owns it",
+            f"{recipient} is your own account",
             hint="Choose another account as the recipient.",
         )
     return to

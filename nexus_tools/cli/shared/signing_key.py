@@ -42,8 +42,8 @@ def signing_key_group(
 ) -> click.Group:
     """Return the commands for key files of tools, or of leaders.
 
-    `known_to` describes who needs the public key, and `signer` is the metavar of the key's owner,
-    whose name `parse` completes. `add` is the command that publishes the key.
+    `known_to` names the parties that need the public key. `signer` is the metavar of the key's
+    owner, and `parse` returns the owner's full name. `add` is the command that publishes the key.
     """
 
     @click.group(help=summary)
@@ -61,7 +61,12 @@ def signing_key_group(
 
     @group.command("show", help="Show the public key of the key in FILE.")
     @click.argument("file", type=FILE)
-    @click.option("--signer", "owner", metavar=signer, help="Also print the line for a key list.")
+    @click.option(
+        "--signer",
+        "owner",
+        metavar=signer,
+        help="Also print the line that lists this signer's key in a file.",
+    )
     @offline_command
     def show(session: Session, file: Path, owner: str | None) -> None:
         from nexus_tools.tool import SigningKey

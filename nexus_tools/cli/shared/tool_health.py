@@ -20,8 +20,8 @@ _AT_ONCE = 64
 async def healths(tools: "Sequence[Tool]") -> list[str]:
     """Return the problem of each tool, or an empty string for a healthy one.
 
-    An on-chain tool has no server and is always healthy. A certificate that only a Leader trusts
-    counts as a problem here.
+    An on-chain tool has no server and is always healthy. If only a Leader trusts a tool's
+    certificate, the result is a problem.
     """
     slots = asyncio.Semaphore(_AT_ONCE)
     async with httpx.AsyncClient(timeout=_TIMEOUT_S) as http:

@@ -61,12 +61,12 @@ def _value(text: str) -> Any:
 
 
 def explained(error: NexusError, given: Mapping[str, Any]) -> NexusError:
-    """Return the error with a hint at the option that helps; `given` are the inputs by name."""
+    """Return the error with a hint at the option that helps. `given` maps names to inputs."""
     if error.code == "input_missing":
         options = " ".join(f"--input {name}=VALUE" for name in error.details["inputs"])
         error.hint = f"Pass {options}."
     if error.code == "group_missing":
-        error.hint = "Pass one of them with --group."
+        error.hint = "Pass an entry group with --group."
     if error.code == "input_invalid":
         failures = error.details.get("failures", ())
         names = [

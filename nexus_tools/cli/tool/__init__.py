@@ -1,6 +1,6 @@
 """The command group `nexus-tools tool`. Each module has a command or a group of commands.
 
-Start reading in `register` and `invoke`; `record` prints tools.
+Start reading in `register` and `invoke`. `record` prints tools.
 """
 
 import click

@@ -44,7 +44,8 @@ async def unregister(session: Session, fqn: str) -> None:
     """
     await _act(session, fqn, lambda tools, name: tools.unregister(name), describe_unregistration)
     if not (session.dry_run or session.output.as_json):
-        session.output.note(f"next, once it is claimable: `nexus-tools tool claim {fqn}`")
+        claim = f"nexus-tools tool claim {fqn}"
+        session.output.note(f"after the delay, claim the collateral with `{claim}`")
 
 
 @click.command("cancel-unregister")
@@ -107,7 +108,7 @@ async def top_up(session: Session, fqn: str) -> None:
 
 
 async def _act(session: Session, fqn: str, verb: "Verb", describe: "DescribeResult") -> None:
-    """Run an action with `carry_out`, and report the result that `tell` describes."""
+    """Confirm and execute `verb` on the tool FQN, and report the result of `describe`."""
     from nexus_tools.tool import ToolFqn
 
     name = ToolFqn.parse(fqn)

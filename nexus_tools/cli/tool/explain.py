@@ -24,13 +24,13 @@ _CHECKS = {
     "refused": "the leader does not work for this tool",
     "overloaded": "the leader was at its limit of pending invocations",
 }
-_SETTLED = "the answer matches the output schema and the size that was paid for"
+_SETTLED = "the answer matches the output schema and fits the size that was paid for"
 _SETTLED_AND_DELETED = (
     "the leader checked the answer against the output schema. It cannot be checked again, because"
     " the invocation was deleted"
 )
-_EXPIRED = "no leader closed it before the last window ended"
-_OPEN = "not decided yet: a leader may still close it"
+_EXPIRED = "no leader closed the invocation before the last window ended"
+_OPEN = "the invocation is still open: a leader may close it"
 _OVERDUE = "the last window has ended. Run `nexus-tools tool outcome {} --delete` for a refund"
 
 
@@ -53,7 +53,7 @@ async def explain(session: Session, nexus: "Nexus", invocation: "Address") -> No
 
 
 async def _invalid(nexus: "Nexus", history: "InvocationHistory") -> "OutputInvalidError | None":
-    """Return the error of an answer that is still on chain, or None."""
+    """Return the error of an invalid answer that is still on chain, or None."""
     from nexus_tools.contracts.move_bindings import invocation as moves
     from nexus_tools.registry import validate_answers
 
@@ -169,7 +169,7 @@ def _money(history: "InvocationHistory") -> dict[str, Any]:
 
 
 def _journals(session: Session, history: "InvocationHistory") -> list[dict[str, str]]:
-    """Return the entries in the journals of the user's Leaders that are not running."""
+    """Return the invocation's entries in the journals of the user's stopped Leaders."""
     from nexus_tools.leader import stage_of
 
     requested: InvocationRequested = history.requested

@@ -71,13 +71,13 @@ async def command(
 ) -> None:
     """Invoke the tool FQN on chain, wait for a leader to close it, and print the outcome.
 
-    An invocation names one or two leaders, in order of preference. They are the first active
-    leaders that the tool accepts among those of --leader, or else of the setting `leaders`. Without
-    either, leaders are chosen by their track record.
+    An invocation names one or two leaders, in order of preference. The command takes the first
+    active leaders that the tool accepts, from --leader, or else from the setting `leaders`. Without
+    both, it chooses leaders by their track record.
 
     The unused part of the prepaid amount is refunded when the invocation is closed. The exit code
     is 1 if the invocation fails, and 7 if the answer violates the tool's output schema. For a
-    priced tool, the command checks its domain and warns if the domain lists other owners.
+    priced tool, the command queries the tool's domain and warns if it lists other owners.
     """
     from nexus_tools.contracts.move_bindings.invocation import InvocationRequested
     from nexus_tools.registry import DEFAULT_MAX_OUTCOME_BYTES
@@ -105,12 +105,12 @@ async def command(
                 session,
                 nexus.invocations,
                 lambda service: service.request(tool, values, leaders=leaders, **terms),
-                question=lambda _: f"Prepay {units.sui(cost)} to invoke {fqn}, closed {by}?",
+                question=lambda _: f"Prepay {units.sui(cost)} to invoke {fqn}, to be closed {by}?",
             )
             cost = nexus.invocations.emitted(sent, InvocationRequested).payment_mist
             facts = {"fqn": fqn, "invocation": str(place), "prepaid_mist": cost}
             facts["leaders"] = list(map(str, leaders))
-            done = f"requested {place} {by}, {units.sui(cost)} prepaid"
+            done = f"requested {place}, to be closed {by}, with {units.sui(cost)} prepaid"
             if session.dry_run or no_wait:
                 report(session.output, sent, done, facts, result=str(place))
                 return
@@ -147,7 +147,7 @@ def _warn_of_owner(output: Output, fqn: str, proof: "DomainProof | None") -> Non
 
 @contextmanager
 def _findable(output: Output, facts: dict[str, Any]) -> Iterator[None]:
-    """Report how to find the prepaid invocation if an interruption or a silent node ends this."""
+    """Report how to find the invocation if an interruption or unreachable node ends the block."""
     from asyncio import CancelledError
 
     try:
@@ -186,7 +186,7 @@ async def _finish(
 ) -> None:
     """Wait for the outcome, and print it with the total cost.
 
-    Raises `InvocationFailedError` or `OutputInvalidError`; an invalid answer is not deleted.
+    Raises `InvocationFailedError` or `OutputInvalidError`. Does not delete an invalid answer.
     """
     from nexus_tools.registry import InvocationFailedError, OutputInvalidError
     from nexus_tools.sui.types.address import Address
@@ -215,5 +215,5 @@ async def _finish(
     if isinstance(outcome, Failure):
         failed = InvocationFailedError(place, outcome)
         if outcome.reason is FailureReason.OUTPUT_TOO_LARGE:
-            failed.hint = "Pass a larger --max-outcome-bytes; unused bytes are refunded."
+            failed.hint = "Pass a larger --max-outcome-bytes. Unused bytes are refunded."
         raise failed

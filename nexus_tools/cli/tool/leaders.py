@@ -33,7 +33,7 @@ def command() -> None:
 @_LEADER
 @transaction_command
 async def add(session: Session, fqn: str, which: str) -> None:
-    """Accept LEADER for future invocations of the tool FQN. Requires the owner.
+    """Accept LEADER for future invocations of the tool FQN. Requires the owner's key.
 
     A tool that accepted all leaders then accepts only LEADER.
     """
@@ -45,7 +45,9 @@ async def add(session: Session, fqn: str, which: str) -> None:
 @_LEADER
 @transaction_command
 async def remove(session: Session, fqn: str, which: str) -> None:
-    """Remove LEADER from the list of the tool FQN, for future invocations. Operators may do so.
+    """Remove LEADER from the tool FQN's list. Existing invocations that name it stay.
+
+    Requires the key of the owner or of an operator.
 
     A tool with an empty list does not accept any leader, so it cannot be invoked.
     """
@@ -56,7 +58,10 @@ async def remove(session: Session, fqn: str, which: str) -> None:
 @_FQN
 @transaction_command
 async def open_to_all(session: Session, fqn: str) -> None:
-    """Accept all leaders for the tool FQN, which must not have a price. Requires the owner."""
+    """Accept all leaders for the tool FQN, which must not have a price.
+
+    Requires the owner's key.
+    """
     await change_list(
         session, fqn, lambda tools: tools.accept_any_leader(fqn), f"{fqn} accepts all leaders", {}
     )
@@ -106,8 +111,8 @@ async def _change(session: Session, fqn: str, which: str, *, is_added: bool) -> 
     report(session.output, sent, done, facts)
     if not is_added and len(tool.leaders.entries) == 1:
         remedy = (
-            f"Run `nexus-tools tool leaders add {fqn} LEADER` to accept another one"
+            f"Run `nexus-tools tool leaders add {fqn} LEADER` to accept another leader"
             if tool.price_mist
-            else f"Run `nexus-tools tool leaders open {fqn}` to accept all"
+            else f"Run `nexus-tools tool leaders open {fqn}` to accept all leaders"
         )
         session.output.warn(f"{fqn} does not accept any leader, so it cannot be invoked. {remedy}")

@@ -1,4 +1,4 @@
-"""The command `nexus-tools tool list`; its columns are defined in `record.py`."""
+"""The command `nexus-tools tool list`, with columns from `record.py`."""
 
 from typing import Any
 

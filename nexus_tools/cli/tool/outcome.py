@@ -71,11 +71,11 @@ async def command(
     --explain explains the outcome from the events on chain and from the journals of your stopped
     Leaders. It also works for deleted invocations.
 
-    With --explain --json: `state`, the deciding `check`, `steps` (`event`, `at_ms`, `signed_by`,
-    `leader`, `digest`), `windows` (`leader`, `begins_at_ms`, `ends_at_ms`, and what the leader
-    `did`: `closed`, `missed`, `not_needed`, `has_time` or `waits`), `money` and `journals`. If the
-    answer violates the output schema, `broken` has the `schema`, and in `failures` the port
-    (`pointer`), the problem (`message`) and the keyword (`rule`).
+    With --explain --json: `state`, the deciding `check`, `steps`, `windows`, `money` and
+    `journals`. Each step has `event`, `at_ms`, `signed_by`, `leader` and `digest`. Each window has
+    `leader`, `begins_at_ms`, `ends_at_ms` and `did`: `closed`, `missed`, `not_needed`, `has_time`
+    or `waits`. If the answer violates the output schema, `broken` has the `schema` and `failures`.
+    Each failure has the port (`pointer`), the problem (`message`) and the keyword (`rule`).
     """
     from nexus_tools.registry import OutputInvalidError
     from nexus_tools.sui.types.address import Address
@@ -118,7 +118,7 @@ async def read_outcome(
 ) -> "tuple[dict[str, Any], OutputInvalidError | None]":
     """Return an invocation from the chain, and the error if its answer is invalid.
 
-    `digest` is the last transaction that changed it.
+    `digest` is the last transaction that changed the invocation.
     """
     from nexus_tools.registry import validate_answers
 
@@ -178,7 +178,7 @@ def _said(document: dict[str, Any]) -> str:
 
 
 def print_outcome(output: Output, document: dict[str, Any], **more: Any) -> None:
-    """Print an outcome; `more` has additional lines by label."""
+    """Print an outcome. `more` maps labels to additional lines."""
     if output.as_json:
         output.document(document)
         return

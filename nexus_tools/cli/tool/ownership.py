@@ -64,9 +64,9 @@ async def offer(session: Session, name: str, recipient: str | None, *, cancel: b
 async def accept(session: Session, name: str) -> None:
     """Accept NAME, which was offered to your wallet, with all its versions.
 
-    URLs, prices and leaders stay unchanged. The same transaction makes you the payout account of
-    each version, removes the former owner's operators and keys, and no longer requires signed
-    answers.
+    URLs, prices and leaders stay unchanged. The transaction also makes you the payout account of
+    each version, and removes the former owner's operators and keys. Versions no longer require
+    signed answers.
     """
     _check_name(name)
     async with session.nexus() as nexus:
@@ -103,7 +103,7 @@ def _check_name(name: str) -> None:
 
 
 def _document(tool: "Tool") -> dict[str, Any]:
-    """Return a version as JSON, as it was before the transfer."""
+    """Return the version that the object had before the transfer, as JSON."""
     from nexus_tools.tool import format_public_key
 
     return {

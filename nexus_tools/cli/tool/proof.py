@@ -21,7 +21,7 @@ CHECK_DOMAIN = click.option(
     default=None,
     envvar=environment.CHECK_DOMAIN,
     help="Query the tool's domain for its list of owners. The domain sees the request. Default:"
-    " query, except on a network on this machine.",
+    " query, unless the network runs on this machine.",
 )
 
 

@@ -111,7 +111,7 @@ def tool_in_words(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def ports(document: dict[str, Any]) -> dict[str, str]:
-    """Return a line for the inputs and for each variant, or nothing for invalid schemas."""
+    """Return a line for the inputs and a line for each variant. Empty if a schema is invalid."""
     from nexus_tools.tool import port_summary, variants
 
     try:
@@ -125,7 +125,7 @@ def ports(document: dict[str, Any]) -> dict[str, str]:
 
 
 def _interface(tool: Tool) -> dict[str, Any]:
-    """Return the schemas and the function; schemas are None if the definition is not valid JSON."""
+    """Return the schemas and the function. Schemas are None if the definition is not valid JSON."""
     try:
         document = tool.definition.document()
     except ValidationError:

@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     "--from-meta",
     metavar="FILE|-",
     shell_complete=complete_files,
-    help="Read a definition, or an array of them, from a file or stdin.",
+    help="Read a definition, or an array of definitions, from a file or stdin.",
 )
 @click.option(
     "--builtin",
     is_flag=True,
-    help="Register the package's own tools `ask` and `wait`, as its publisher.",
+    help="Register the tools `ask` and `wait` of the package. Requires the key that published it.",
 )
 @click.option(
     "--package",
@@ -88,8 +88,8 @@ async def command(
     same definition stay unchanged, including the price. After an interruption, run the same command
     again to register the rest.
 
-    Register an on-chain tool with the wallet that owns the Publisher of its module. It may have a
-    price and accept all leaders, because one transaction contains its answer and its payment.
+    Register an on-chain tool with the wallet that owns the Publisher of its module. An on-chain
+    tool with a price may accept all leaders, because one transaction has its answer and payment.
     """
     if (url is not None) + (from_meta is not None) + builtin != 1:
         sources = "--url URL, --from-meta FILE or --builtin"
@@ -131,7 +131,7 @@ class _Registered:
         return sum(sent.cost.net for sent in self.sent)
 
     def and_then(self, result: "RegisterResult") -> "_Registered":
-        """Return these results with those of the next transaction."""
+        """Return these results and the results of the next transaction."""
         sent = self.sent if result.sent is None else (*self.sent, result.sent)
         return _Registered(self.tools + result.tools, sent)
 
@@ -142,9 +142,9 @@ async def register(
     terms: Terms,
     rooms: "Mapping[ToolFqn, int] | None" = None,
 ) -> None:
-    """Confirm and register definitions under these terms, and prompt for missing terms.
+    """Confirm and register definitions under `terms`, and prompt for missing terms.
 
-    `rooms` are the minimum outcome sizes of some tools in bytes, unless the terms set one.
+    `rooms` maps tools to their minimum outcome sizes in bytes. A size in `terms` overrides `rooms`.
     """
     _warn_of_domains(session.output, definitions)
     async with session.nexus() as nexus:
@@ -207,7 +207,7 @@ def _tell_progress(output: Output, done: int, total: int) -> None:
 
 
 def _warn_of_prices(output: Output, done: _Registered, price: int | None) -> None:
-    """Warn of unexpected prices: unchanged ones, and those of new versions."""
+    """Warn of unexpected prices: unchanged prices, and prices of new versions."""
     for tool in done.tools:
         change = f"Run `nexus-tools tool update {tool.fqn} --price SUI` to change it"
         cost = units.sui(tool.price_mist)
@@ -226,11 +226,11 @@ def _warn_of_domains(output: Output, definitions: "Sequence[ToolDefinition]") ->
         try:
             proof_hosts(domain)
         except ValidationError as error:
-            output.warn(f"{error.message}. The ownership of names in it cannot be proved")
+            output.warn(f"{error.message}. You cannot prove the ownership of names in this domain")
 
 
 def _tell_of_proof(output: Output, done: _Registered) -> None:
-    """Print for each provable domain what to publish where."""
+    """Print for each provable domain which document to publish, and its URL."""
     from nexus_tools.tool import PROOF_PATH, proof_hosts
 
     for domain in dict.fromkeys(tool.fqn.domain for tool in done.new):
@@ -268,7 +268,7 @@ _NAMED = 10
 
 
 def _named(done: _Registered) -> str:
-    """Describe the new tools and their price, which is the same for all."""
+    """Describe the new tools and their common price."""
     names = [str(tool.fqn) for tool in done.new]
     more = len(names) - _NAMED
     listed = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -307,9 +307,9 @@ def _report(output: Output, done: _Registered, accepted_terms: RegistrationTerms
 async def read_definitions(
     session: Session, name: str, package: str | None
 ) -> "tuple[ToolDefinition, ...]":
-    """Read definitions from a file or stdin; on-chain tools are completed for a package.
+    """Read definitions from a file or stdin, and complete on-chain definitions for `package`.
 
-    Raises `definitions_missing`, and the errors of `ToolDefinition.parse` and `placed`.
+    Raises `definitions_missing`, and the errors of `ToolDefinition.parse` and `place_function`.
     """
     from nexus_tools.cli.framework import read_json
     from nexus_tools.registry import place_function
@@ -319,7 +319,7 @@ async def read_definitions(
     document = read_json(name)
     documents = document if isinstance(document, list) else [document]
     if not documents:
-        raise UsageError("definitions_missing", f"{name} contains no definitions")
+        raise UsageError("definitions_missing", f"{name} does not contain a definition")
     if package is not None:
         place = Address.parse_whole(package)
         async with session.client() as client:

@@ -25,7 +25,7 @@ def check_tool_url(session: Session, url: str) -> None:
     try:
         network = session.network()
     except NexusError:
-        return  # without a network there is no node to confuse the server with
+        return  # without a network, the URL cannot be its node
     if _host_and_port(url) == _host_and_port(network.url):
         raise UsageError(
             "url_invalid",
@@ -50,7 +50,7 @@ def _host_and_port(url: str) -> str:
 
 @asynccontextmanager
 async def open_http(ca_file: Path | None) -> AsyncIterator[httpx.AsyncClient]:
-    """Open a client that trusts the system's certificates and those in `ca_file`.
+    """Open a client that trusts the system's certificates and the certificates in `ca_file`.
 
     Raises `ca_file_invalid`.
     """
@@ -68,7 +68,7 @@ async def open_http(ca_file: Path | None) -> AsyncIterator[httpx.AsyncClient]:
 async def served_definitions(
     http: httpx.AsyncClient, url: str, *, all_tools: bool
 ) -> dict[str, ToolDefinition]:
-    """Return the definition of the tool at `url`, or of `every` tool of that server, by URL.
+    """Return the definition of the tool at `url`, or of all tools of that server, by URL.
 
     Raises `url_invalid`, `tool_unreachable`, `not_a_tool`, or the errors of `ToolDefinition.parse`.
     """

@@ -36,7 +36,7 @@ _OPTIONS = (
         "--require-signed-outcome",
         "requires_signed_outcome",
         is_flag=True,
-        help="Settle invocations only with the tool's signature of the answer.",
+        help="Require the tool's signature of the answer to settle an invocation.",
     ),
     click.option(
         "--min-outcome-bytes",
@@ -75,7 +75,7 @@ def registration_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class RegistrationTerms:
-    """The resolved terms of a registration, the same for all its tools.
+    """The resolved terms of a registration, which apply to all its tools.
 
     The prompt shows exactly what the transaction contains, so the transaction fails if the admin
     raises the collateral or the delay in the meantime.
@@ -179,7 +179,7 @@ async def _ask_leaders(session: Session, nexus: "Nexus", fqn: str) -> "tuple[Add
 
 
 def _offer_key(session: Session, fqn: str) -> bytes:
-    """Return the public key of a new key, or of the key that was created for this tool before."""
+    """Return the public key of the key that signs for this tool, and create it if needed."""
     from nexus_tools.registry import signing_key_missing_error
 
     file = session.settings.data_directory / "signing_keys" / f"{fqn}.pem"
@@ -190,5 +190,5 @@ def _offer_key(session: Session, fqn: str) -> bytes:
     if not file.exists():
         session.output.confirm(f"{error.message}. Create a key in {file}?", yes=False)
         make_key(file)
-    session.output.note(f"pass it to `nexus-tools tool serve`: --signing-key {file}")
+    session.output.note(f"pass the key to `nexus-tools tool serve` with --signing-key {file}")
     return read_public_key(str(file))

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     "--require-signed-outcome/--no-require-signed-outcome",
     "requires_signed_outcome",
     default=None,
-    help="Whether to settle invocations only with the tool's signature of the answer.",
+    help="Whether to require the tool's signature of the answer to settle an invocation.",
 )
 @click.option(
     "--from-meta",
@@ -80,7 +80,7 @@ async def command(
     """Change the tool FQN in one transaction. Pending invocations keep their terms.
 
     The owner may change everything. An operator may change the URL, the timeout, the price and the
-    minimum outcome size. Schemas never change. Register the next version instead.
+    minimum outcome size. Schemas cannot change. To change them, register the next version.
 
     When the package of an on-chain tool is upgraded, use --from-meta and --package to update its
     function and arguments. The witness type never changes.
@@ -125,7 +125,8 @@ async def command(
 def _changes(tool: "Tool", definitions: "Sequence[ToolDefinition]", name: str) -> dict[str, Any]:
     """Return the differences between a definition and the registered one.
 
-    Raises `definitions_missing` if the tool has none, and `definition_differs` for other schemas.
+    Raises `definitions_missing` if no definition has the tool's FQN, and `definition_differs` if
+    the schemas differ.
     """
     registered = tool.definition.parse()
     definition = next((item for item in definitions if item.fqn == registered.fqn), None)
@@ -134,7 +135,7 @@ def _changes(tool: "Tool", definitions: "Sequence[ToolDefinition]", name: str) -
     if definition.type != registered.type or not definition.has_same_interface(registered):
         raise ValidationError(
             "definition_differs",
-            f"the schemas in {name} differ from the registered ones of {tool.fqn}",
+            f"the schemas in {name} differ from the registered schemas of {tool.fqn}",
             hint="Schemas cannot change. Register the next version instead.",
         )
     fields = ("url", "description", "timeout_ms", "function")
@@ -153,7 +154,7 @@ def _shown(value: Any) -> Any:
 async def _check_moved(
     session: Session, tool: "Tool", url: str, ca_file: Path | None, *, invoke: bool
 ) -> None:
-    """Check the running tool at its new URL; its function runs only with `invoke`.
+    """Check the running tool at its new URL. Its function runs only with `invoke`.
 
     Raises `definition_invalid`, `tool_unreachable`, `tool_validation_failed`, `not_a_tool`, or
     `served_definition_differs` for another tool.
@@ -174,5 +175,5 @@ async def _check_moved(
                 raise ValidationError(
                     "served_definition_differs",
                     f"{url} does not serve {expected.fqn} with its registered schemas",
-                    hint="Serve the tool as it is registered, or register the next version.",
+                    hint="Serve it with the registered schemas, or register the next version.",
                 )

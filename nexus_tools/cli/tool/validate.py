@@ -99,7 +99,8 @@ async def _of_one_tool(http: "httpx.AsyncClient", url: str, check: "Check") -> "
     except (UnreachableError, ValidationError):
         return check
     tools = units.count(len(urls), "tool")
-    return replace(check, hint=f"This is a server with {tools}. Pass one of them, like {urls[0]}.")
+    hint = f"This is a server with {tools}. Pass the URL of a tool, such as {urls[0]}."
+    return replace(check, hint=hint)
 
 
 async def require_conforming(

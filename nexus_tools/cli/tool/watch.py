@@ -29,8 +29,8 @@ _HIDDEN = ("transaction", "tool", "object", "fqn", "description")
 async def command(session: Session, fqn: tuple[str, ...]) -> None:
     """Follow the events of the tools FQN... until Ctrl-C. Default: all tools.
 
-    Prints a line for each invocation, outcome, update, and change of collateral. While the node is
-    unreachable the command waits, and does not miss events. After a rollback of the chain, it
+    It prints a line for each invocation, outcome, update, and change of collateral. While the node
+    is unreachable, the command waits, and does not miss events. After a rollback of the chain, it
     prints a message and continues.
 
     With --json each line is a document: `event`, `at_ms`, `transaction`, `fqn` and the fields of

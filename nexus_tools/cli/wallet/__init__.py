@@ -1,6 +1,6 @@
 """The command group `nexus-tools wallet`, for keys and SUI.
 
-`keys` has most commands; `record` prints keys.
+`keys` has most commands. `record` prints keys.
 """
 
 import click
@@ -38,5 +38,5 @@ def command() -> None:
     """Create and select keys, and transfer SUI.
 
     The commands store keys in a keystore that only you can read, in the format of the Sui CLI. They
-    use the keys of the Sui CLI and of pysui in place.
+    also use the keys of the Sui CLI and of pysui, without copying them.
     """

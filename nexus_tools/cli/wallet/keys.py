@@ -49,7 +49,7 @@ def new(session: Session, alias: str | None, scheme: str, *, encrypt: bool) -> N
 @click.command("list")
 @offline_command
 def list_keys(session: Session) -> None:
-    """List all keys: your own, those of the Sui CLI, and those of pysui."""
+    """List all keys: your own, keys of the Sui CLI, and keys of pysui."""
     active = active_address(session)
     rows = [
         key_record_with_active(found, active)
@@ -89,7 +89,7 @@ def use(session: Session, name: str) -> None:
 async def show(session: Session, name: str | None) -> None:
     """Show the address and balance of the key NAME. Default: the key that signs.
 
-    The balance is the total of the coins and the address balance, which both can pay.
+    The balance is the total of the coins and the address balance. Both can pay.
     """
     found = session.settings.locate_account(name or session.wallet_name)
     async with session.client() as client:
@@ -115,7 +115,7 @@ async def show(session: Session, name: str | None) -> None:
 def rename(session: Session, name: str, alias: str) -> None:
     """Rename the key NAME (alias or address) to ALIAS.
 
-    If the setting `wallet` names the key, it is updated as well.
+    If the setting `wallet` names the key, the command also updates the setting.
     """
     found = session.settings.locate_account(name)
     require_own_key(

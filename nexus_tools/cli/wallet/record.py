@@ -18,7 +18,7 @@ def key_record(session: Session, found: "Resolved[Account]") -> dict[str, Any]:
 
 
 def key_record_with_active(found: "Resolved[Account]", active: "Address | None") -> dict[str, Any]:
-    """Return the same as `key_record`, for many keys with one active address."""
+    """Return the record of `key_record` for a known active address, to format many keys."""
     account = found.value
     return {
         "alias": account.alias,

@@ -17,7 +17,7 @@ from nexus_tools.settings import environment
 @click.option(
     "--secret",
     envvar=environment.SECRET,
-    help="The secret, which remains in the shell history. Default: prompt, or read from stdin.",
+    help="Secret of the key. It remains in the shell history. Default: a prompt, or stdin.",
 )
 @click.option("--from-sui", is_flag=True, help="Import all keys and networks of the Sui CLI.")
 @ENCRYPT

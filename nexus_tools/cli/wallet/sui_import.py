@@ -26,8 +26,8 @@ def import_from_sui(
 ) -> "tuple[list[ImportResult[Account]], list[ImportResult[Network]]]":
     """Copy the keys and networks of the Sui CLI into our files.
 
-    Existing entries stay unchanged, and so do well-known names: a network that the Sui CLI calls
-    `testnet` never changes the meaning of `testnet` here. Raises `sui_files_missing`,
+    Existing entries and well-known names stay unchanged. For example, a network that the Sui CLI
+    calls `testnet` never changes the meaning of `testnet` here. Raises `sui_files_missing`,
     `sui_config_invalid` or `wallet_invalid`.
     """
     files = settings.sui_files

@@ -31,7 +31,7 @@ _ALL = "all"
 
 
 class _AmountOrAll(_Amount):
-    """An amount, or the word `all`, which is None."""
+    """The parameter type of an amount, or of the word `all`, which becomes None."""
 
     name = AMOUNT.name
 
@@ -102,7 +102,7 @@ class _Transferred:
 
 @dataclass(frozen=True)
 class _Transfer:
-    """A transfer that `carry_out` simulates and sends."""
+    """A transfer that `confirm_and_execute` simulates and sends."""
 
     client: "SuiClient"
     recipient: "Address"

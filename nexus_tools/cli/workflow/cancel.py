@@ -21,7 +21,7 @@ from nexus_tools.sui.support import units
 )
 @transaction_command
 async def command(session: Session, *, execution: str, expired: bool) -> None:
-    """Cancel an EXECUTION and refund its remaining funds. It sends no further requests.
+    """Cancel an EXECUTION and refund its remaining funds. The execution sends no more requests.
 
     Pending invocations are still closed and paid before the execution ends.
     """

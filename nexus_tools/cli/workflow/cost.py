@@ -45,10 +45,10 @@ async def command(
 ) -> None:
     """Estimate the maximum cost of an execution of the workflow FQN, at current prices.
 
-    A run costs the tool's price, the gas of an on-chain tool, the fees of a leader, and the maximum
-    outcome size, most of which is usually refunded. The account that deletes the execution
-    receives its storage deposits. Vertices in loops and regions may run repeatedly, limited only by
-    --max-steps.
+    The cost of a run is the tool's price, the gas of an on-chain tool, and the fees of a leader.
+    The fees cover an outcome of the maximum size, so a part is usually refunded. The account that
+    deletes the execution receives its storage deposits. Vertices in loops and regions may run
+    repeatedly, limited only by --max-steps.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress(f"reading {workflow}"):

@@ -23,7 +23,7 @@ from nexus_tools.errors import UsageError
 def command(
     session: Session, file: str, *, svg: Path | None, mermaid: bool, terminal: bool
 ) -> None:
-    """Draw the workflow in FILE. An invalid workflow is drawn as far as possible.
+    """Draw the workflow in FILE. For an invalid workflow, draw the parts that can be drawn.
 
     FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
     """

@@ -62,7 +62,7 @@ def picture(state: "ExecutionState", width: int) -> Any:
 def print_outcome(output: Output, state: "ExecutionState", *, ends: bool = False) -> None:
     """Print results, a warning for each failure, and steps that did not start.
 
-    If the command `ends` with this, the error reports what terminated the execution.
+    If `ends` is set, skip the terminating failure, because the command then raises it as an error.
     """
     results = {plain(result.label): _in_json(result.value) for result in state.results}
     if results:
@@ -87,7 +87,7 @@ def print_next(session: Session, state: "ExecutionState") -> None:
     place, output = state.execution.id, session.output
     if state.is_ended:
         clean = f"nexus-tools workflow clean {place}{session.network_option(state.execution.owner)}"
-        output.note(f"next: `{clean}` deletes it and reclaims its storage deposit")
+        output.note(f"next: `{clean}` deletes the execution and reclaims its storage deposit")
     else:
         output.note(f"next: nexus-tools workflow watch {place}")
 
@@ -102,7 +102,7 @@ def print_end(session: Session, state: "ExecutionState") -> None:
 
 
 def require_success(state: "ExecutionState") -> None:
-    """Raise `output_invalid` as `require_valid`, or `workflow_failed` if it ended too early."""
+    """Raise `output_invalid` like `require_valid`, or `workflow_failed` after an early end."""
     state.require_valid()
     if state.early_end_reason:
         far = f"Run `nexus-tools workflow show {state.execution.id}` to see its progress."
@@ -138,7 +138,7 @@ async def finished(session: Session, nexus: "Nexus", execution: "Address") -> "E
 def state_document(
     state: "ExecutionState", waits: "Sequence[Wait]" = (), spent_mist: int | None = None
 ) -> dict[str, Any]:
-    """Return the state as JSON; `spent_mist` is the cost, which is known after the end."""
+    """Return the state as JSON. `spent_mist` is the cost, which is known after the end."""
     execution, terms = state.execution, state.terms
     return {
         "execution": str(execution.id),

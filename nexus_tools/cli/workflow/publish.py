@@ -41,8 +41,8 @@ async def command(
     """Publish the workflow in FILE permanently. It cannot be changed or removed.
 
     FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
-    The command first validates it, also against the registered tools. A large workflow takes
-    several transactions. After an interruption, run the same command again to continue.
+    The command first validates the workflow, also against the registered tools. A large workflow
+    takes several transactions. After an interruption, run the same command again to continue.
     """
     from nexus_tools.tool import ToolFqn
     from nexus_tools.workflow import lint_interfaces

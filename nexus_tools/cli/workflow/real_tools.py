@@ -35,10 +35,10 @@ _REST_S = 2.0
 async def real_tools(
     targets: Sequence[str], urls: Sequence[str], ca_file: Path | None
 ) -> AsyncIterator[tuple[dict[str, ToolDefinition], dict[str, ToolFunction]]]:
-    """Serve the tools of Python `targets`, and connect to those at `urls`, while the block runs.
+    """Serve tools of Python `targets`, and connect to tools at `urls`, while the block runs.
 
-    Yields definitions, and functions that call the tools, by FQN. A URL is that of a server or of a
-    tool. Raises the errors of `load` and `served_definitions`.
+    Yields definitions, and functions that call the tools, by FQN. A URL names a server or a tool.
+    Raises the errors of `load` and `served_definitions`.
     """
     async with _ServedHere(targets) as own, open_http(ca_file) as http:
         found: dict[str, ToolDefinition] = {}

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 async def registered_tools(
     session: Session, document: "Document", query_domain: bool | None
 ) -> "dict[str, ToolFacts]":
-    """Return the registered tools of a document by FQN; `ask` is the value of `--check-domain`.
+    """Return the registered tools of a document by FQN.
 
-    Raises `definition_invalid` if a registered definition is invalid.
+    `query_domain` is the value of `--check-domain`. Raises `definition_invalid` if a registered
+    definition is invalid.
     """
     found = {}
     async with session.nexus(signing=False) as nexus:

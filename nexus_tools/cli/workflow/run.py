@@ -65,7 +65,11 @@ if TYPE_CHECKING:
     help="Maximum number of runs.",
 )
 @click.option(
-    "--deadline", type=DURATION, default="1d", show_default=True, help="Maximum duration."
+    "--deadline",
+    type=DURATION,
+    default="1d",
+    show_default=True,
+    help="Maximum duration of the execution.",
 )
 @click.option("--wait", is_flag=True, help="Wait for the end and print the results.")
 @transaction_command
@@ -86,9 +90,10 @@ async def command(
     """Start an execution of the published workflow FQN or ID.
 
     Its funds pay the tool's price and the leader's fee for each run. Unspent funds are refunded at
-    the end. An execution names one or two leaders, in order of preference: the first active ones of
-    --leader, or else of the setting `leaders`. Without either, leaders are chosen by their track
-    record. With --wait, the exit code is 1 if the execution ends before it completes.
+    the end. An execution names one or two leaders, in order of preference. The command takes the
+    first active leaders from --leader, or else from the setting `leaders`. Without both, it chooses
+    leaders by their track record. With --wait, the exit code is 1 if the execution ends before it
+    completes.
     """
     given, priced = read_inputs(inputs), read_prices("--max-price", max_prices)
     async with session.nexus() as nexus:
@@ -110,7 +115,7 @@ async def command(
         warn_before_execution(session, found, given, group, deadline)
 
         def question(started: "StartedExecution") -> str:
-            """Return the prompt, and fix its terms, because a tool's price may rise."""
+            """Return the prompt, and store its terms, because a tool's price may rise later."""
             terms["funds_mist"] = started.funds_mist
             terms["max_prices_mist"] = started.max_prices_mist
             terms["max_outcome_bytes"] = started.max_outcome_bytes

@@ -93,7 +93,7 @@ def _record(found: "PublishedWorkflow") -> dict[str, Any]:
 
 
 def _inputs(document: "Document") -> dict[str, "InputPort"]:
-    """Return the input names for `--input`, each with one of its ports."""
+    """Return the input names for `--input`, each with one of the ports that it fills."""
     from nexus_tools.workflow import entry_names, needed_names
 
     found: dict[str, InputPort] = {}

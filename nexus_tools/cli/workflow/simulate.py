@@ -98,9 +98,9 @@ async def command(
 
     FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
     Each vertex returns the result of its stub, else of its tool, else a generated example. The
-    command invokes the tools of --tools and --url, with all their side effects. Stubs take no time,
-    because the clock is simulated. The command estimates costs from prices and fees. The exit code
-    is 1 if the execution does not complete.
+    command invokes the tools of --tools and --url, with all their side effects. The clock is
+    simulated, so the command does not wait for the durations of stubs. It estimates costs from
+    prices and fees. The exit code is 1 if the execution does not complete.
     """
     given = read_inputs(inputs)
     from nexus_tools.workflow import StepCosts, simulate
@@ -185,7 +185,7 @@ def _print(output: Output, done: "Simulation", reasons: Sequence[str]) -> None:
     rows = [_row(call, width) for call in calls[:_SHOWN_CALLS]]
     output.table(rows, _COLUMNS, empty="no tool was called")
     if len(done.calls) > len(rows):
-        output.note(f"… and {len(done.calls) - len(rows)} more. Pass --json to see all")
+        output.note(f"… and {len(done.calls) - len(rows)} more calls. Pass --json to see all")
     if done.results:
         results = _results(done)
         output.record(results, {label: label for label in results}, title="Results")
@@ -200,7 +200,7 @@ def _print(output: Output, done: "Simulation", reasons: Sequence[str]) -> None:
 
 
 def _results(done: "Simulation") -> dict[str, str]:
-    """Return the results by label: the name of an output, or its port, and its path."""
+    """Return the results by label. A label is the name of an output, or its port, and the path."""
     found = {}
     for result in done.results:
         path = f"[{','.join(map(str, result.path))}]" if result.path else ""

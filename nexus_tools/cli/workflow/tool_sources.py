@@ -26,7 +26,7 @@ _OPTIONS = (
         help="Use the tools of this Python file or module. May be repeated.",
     ),
     click.option(
-        "--url", "urls", multiple=True, help="Use this tool or server of tools. May be repeated."
+        "--url", "urls", multiple=True, help="Use the tool or server at this URL. May be repeated."
     ),
     CA_FILE,
 )
@@ -55,7 +55,7 @@ class ToolSources:
     async def open(
         self,
     ) -> "AsyncIterator[tuple[Mapping[str, ToolDefinition], Mapping[str, ToolFunction]]]":
-        """Open the tools while the block runs; yields definitions and functions by FQN.
+        """Open the tools while the block runs. Yields definitions and functions by FQN.
 
         Without options, the modules that call tools are not imported. Raises the errors of `load`
         and `served_definitions`.

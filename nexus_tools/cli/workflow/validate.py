@@ -41,13 +41,13 @@ async def command(
     """Validate the workflow in FILE.
 
     FILE is a JSON document (`-` for stdin), a folder with a `workflow.json`, or a Python file with
-    a `Workflow`; `report.py:flow` selects one of several. Each violation is listed with its rule,
-    its location in the file, and a JSON pointer.
+    a `Workflow`. `report.py:flow` selects one of several workflows. The command lists each
+    violation with its rule, its location in the file, and a JSON pointer.
 
-    With --tools or --url, the ports and variants in the document are compared with the tools. With
-    --registry, the registered tools are compared too. They must be active, accept common leaders,
-    sign answers where required, and have owners that their domains confirm. The exit code is 7 if
-    the workflow has an error.
+    With --tools or --url, the command compares the ports and variants in the document with the
+    tools. With --registry, it also compares them with the registered tools. Registered tools must
+    be active, accept common leaders, sign answers where required, and have owners that their
+    domains confirm. The exit code is 7 if the workflow has an error.
     """
     with session.output.progress(f"checking {file}"):
         async with sources.open() as (definitions, _):
@@ -87,11 +87,11 @@ def _unknown(document: "Document | None", definitions: "Mapping[str, ToolDefinit
 def _not_compared(unknown: "Sequence[str]", definitions: "Mapping[str, ToolDefinition]") -> str:
     listed = ", ".join(_with_meant(fqn, definitions) for fqn in unknown[:_MOST_LISTED])
     more = f" and {len(unknown) - _MOST_LISTED} more" if len(unknown) > _MOST_LISTED else ""
-    return plain(f"not compared, because their definitions are missing: {listed}{more}.")
+    return plain(f"tools not compared, because their definitions are missing: {listed}{more}.")
 
 
 def _with_meant(fqn: str, definitions: "Mapping[str, ToolDefinition]") -> str:
-    """Return an FQN, with a suggestion if it looks like a misspelled known one."""
+    """Return an FQN, with a suggestion if it looks like a misspelled known FQN."""
     meant = suggestion(fqn, definitions, cutoff=_ALIKE)
     return f"{fqn} ({meant[0].lower()}{meant[1:]})" if meant else fqn
 

@@ -38,11 +38,11 @@ Draw = Callable[["ExecutionState"], None]
 async def command(session: Session, *, execution: str) -> None:
     """Follow an EXECUTION until it ends. On a terminal, a diagram shows its progress.
 
-    Ctrl-C only stops watching. While the node is unreachable the command waits. The exit code is 1
+    Ctrl-C only stops watching. While the node is unreachable, the command waits. The exit code is 1
     if the execution ends before it completes.
 
-    With --json each line is a document: an event with its Move fields, or `waits_for` whenever
-    the execution waits for something else. The last line is the execution as in `nexus-tools
+    With --json each line is a document: an event with its Move fields, or `waits_for` when the
+    execution starts to wait for something new. The last line is the execution, as in `nexus-tools
     workflow show`.
     """
     from nexus_tools.sui.types.address import Address
@@ -112,7 +112,7 @@ async def _follow(
 
 @contextmanager
 def _drawing(session: Session) -> Iterator[Draw]:
-    """Draw repeatedly in the same place on a terminal; draw nothing elsewhere.
+    """Draw repeatedly in the same place on a terminal. Without a terminal, draw nothing.
 
     A diagram that is higher than the terminal cannot be redrawn, so it is drawn at the end.
     """
@@ -158,7 +158,10 @@ def _line(event: Any, following: "ExecutionEventFilter", state: "ExecutionState"
     match event:
         case moves.ExecutionUnderfunded():
             needed, funds = units.sui(event.needed_mist), units.sui(event.funds_mist)
-            return f"! insufficient funds: {needed} needed, {funds} available (workflow refill)"
+            return (
+                f"! insufficient funds: {needed} needed, {funds} available."
+                " Run `nexus-tools workflow refill` to add funds"
+            )
         case moves.ExecutionRefilled() | moves.ExecutionRefunded():
             where = "of funds" if isinstance(event, moves.ExecutionRefilled) else "refunded"
             return f"+ {units.sui(event.amount_mist)} {where}"

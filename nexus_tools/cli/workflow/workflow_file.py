@@ -82,12 +82,12 @@ class WorkflowFile:
 def read_workflow(
     name: str, definitions: "Mapping[str, ToolDefinition] | None" = None, *, strict: bool = False
 ) -> WorkflowFile:
-    """Read the workflow in a file, with all its violations; `strict` turns warnings into errors.
+    """Read the workflow in a file, with all its violations. `strict` turns warnings into errors.
 
     The file is a JSON document, `-` for stdin, a folder with `workflow.json`, or a Python file with
     a `Workflow`. It is checked against `definitions` by FQN, and against the package's own tools.
-    The errors are `output_file_unreadable` or `json_invalid`, those of `load_module`, or the
-    author's own.
+    Raises `output_file_unreadable`, `json_invalid`, the errors of `load_module`, or an error of the
+    author's code.
     """
     place, _, attribute = name.partition(":")
     if place.endswith(".py"):
@@ -144,7 +144,7 @@ def _mismatches(
 def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> WorkflowFile:
     from nexus_tools.tool_server import load_module
 
-    read_bytes(place)  # report a missing file like that of a JSON document
+    read_bytes(place)  # report a missing file with the same error as for JSON
     flow = _workflow(load_module(place), name, attribute)
     document = None
     try:
@@ -169,7 +169,7 @@ def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> Work
 
 
 def _workflow(module: "ModuleType", name: str, attribute: str) -> "Workflow":
-    """Return the only workflow in a module, or the one in an attribute."""
+    """Return the only workflow in a module, or the workflow in an attribute."""
     from nexus_tools.workflow import Workflow
 
     found = {key: value for key, value in vars(module).items() if isinstance(value, Workflow)}

@@ -58,13 +58,10 @@ class Definition(_DefinitionView, MoveStruct, frozen=True):
     tool_type: str
     """`offchain` or `onchain`."""
     url: str
-    """The base URL of the tool.
-
-    For an on-chain tool: `package::module::function`.
-    """
+    """The base URL of the tool, or `package::module::function` for an on-chain tool."""
     description: str
     input_schema: bytes
-    """A JSON Schema, as is `output_schema`."""
+    """The JSON Schemas of the inputs and the outputs."""
     output_schema: bytes
     timeout_ms: int
     """The maximum duration of one invocation, in ms."""
@@ -134,8 +131,9 @@ def define_on_chain(
 ) -> Result:
     """Define an on-chain tool.
 
-    `function_url` is `package::module::function` with the package ID to call, which the owner
-    updates after an upgrade. Aborts with `EInvalidFqn`, `EUrlTooLong` or `EDescriptionTooLong`.
+    `function_url` is `package::module::function` with the ID of the package version to call. The
+    owner updates it after an upgrade. Aborts with `EInvalidFqn`, `EUrlTooLong` or
+    `EDescriptionTooLong`.
 
     Returns `Definition`.
     """
@@ -223,7 +221,7 @@ def max_timeout_ms(
 ) -> Result:
     """Return the longest timeout in ms.
 
-    It is `leader_max_ms` if leaders close the invocations, otherwise 90 days.
+    The longest timeout is 90 days if anyone can close the invocations, otherwise `leader_max_ms`.
 
     Returns `u64`.
     """
@@ -246,7 +244,7 @@ def max_schema_bytes(builder: TransactionBuilder, package: Package, definition: 
 def size(builder: TransactionBuilder, package: Package, definition: Argument) -> Result:
     """Return the size of the texts in bytes.
 
-    Each reader of the tool reads them.
+    A transaction that reads the tool reads all of them.
 
     Returns `u64`.
     """

@@ -78,7 +78,7 @@ def from_address(
 def from_list(
     builder: TransactionBuilder, package: Package, values: Sequence[Argument] | Argument
 ) -> Result:
-    """Return the list of these values.
+    """Return a list of these values.
 
     Aborts with `value::ERemoteValue`.
 

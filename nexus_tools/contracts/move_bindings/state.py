@@ -30,8 +30,8 @@ ERRORS: tuple[MoveError, ...] = (ENotSettled, ENotFailed)
 class State(MoveEnum):
     """The state of an invocation.
 
-    `leader` closed it. If anyone may close invocations of the tool, `leader` is the address of the
-    sender.
+    `leader` is the ID of the leader that closed it. If anyone may close invocations of the tool,
+    `leader` is the address of the sender.
     """
 
     class Requested(MoveVariant, frozen=True):
@@ -77,7 +77,7 @@ class State(MoveEnum):
 
 
 def is_closed(builder: TransactionBuilder, package: Package, state: Argument) -> Result:
-    """Return whether it is settled, failed or expired.
+    """Return whether the invocation is settled, failed or expired.
 
     Returns `bool`.
     """
@@ -85,7 +85,7 @@ def is_closed(builder: TransactionBuilder, package: Package, state: Argument) ->
 
 
 def is_settled(builder: TransactionBuilder, package: Package, state: Argument) -> Result:
-    """Return whether it is settled.
+    """Return whether the invocation is settled.
 
     Returns `bool`.
     """
@@ -115,9 +115,11 @@ def ports(builder: TransactionBuilder, package: Package, state: Argument) -> Res
 
 
 def reason(builder: TransactionBuilder, package: Package, state: Argument) -> Result:
-    """Return the reason of the failure: `expired` if no leader closed it in time.
+    """Return the reason of the failure.
 
     Aborts with `ENotFailed`.
+
+    The reason is `expired` if no leader closed the invocation in time.
 
     Returns `String`.
     """

@@ -100,7 +100,7 @@ class Value(MoveEnum):
         keys: tuple[bytes, ...]
 
     class InlineChunks(MoveVariant, frozen=True):
-        """A JSON text in consecutive chunks, for the same reason as `InlineList`."""
+        """A JSON text in consecutive chunks, because Sui limits an argument to 16 384 bytes."""
 
         pos0: tuple[bytes, ...]
 
@@ -169,7 +169,7 @@ def remote(
 ) -> Result:
     """Return a reference to a JSON text in `storage`.
 
-    The key must commit to the content, as a Walrus blob ID does.
+    The key must be a commitment to the content, such as a Walrus blob ID.
 
     Returns `Value`.
     """
@@ -261,7 +261,7 @@ def json(builder: TransactionBuilder, package: Package, value: Argument) -> Resu
 def joined_bytes(builder: TransactionBuilder, package: Package, value: Argument) -> Result:
     """Return the number of bytes that must be joined to build the JSON text.
 
-    It is 0 for a single text.
+    The number is 0 for a value that is stored as one text.
 
     Returns `u64`.
     """
@@ -291,9 +291,9 @@ def has(
 def list_length(
     builder: TransactionBuilder, package: Package, ports: Argument, name: str | Argument
 ) -> Result:
-    """Return the number of elements of the port's list, or none if the value is not a list.
+    """Return the number of elements of the port's list, or none if it is not stored as a list.
 
-    The chain does not read single JSON texts.
+    The chain does not parse a JSON text to find a list in it.
 
     Returns `Option<u64>`.
     """

@@ -1,6 +1,7 @@
-"""The Move package `upgrade_lock` from the Python side; `move` has its generated bindings.
+"""The Move package `upgrade_lock` from the Python side.
 
-It does not depend on our other packages and can lock any package. Start reading with `locks`.
+`move_bindings` contains its generated bindings. The package does not depend on the other packages
+of nexus-tools, and it can lock any package. Start reading with `locks`.
 """
 
 from nexus_tools.contracts.upgrade_lock.changes import UpgradeChanges

@@ -1,8 +1,8 @@
 """Changes that a proposed upgrade would make to the newest version of a package.
 
-A proposed upgrade cannot be simulated, because the lock issues no ticket for 14 days. The chain's
-upgrade rules are known, so they are checked here, together with the changes that reviewers look
-for.
+A proposed upgrade cannot be simulated, because the lock issues an upgrade ticket only after 14
+days. This module therefore checks the chain's upgrade rules itself. It also lists the changes that
+reviewers look for.
 """
 
 from typing import Self
@@ -25,9 +25,9 @@ from nexus_tools.sui.types.object import MovePackage
 class UpgradeChanges(Struct, frozen=True):
     """The changed, added and removed modules of an upgrade, by name and sorted.
 
-    `inits` are the added modules with `init`. `dependencies` are package versions that the newest
-    version does not link to. `incompatible` is the reason why the chain would refuse the upgrade,
-    or empty if the upgrade rules allow it.
+    `inits` are the added modules with `init`. `dependencies` are the package versions to which the
+    upgrade links but the newest version does not. `incompatible` is the reason why the chain would
+    refuse the upgrade, or empty if the upgrade rules allow it.
     """
 
     changed: tuple[str, ...]
@@ -42,7 +42,8 @@ class UpgradeChanges(Struct, frozen=True):
         """Return the changes to the newest version of a package. Raises `MalformedModule`."""
         original = original_id(newest)
         before = dict(newest.modules)
-        # Published modules have the address of the first version, compiled ones 0x0.
+        # Published modules have the ID of the first version as their address, and compiled modules
+        # have 0x0.
         moved = [relocate(code, original) for code in upgraded.modules]
         modules = {module.name: module for module in map(deserialize, moved)}
         after = dict(zip(modules, moved, strict=True))

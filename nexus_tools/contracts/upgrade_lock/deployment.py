@@ -24,7 +24,10 @@ def load_lock_package() -> CompiledPackage:
 
 
 class LockDeployment(Struct, frozen=True):
-    """`upgrade_lock` on one chain: its only version, and the object that creates all locks."""
+    """The package `upgrade_lock` on one chain.
+
+    `package_id` is its only version, and `locks` is the object that creates all locks.
+    """
 
     package_id: Address
     locks: Address
@@ -32,9 +35,9 @@ class LockDeployment(Struct, frozen=True):
 
     @classmethod
     async def publish(cls, client: SuiClient, *, dry_run: bool = False) -> tuple[Sent, Self | None]:
-        """Publish `upgrade_lock`, immutable from the start. One publication per chain is enough.
+        """Publish `upgrade_lock` as an immutable package. One publication per chain is enough.
 
-        The deployment is None in a dry run. Raises as `SuiClient.execute` does.
+        In a dry run, the deployment is None. Raises the errors of `SuiClient.execute`.
         """
         package, builder = load_lock_package(), TransactionBuilder()
         cap = builder.publish(package.modules, package.dependencies)
@@ -52,7 +55,7 @@ class LockDeployment(Struct, frozen=True):
 
     @classmethod
     async def find(cls, client: SuiClient, package_id: Address) -> Self:
-        """Return a published deployment after verifying that it has our modules and is immutable.
+        """Return a published deployment. Verify that its modules are genuine and immutable.
 
         Raises `package_unknown`, `lock_not_genuine` or `lock_not_immutable`.
         """
@@ -70,7 +73,7 @@ class LockDeployment(Struct, frozen=True):
         if compiled_modules(value, package_id) != set(ours) or value.data.version != 1:
             raise NotAllowedError(
                 "lock_not_genuine",
-                f"the package {package_id} is not the upgrade_lock that comes with nexus-tools",
+                f"the package {package_id} is not the upgrade_lock of this nexus-tools release",
                 hint="Do not trust its locks. Its publisher may be able to unlock packages.",
             )
         return cls(package_id, _only_locks(publication, package_id), await client.chain_id())
@@ -91,12 +94,12 @@ class LockDeployment(Struct, frozen=True):
 
     @property
     def package(self) -> Package:
-        """The package, as its bindings expect it."""
+        """The ID of the package, in the form that its bindings expect."""
         return Package.at(self.package_id)
 
     @property
     def packages(self) -> Sequence[tuple[Types, Package]]:
-        """The package, with its types and errors."""
+        """The bindings of the package, with its types and errors, and its ID."""
         return ((TYPES, self.package),)
 
     @property
@@ -108,9 +111,9 @@ class LockDeployment(Struct, frozen=True):
 def _only_locks(executed: Executed, package_id: Address) -> Address:
     """Return the `LockRegistry` of the publishing transaction, if no `UpgradeCap` can still exist.
 
-    A cap that is destroyed in the transaction that created it leaves no trace. A surviving cap
-    would be a created object, or inside a created or changed object. So the transaction may write
-    only the `LockRegistry`, which cannot contain the cap, and the coins that paid.
+    If the transaction destroyed the cap, its effects do not show the cap. If the cap still existed,
+    it would be a created object, or inside a created or changed object. So the transaction may
+    write only the `LockRegistry`, which cannot contain the cap, and the coins that paid for it.
     """
     locks = [
         created.object_id

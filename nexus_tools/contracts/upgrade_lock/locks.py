@@ -1,4 +1,4 @@
-"""Operations on locked packages: propose, execute and cancel an upgrade, or end all upgrades."""
+"""Operations on locked packages: propose, execute or cancel an upgrade, or end all upgrades."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -25,20 +25,21 @@ from nexus_tools.sui.types.type_tag import OBJECT_ID, derived_object_id
 
 
 class UpgradeMode(StrEnum):
-    """The ways in which the code of a package can change."""
+    """The rules for upgrades of a package."""
 
     FREE = "free"
-    """Not locked: the owner of the `UpgradeCap`, if it exists, can replace the code at any time."""
+    """The package is not locked. The owner of its `UpgradeCap`, if any, can always upgrade it."""
     LOCKED = "locked"
-    """An upgrade is public for 14 days before anyone can execute it."""
+    """A proposed upgrade is public for 14 days. Then anyone can execute it."""
     IMMUTABLE = "immutable"
     """Upgrades are no longer possible."""
 
 
 class PackageUpgradeState(Struct, frozen=True):
-    """The upgrade state of a package. `package` is its first version; `version` counts from 1.
+    """The upgrade state of a package.
 
-    `proposal` is None unless a proposed upgrade can still be executed.
+    `package` is the ID of its first version. `version` is the number of its newest version, counted
+    from 1. `proposal` is None unless a proposed upgrade can still be executed.
     """
 
     package: Address
@@ -51,10 +52,11 @@ class PackageUpgradeState(Struct, frozen=True):
 
 @validate_arguments
 class UpgradeLocks:
-    """The locked packages of a chain. Any version of a package identifies it.
+    """The locked packages of a chain. The ID of any version of a package identifies it.
 
-    With `dry_run`, transactions are simulated. All methods that write raise `package_not_locked`,
-    and the chain's refusals with the messages of the Move sources.
+    With `dry_run`, transactions are simulated. All methods that write raise `package_not_locked`.
+    If the chain refuses a transaction, they raise an error with the text of the error constant in
+    the Move source.
     """
 
     def __init__(
@@ -65,17 +67,23 @@ class UpgradeLocks:
         self.dry_run = dry_run
 
     def dry_run_client(self) -> Self:
-        """Return the same client with `dry_run`."""
+        """Return a client of the same deployment that only simulates transactions."""
         return type(self)(self.client, self.deployment, dry_run=True)
 
     # --- Reading
 
     def lock_id(self, original_id: Address) -> Address:
-        """Return the ID of the lock of a package, given by its first version, even if unlocked."""
+        """Return the ID of the lock of a package, even if the package is not locked.
+
+        `original_id` is the ID of the package's first version.
+        """
         return derived_object_id(self.deployment.locks, OBJECT_ID, original_id)
 
     async def find(self, original_id: Address) -> UpgradeLock | None:
-        """Return the lock of a package, given by its first version; None if it is not locked."""
+        """Return the lock of a package, or None if the package is not locked.
+
+        `original_id` is the ID of the package's first version.
+        """
         value = await self.client.object(self.lock_id(original_id))
         if value is None:
             return None
@@ -97,9 +105,10 @@ class UpgradeLocks:
         )
 
     async def changes(self, package: Address, upgraded: CompiledPackage) -> UpgradeChanges:
-        """Return the changes of an upgrade to the newest version, under its `UpgradeCap`'s policy.
+        """Return the changes that an upgrade would make to the newest version of a package.
 
-        Raises `object_unknown` if the package does not exist.
+        The policy of the locked `UpgradeCap` decides whether they are compatible. Raises
+        `object_unknown` if the package does not exist.
         """
         versions = await self.client.package_versions(package)
         lock = await self._require(versions[0])
@@ -114,22 +123,23 @@ class UpgradeLocks:
         return EventFilter(self.deployment.package_id)
 
     def parse_event(self, event: Event) -> upgrade_lock.AnyEvent | None:
-        """Return the parsed event; None if it belongs to another package."""
+        """Return the parsed event, or None if another package emitted it."""
         parsed: upgrade_lock.AnyEvent | None = self.deployment.decoder.event(event)
         return parsed
 
     # --- Locking
 
     async def lock(self, upgrade_cap: Address) -> Sent:
-        """Lock a package forever. It is in its first version, and the sender has its `UpgradeCap`.
+        """Lock a package forever. The package must be in its first version.
 
-        Raises `upgrade_cap_invalid` if the ID is that of the package.
+        The sender must own its `UpgradeCap`. Raises `upgrade_cap_invalid` if `upgrade_cap` is the
+        ID of the package.
         """
         value = await self.client.object(upgrade_cap)
         if value is not None and isinstance(value.data, MovePackage):
             raise ValidationError(
                 "upgrade_cap_invalid",
-                f"{upgrade_cap} is a package, expected its UpgradeCap",
+                f"expected the UpgradeCap of a package, but {upgrade_cap} is a package",
                 hint="Pass the UpgradeCap that `nexus-tools package publish` printed.",
             )
         locks = self.deployment.locks
@@ -140,16 +150,17 @@ class UpgradeLocks:
     # --- Operations for the owner
 
     async def propose(self, package: Address, upgraded: CompiledPackage, sources: str) -> Sent:
-        """Propose an upgrade: its digest is stored on chain, and `sources` says where to review it.
+        """Propose an upgrade. The chain stores its digest.
 
-        Raises `init_in_upgrade`, and `upgrade_incompatible` if it could never be executed.
+        `sources` says where users can review the sources. Raises `init_in_upgrade`, or
+        `upgrade_incompatible` if the upgrade could never be executed.
         """
         changes = await self.changes(package, upgraded)
-        if changes.inits:  # from protocol 130 on it runs for the executor, who can be anyone
+        if changes.inits:  # since protocol 130, the executor runs `init`, and anyone may execute
             raise ValidationError(
                 "init_in_upgrade",
-                f"the added module {changes.inits[0]} has `init`, which runs with the rights"
-                " of the account that executes the upgrade, and may give it the module's objects",
+                f"the added module {changes.inits[0]} has `init`. It runs with the rights of the"
+                " account that executes the upgrade, and may give it the objects of the module",
                 hint="Create the objects in a function with an access check.",
             )
         if changes.incompatible:
@@ -161,15 +172,15 @@ class UpgradeLocks:
         return await self._call(package, upgrade_lock.propose, upgraded.digest, sources)
 
     async def cancel(self, package: Address) -> Sent:
-        """Cancel a proposal. From the 14th day on someone may already have executed it."""
+        """Cancel a proposal. From the 14th day on, another account may already have executed it."""
         return await self._call(package, upgrade_lock.cancel)
 
     async def make_immutable(self, package: Address) -> Sent:
-        """End all upgrades of a package, immediately and forever."""
+        """Make a package immutable. This takes effect immediately and forever."""
         return await self._call(package, upgrade_lock.make_immutable)
 
     async def offer(self, package: Address, to: Address) -> Sent:
-        """Offer the lock to another owner, who accepts it; offer it to yourself to withdraw."""
+        """Offer the lock to another owner, who can accept it. To withdraw, offer it to yourself."""
         return await self._call(package, upgrade_lock.offer, to)
 
     # --- Operations for anyone
@@ -179,7 +190,7 @@ class UpgradeLocks:
         return await self._call(package, upgrade_lock.accept)
 
     async def execute(self, package: Address, upgraded: CompiledPackage) -> Sent:
-        """Execute the proposal, from the 14th day until the 21st. Raises `not_proposed`."""
+        """Execute the proposal between its 14th and 21st day. Raises `not_proposed`."""
         versions = await self.client.package_versions(package)
         lock = await self._require(versions[0])
         proposal = lock.proposal

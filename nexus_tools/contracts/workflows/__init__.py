@@ -1,1 +1,1 @@
-"""The compiled Move package of workflows; its bindings are in `contracts/move_bindings`."""
+"""The compiled Move package of workflows. Its bindings are in `contracts/move_bindings`."""

@@ -10,7 +10,7 @@ V = TypeVar("V")
 
 
 class BatchReader(Generic[K, V]):
-    """Collects keys while earlier reads are in flight; the first key is read immediately.
+    """Reads the first key immediately, and collects further keys while reads are in flight.
 
     `read` takes up to `batch_size` keys and returns their values in the same order. At most
     `parallel` reads are in flight.
@@ -30,9 +30,10 @@ class BatchReader(Generic[K, V]):
         self._running: set[asyncio.Task[None]] = set()
 
     def get(self, key: K) -> "asyncio.Future[V]":
-        """Return a future of `key`'s value, read after this call; raises what `read` raises.
+        """Return a future of `key`'s value. The value is read after this call.
 
-        Each caller has its own future, which it may cancel.
+        The future raises the exceptions of `read`. Each caller has its own future and may cancel
+        it.
         """
         future: asyncio.Future[V] = asyncio.get_running_loop().create_future()
         self._pending.setdefault(key, []).append(future)
@@ -76,5 +77,5 @@ class BatchReader(Generic[K, V]):
 
 
 def _not_done(futures: "Iterable[asyncio.Future[V]]") -> "Iterator[asyncio.Future[V]]":
-    """Return the futures whose owners still wait."""
+    """Return the futures that are neither resolved nor cancelled."""
     return (future for future in futures if not future.done())

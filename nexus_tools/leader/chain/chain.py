@@ -22,7 +22,7 @@ from nexus_tools.sui.types.transaction import SharedObject
 
 @dataclass(frozen=True, slots=True)
 class InvocationObject:
-    """An invocation, and the argument by which a transaction that closes it names it."""
+    """An invocation, with its argument in a transaction that closes it."""
 
     invocation: Invocation
     argument: SharedObject
@@ -38,7 +38,7 @@ class FoundTool:
 
 @dataclass(frozen=True, slots=True)
 class LeaderObject:
-    """The leader's current object, and the argument by which transactions name it."""
+    """The leader's current object, with its argument in a transaction."""
 
     leader: Leader
     argument: SharedObject
@@ -46,7 +46,7 @@ class LeaderObject:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionObject:
-    """An execution, and the argument by which a transaction that advances it names it."""
+    """An execution, with its argument in a transaction that advances it."""
 
     execution: Execution
     argument: SharedObject
@@ -56,14 +56,14 @@ WRONG_CHAIN_HINT = (
     "If a localnet was recreated, publish the package there, register the leader, and start the"
     " Leader again."
 )
-"""The next step for an operator whose node has another chain than the deployment."""
+"""The hint for an operator whose node and deployment belong to different chains."""
 
 
 class Chain:
     """The chain as one leader sees it. Every method may raise `UnreachableError`.
 
-    `went_back` is set when the node was rolled back to an earlier state of the chain, or when
-    another node responds, which lags. Anything that was read since may not have happened.
+    `rolled_back` is set when the node was rolled back to an earlier state of the chain, or when
+    another node responds that lags. Data read before that may not be on the chain.
     """
 
     def __init__(self, client: SuiClient, deployment: Deployment, leader: Address) -> None:
@@ -76,9 +76,9 @@ class Chain:
         self.rolled_back = asyncio.Event()
 
     async def check(self) -> None:
-        """Raise an error if the deployment belongs to another chain than the node.
+        """Raise an error if the node and the deployment belong to different chains.
 
-        Afterwards, responses of another chain are rejected.
+        After a successful check, the client rejects responses from another chain.
 
         Raises:
             UsageError: `wrong_chain`.
@@ -97,12 +97,12 @@ class Chain:
         return await self.client.latest_checkpoint()
 
     def observe(self, height: int) -> None:
-        """Note a checkpoint number; `seen` is the highest one since the last rollback."""
+        """Record a checkpoint number. `seen` is the highest number since the last rollback."""
         self.seen = max(self.seen, height)
         self._max_height = max(self._max_height, height)
 
     def note_rollback(self, height: int = 0) -> None:
-        """Note that the node was rolled back, to `height` checkpoints if that is known."""
+        """Record that the node was rolled back. `height` is its number of checkpoints, if known."""
         self.seen = height
         self.rolled_back.set()
 
@@ -125,7 +125,7 @@ class Chain:
     async def invocation_and_tool(
         self, invocation: Address, tool: Address
     ) -> tuple[InvocationObject | None, FoundTool | None]:
-        """Return an invocation, None if it was deleted, and a tool, None if it does not exist."""
+        """Return an invocation and a tool. Each is None if its object does not exist."""
         reads = self._reader.get(invocation), self._reader.get(tool)
         invocation_object, tool_object = await asyncio.gather(*reads)
         await self._check_node_is_current((invocation_object, tool_object))
@@ -135,7 +135,7 @@ class Chain:
         )
 
     async def objects(self, ids: Sequence[Address]) -> list[Object | None]:
-        """Return the current objects, None for each one that does not exist."""
+        """Return the current objects in the order of `ids`, with None for missing objects."""
         objects = await asyncio.gather(*map(self._reader.get, ids))
         await self._check_node_is_current(objects)
         return list(objects)
@@ -166,7 +166,7 @@ class Chain:
         ]
 
     async def closed(self, assignments: Sequence[Assignment]) -> dict[Address, ClosureKind]:
-        """Return how the invocations were closed, without those that are open."""
+        """Return how each closed invocation was closed. Open invocations are left out."""
         ids = [assignment.invocation for assignment in assignments]
         objects = await self.client.objects(ids)
         await self._check_node_is_current(objects)
@@ -177,7 +177,7 @@ class Chain:
         return {invocation: kind for invocation, kind in kinds.items() if kind is not None}
 
     async def _check_node_is_current(self, values: Sequence[Object | None]) -> None:
-        """Raise `node_behind` if a missing object may only be missing because the node lags."""
+        """Raise `node_behind` if an object is missing and the node lags, which may be the cause."""
         if None in values and (height := await self.height()) < self._max_height:
             raise UnreachableError(
                 "node_behind",

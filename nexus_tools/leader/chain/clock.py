@@ -1,4 +1,4 @@
-"""A local estimate of the chain's clock, by which windows open and end."""
+"""A local estimate of the chain's clock. It determines when windows open and close."""
 
 import asyncio
 import heapq
@@ -11,8 +11,8 @@ from nexus_tools.sui.support.units import duration
 
 _log = get_logger("nexus_tools.leader")
 
-# How far a node may lag permanently, and how far until its next checkpoint, for example after a
-# restart.
+# The lag of a node that the clock tolerates permanently, and the lag that it tolerates once, for
+# example until the next checkpoint after a restart.
 _LAG_MS = 1_000
 _MAX_LAG_MS = 10_000
 _AHEAD_MESSAGE = "this Leader's clock was {} ahead of the chain's clock and was reset"
@@ -21,9 +21,9 @@ _AHEAD_MESSAGE = "this Leader's clock was {} ahead of the chain's clock and was 
 class ChainClock:
     """A clock that continues from the latest known time of the chain.
 
-    Events, which may be old, only move it forward. A reading of the chain's clock can also move it
-    back, because a localnet can be rolled back. If it moves far back, `note_set_back` is called.
-    `run` must run for `wait_until` to return.
+    Events may be old, so they only move this clock forward. A reading of the chain's clock can also
+    move it back, because a localnet can be rolled back. If it moves far back, it calls
+    `note_set_back`. `wait_until` returns only while `run` runs in another task.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class ChainClock:
             self._set_time(timestamp_ms)
 
     async def refresh(self) -> None:
-        """Read the chain's clock and adjust this one. Raises what a read of the chain raises."""
+        """Read the chain's clock and adjust this clock. Raises the errors of `read_ms`."""
         asked_at_ms = self.now_ms()
         read_ms = await self._read_ms()
         if not self._base_ms:
@@ -75,7 +75,7 @@ class ChainClock:
         self._changed.set()
 
     async def wait_until(self, moment_ms: int) -> None:
-        """Return when the chain's clock has reached `moment_ms`; requires `run` in another task."""
+        """Wait until this clock reaches `moment_ms`. `run` must run in another task."""
         if self.now_ms() >= moment_ms:
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -84,9 +84,9 @@ class ChainClock:
         await future
 
     async def run(self) -> None:
-        """Wake waiting tasks, and read the chain's clock while any task waits.
+        """Wake the tasks whose time has come, and read the chain's clock while any task waits.
 
-        The clock is read because it may have been moved.
+        The reading is needed because a rollback may have moved the chain's clock.
         """
         while True:
             self._changed.clear()
@@ -98,7 +98,7 @@ class ChainClock:
                 await self.look()
 
     async def look(self) -> None:
-        """Read the chain's clock if the node is reachable."""
+        """Read the chain's clock. If the node is unreachable, do nothing."""
         try:
             await self.refresh()
         except UnreachableError:

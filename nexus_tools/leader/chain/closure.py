@@ -7,19 +7,19 @@ from nexus_tools.tool import Outcome
 
 
 class ClosureKind(StrEnum):
-    """The way in which an invocation was closed, as one leader sees it."""
+    """The kinds of ending of an invocation, as one leader sees them."""
 
     SETTLED = "settled"
     FAILED = "failed"
     ELSEWHERE = "elsewhere"
-    """Another leader closed it, or it was deleted."""
+    """Another leader closed the invocation, or the invocation was deleted."""
     MISSED = "missed"
-    """It is too late to close it, except by `expire`."""
+    """It is too late to close the invocation, except with the Move function `expire`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """The way in which an invocation was closed, with the outcome and the fee if they are known."""
+    """How an invocation was closed, with the outcome and the fee if they are known."""
 
     kind: ClosureKind
     outcome: Outcome | None = None

@@ -1,4 +1,4 @@
-"""A cache of the workflows whose executions the Leader runs; workflows never change."""
+"""A cache of the workflows whose executions the Leader runs. Workflows never change."""
 
 import asyncio
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ _MAX_WORKFLOWS = 64
 
 @dataclass(slots=True, eq=False)
 class CachedWorkflow:
-    """A workflow, with the transaction arguments of it and of the tools needed so far."""
+    """A workflow with its transaction argument, and with the arguments of tools needed so far."""
 
     published: PublishedWorkflow
     argument: OwnedObject
@@ -41,7 +41,7 @@ class CachedWorkflow:
         return self.published.plan
 
     def tool_of(self, step: ExecutionStep) -> Address | None:
-        """Return the tool that a step names."""
+        """Return the tool that the commands of a step name, or None if they name no tool."""
         match step:
             case RequestRun(run):
                 return self.commands.tool(run.vertex)
@@ -50,16 +50,16 @@ class CachedWorkflow:
         return self.commands.tool(step.vertex)
 
     def can_add(self, step: ExecutionStep) -> bool:
-        """Return whether the arguments of a step are all known."""
+        """Return whether all transaction arguments of a step are known."""
         tool = self.tool_of(step)
         return tool is None or tool in self.tools
 
 
 class WorkflowCache:
-    """A cache of the workflows, or their errors, that were needed most recently.
+    """A cache of the most recently used workflows, or of their errors if they are invalid.
 
-    Anyone can publish workflows. A workflow that cannot be read raises the same `NexusError` each
-    time, without another read.
+    Anyone can publish workflows. If a workflow is invalid, its `NexusError` is cached and raised
+    again without another read.
     """
 
     def __init__(self, chain: Chain) -> None:
@@ -68,7 +68,7 @@ class WorkflowCache:
         self._cache: LRUCache[Address, asyncio.Task[CachedWorkflow]] = LRUCache(_MAX_WORKFLOWS)
 
     async def of(self, dag: Address) -> CachedWorkflow:
-        """Return the workflow. Raises its `NexusError`, or `UnreachableError`."""
+        """Return a workflow. Raises `UnreachableError`, or a `NexusError` if it is invalid."""
         task = self._cache.get(dag)
         if task is None:
             task = self._cache[dag] = asyncio.create_task(self._read(dag))
@@ -80,7 +80,7 @@ class WorkflowCache:
             raise
 
     async def cache_tools(self, workflow: CachedWorkflow, steps: Iterable[ExecutionStep]) -> None:
-        """Read the transaction arguments of the tools of steps, if the tools exist."""
+        """Read the transaction arguments of the tools that steps name. Skip missing tools."""
         tools = {workflow.tool_of(step) for step in steps} - workflow.tools.keys() - {None}
         missing = [tool for tool in tools if tool is not None]
         for tool, value in zip(missing, await self._chain.objects(missing), strict=True):
@@ -89,7 +89,7 @@ class WorkflowCache:
                 workflow.tools[tool] = argument
 
     async def argument(self, dag: Address) -> OwnedObject:
-        """Return the transaction argument of a workflow, even an invalid one."""
+        """Return the transaction argument of a workflow, even if the workflow is invalid."""
         return OwnedObject((await self._object(dag)).reference())
 
     async def _read(self, dag: Address) -> CachedWorkflow:
@@ -107,5 +107,5 @@ class WorkflowCache:
 
 
 def in_words(error: NexusError) -> str:
-    """Return the detail, published on chain, of a workflow that cannot be used."""
+    """Return the failure detail, published on chain, for a workflow that cannot be executed."""
     return f"the workflow cannot be executed: {error.message}"

@@ -1,1 +1,1 @@
-"""Closing of invocations: batches, workers, and their money. Start with `closer.py`."""
+"""Closing of invocations: batches, and workers with their funds. Start with `closer.py`."""

@@ -1,12 +1,12 @@
 """The closer: closes invocations in batches, with several transactions in flight.
 
 An invocation is in one transaction at a time. The chain skips invocations that are already closed
-or too late; their state is read afterwards. A transaction fails as a whole. Then invocations that
-are closed are removed, the invocation whose command failed waits, and the others are sent again.
-After a failed execution, transactions are simulated first, so that a failure costs gas only once. A
-transaction that advances executions is simulated, and not sent if it costs more than it earns. The
-simulation is omitted if this leader has earned more from the owner of these executions than the
-transaction can cost. An owner whose transaction then loses money is simulated from then on.
+or that expired, and the closer reads their state afterwards. If one command fails, the whole
+transaction fails. The closer then drops closed invocations, retries the invocation of the failed
+command later, and sends the others again. After a failure, it simulates transactions first.
+
+A transaction that advances executions is also simulated, and not sent if it costs more than it
+earns. Owners from whom the leader has earned enough are exempt, until a transaction loses money.
 """
 
 import asyncio
@@ -38,8 +38,8 @@ _log = get_logger("nexus_tools.leader")
 
 _MAX_RETRY_SECONDS = 5.0
 _MAX_BUDGET_FACTOR = 16
-# While another transaction is in flight, the next one waits this long to fill up, because larger
-# batches are cheaper for each closing. If none is in flight, it does not wait.
+# While another transaction is in flight, the next transaction waits this long for more closings,
+# because a larger batch costs less per closing. If no transaction is in flight, it does not wait.
 _BATCH_WAIT_S = 0.02
 
 
@@ -66,8 +66,7 @@ class Closer:
         self._accounts = accounts
         self._sender = TransactionSender(chain.client, config.error_retry_delay_ms)
         self._trouble = ""
-        # Adapted after failures: whether a batch is simulated before it is sent, the factor of its
-        # budget, and the largest number of closings in one transaction.
+        # After failures, these limit the risk: simulation, budget factor, closings per transaction.
         self._simulate_first = False
         self._budget_factor = 1
         self._batch_limit = config.max_batch_size
@@ -101,14 +100,14 @@ class Closer:
         self._slots.release()
 
     async def rest(self) -> None:
-        """Return when the batches that are in flight now are finished."""
+        """Wait until the batches that are in flight now are finished."""
         if self._in_flight:
             await asyncio.wait(self._in_flight)
 
     # --- One batch
 
     async def _close(self, closings: list[Closing]) -> None:
-        """Process closings, which no other task has, until none is left."""
+        """Process closings until none is left. No other task may process the same closings."""
         try:
             while closings:
                 await self._close_once(closings)
@@ -123,9 +122,9 @@ class Closer:
             await self._postpone(closings, "closing failed unexpectedly, see the log")
 
     async def _postpone(self, closings: Sequence[Closing], message: str) -> None:
-        """Queue the closings again after a problem of the Leader itself.
+        """Queue the closings again after a failure of the Leader itself.
 
-        Smaller batches isolate a closing that no transaction can include.
+        The next batches are smaller, to isolate a closing that makes every transaction fail.
         """
         self._note_trouble(message)
         self._simulate_first = True
@@ -138,13 +137,13 @@ class Closer:
             self.queue.put(closing)
 
     def _note_trouble(self, message: str) -> None:
-        """Set `trouble` and `troubled` until the next success."""
+        """Set `trouble` and `is_blocked` until the next success."""
         self._trouble = message
         self.is_blocked.set()
         self._metrics.trouble.labels("closer").inc()
 
     async def _close_once(self, closings: list[Closing]) -> None:
-        """Close invocations with one transaction; retry those left in `closings` immediately."""
+        """Close invocations with one transaction. Closings to retry now stay in `closings`."""
         now_ms = self._clock.now_ms()
         if any(
             closing.failed_attempts or closing.assignment.is_shared_at(now_ms)
@@ -167,7 +166,7 @@ class Closer:
                 raise
 
     def _affordable_batch(self, closings: list[Closing]) -> ClosingBatch:
-        """Return a batch that a worker can pay, of at least one closing; queue the others again."""
+        """Return a batch of at least one closing that a worker can pay. Queue the others again."""
         while True:
             batch = ClosingBatch(
                 self._chain.deployment,
@@ -186,7 +185,7 @@ class Closer:
     async def _send_batch(
         self, worker: Worker, batch: ClosingBatch, closings: list[Closing]
     ) -> None:
-        """Send a batch from one of the workers."""
+        """Send a batch, signed and paid by `worker`, and process its result."""
         kind, budget_mist = batch.build(), self._budget_mist(batch)
         started, simulated = perf_counter(), None
         guarantor = self._guarantor(batch, budget_mist)
@@ -226,7 +225,7 @@ class Closer:
         return await self._after_success(fees, closings)
 
     def _guarantor(self, batch: ClosingBatch, budget_mist: int) -> Address | None:
-        """Return the owner whose earlier fees cover the batch, so that it needs no simulation."""
+        """Return the owner whose earlier fees cover the batch, or None if it must be simulated."""
         if self._simulate_first or not batch.advances_executions or batch.is_unusual:
             return None
         executions = [closing.execution for closing in batch.closings]
@@ -237,7 +236,7 @@ class Closer:
     def _is_profitable(
         self, worker: Worker, simulated: SimulatedTransaction, closings: Sequence[Closing]
     ) -> bool:
-        """Return whether a batch pays for itself; a single execution may owe a little."""
+        """Return whether a batch earns its cost, or is one closing whose execution may owe it."""
         execution = closings[0].execution
         if len(closings) == 1 and execution is not None:
             return self._accounts.covers(execution, worker, simulated)
@@ -273,7 +272,7 @@ class Closer:
         await self._note_closed(closings, closed)
         if closings:
             await self._drop_closed(closings)
-        # The chain skipped the others too; on a node that lags, they may still look open.
+        # The chain skipped the remaining closings, which may still look open on a node that lags.
         while closings:
             self._retry_later(closings.pop())
 
@@ -286,13 +285,13 @@ class Closer:
     async def _after_refusal(
         self, worker: Worker, refusal: NexusError, closings: list[Closing]
     ) -> None:
-        """Find out why the node refused a transaction, which therefore was not executed.
+        """Find out why the node refused a transaction. A refused transaction is not executed.
 
-        If an invocation was deleted, an epoch ended, or something else spent the balance, the next
-        transaction differs: it omits the invocation, or uses the new state.
+        The cause may be a deleted invocation, a new epoch, or a balance that another program spent.
+        The next transaction then omits the invocation, or uses the new state.
 
         Raises:
-            RefusedOnChainError: `closing_refused`, if the next transaction would be the same.
+            RefusedOnChainError: `closing_refused`, if the next transaction would not differ.
         """
         before, count = self._workers.epoch, len(closings)
         await self._workers.refresh()
@@ -316,7 +315,7 @@ class Closer:
         execution = batch.execution_of(status.command)
         match failure_reason(status):
             case moves.ENotWorker | moves.ELeaderSuspended:
-                # This affects the whole batch: another worker sends it, or none can.
+                # This affects the whole batch. Another worker may be able to send it.
                 await self._workers.refresh()
                 if self._workers.trouble:
                     raise WrongStateError("closing_impossible", self._workers.trouble)
@@ -331,7 +330,7 @@ class Closer:
                 closings.remove(failed_closing)
                 self._on_refused(failed_closing)
             case _ if _reduce_steps(closings, execution):
-                pass  # following steps never block a closing
+                pass  # the steps after a closing must never block the closing
             case _ if len(closings) < count:
                 pass
             case _ if len(closings) > 1:
@@ -351,14 +350,14 @@ class Closer:
         del closings[middle:]
 
     def _retry_later(self, closing: Closing) -> None:
-        """Try a closing again later, because the chain does not say that it is lost."""
+        """Try a closing again later, because the invocation may still be open."""
         closing.failed_attempts += 1
         pause = self._config.error_retry_delay_ms / 1000 * 2 ** min(closing.failed_attempts - 1, 10)
         pause = min(pause, _MAX_RETRY_SECONDS)
         asyncio.get_running_loop().call_later(pause, self.queue.put, closing)
 
     async def _drop_closed(self, closings: list[Closing]) -> None:
-        """Read all invocations, and remove those that are closed or too late."""
+        """Read all invocations, and remove those that are closed or that expired."""
         await self._clock.refresh()
         kinds = await self._chain.closed([closing.assignment for closing in closings])
         closed: dict[Closing, ClosureKind] = {}
@@ -385,7 +384,10 @@ _UNPROFITABLE_DETAIL = "settling this answer costs more gas than it pays"
 
 
 def _reduce_steps(closings: Sequence[Closing], execution: Address | None = None) -> bool:
-    """Reduce the steps after closings, of one or all executions; tell if there were any."""
+    """Reduce the steps that follow closings, and return whether there were any steps.
+
+    With `execution`, reduce only the steps of that execution.
+    """
     continuations = [
         closing.continuation
         for closing in closings

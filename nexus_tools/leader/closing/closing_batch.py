@@ -1,4 +1,4 @@
-"""Closings: outcomes that are sent to the chain, and batches of them with their cost."""
+"""Closings, which send outcomes to the chain, and batches of closings with their cost."""
 
 import asyncio
 from bisect import bisect_right
@@ -18,8 +18,8 @@ from nexus_tools.sui.types.execution_status import ExecutionFailure, ExecutionSt
 from nexus_tools.sui.types.transaction import ObjectArgument, ProgrammableTransaction, SharedObject
 from nexus_tools.tool import Answer, Failure, Outcome, outcome_bytes
 
-# Bytes in a transaction for the IDs, versions and indices of one closing, of one port, and for a
-# signature with its key.
+# Transaction bytes: for the IDs, versions and indices of one closing or one port, for a signature
+# with its key, for a continuation, and for an object argument.
 _BYTES_PER_CLOSING = 400
 _BYTES_PER_PORT = 100
 _BYTES_PER_SIGNATURE = 110
@@ -29,10 +29,10 @@ _COMMANDS_PER_CLOSING = 5
 _COMMANDS_PER_PORT = 2
 _EFFORT_PER_PORT = 8
 
-# Upper bounds in gas units, and in MIST of storage per byte; the unused part of a budget is not
-# charged. They are at least twice the measured cost of the most expensive batches that the queue
-# makes. Each change of an invocation pays for its storage again; 99 % of the earlier payment is
-# rebated.
+# Upper bounds in gas units, and in MIST of storage. The chain does not charge the unused part of a
+# budget. The bounds are at least twice the measured cost of the most expensive batches that the
+# queue makes. Each change of an invocation pays for its whole storage again, and 99 % of the
+# earlier payment is rebated.
 _UNITS = 3_000
 _UNITS_PER_CLOSING = 100
 _UNITS_PER_SIGNATURE = 150
@@ -44,8 +44,8 @@ _STORAGE_PER_OUTCOME_BYTE_MIST = 8_000
 _STORAGE_PER_INPUT_BYTE_MIST = 80
 
 
-# The closing of an attempt beyond these limits may cost more than it earns. It gets a transaction
-# of its own, so that other closings do not pay for it.
+# The closing of an attempt that exceeds one of these limits may cost more than it earns. It gets a
+# transaction of its own, so that other closings do not pay for it.
 _LARGE_BYTES = 4_096
 _MANY_OBJECTS = 10
 _MANY_EDGES = 8
@@ -54,9 +54,10 @@ _LARGE_EFFORT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class SignedInputs:
-    """The arguments of a signed answer to an attempt, whose inputs are put together on chain.
+    """The arguments with which the chain assembles the inputs that a signed answer covers.
 
-    `source_bytes` is the size of the closed invocations that supply some of the inputs.
+    The answer belongs to an attempt of a run. `source_bytes` is the size of the closed invocations
+    that supply some of the inputs.
     """
 
     attempt: RunAttempt
@@ -66,9 +67,9 @@ class SignedInputs:
 
 @dataclass(slots=True, eq=False)
 class Closing:
-    """An outcome to send to the chain; `closed` is resolved when the invocation is closed.
+    """An outcome to send to the chain. The future `closed` resolves when the invocation is closed.
 
-    `outcome_bytes` is the size that the chain stores: the size of an answer, 0 for a failure.
+    `outcome_bytes` is the size that the chain stores. It is 0 for a failure.
     """
 
     assignment: Assignment
@@ -82,7 +83,7 @@ class Closing:
     continuation: Continuation | None = None
     inputs: SignedInputs | None = None
     execution: Address | None = None
-    """The execution to which the invocation belongs as an attempt, if any."""
+    """The execution, if the invocation is an attempt of one of its runs."""
     fail_fee_mist: int = 0
     failed_attempts: int = 0
     fee_mist: int | None = None
@@ -99,7 +100,7 @@ class Closing:
 
     @property
     def is_costly(self) -> bool:
-        """Whether this is an unusual closing of an attempt, which may cost more than it earns."""
+        """Whether this closing of an attempt is so large that it may cost more than it earns."""
         if self.execution is None:
             return False
         pays_nothing = isinstance(self.outcome, Failure) and not self.fail_fee_mist
@@ -114,7 +115,7 @@ class Closing:
 
     @property
     def size(self) -> int:
-        """The approximate number of bytes in a transaction, rounded up."""
+        """The estimated maximum number of bytes that the closing needs in a transaction."""
         signature = _BYTES_PER_SIGNATURE if self.is_signed else 0
         detail = len(self.outcome.detail.encode()) if isinstance(self.outcome, Failure) else 0
         more = _BYTES_PER_CONTINUATION if self.continuation else 0
@@ -130,7 +131,7 @@ class Closing:
 
     @property
     def commands(self) -> int:
-        """The approximate number of commands in a transaction, rounded up."""
+        """The estimated maximum number of commands that the closing needs in a transaction."""
         chunks = self.outcome_bytes // MAX_PURE_BYTES
         return (
             _COMMANDS_PER_CLOSING
@@ -141,12 +142,12 @@ class Closing:
 
     @property
     def effort(self) -> int:
-        """The work of the Move VM, in comparisons of port names and similar units."""
+        """The estimated work of the Move VM. One unit is about one comparison of port names."""
         return self._port_count * (self._port_count + _EFFORT_PER_PORT)
 
     @property
     def following_effort(self) -> int:
-        """The estimated work on chain when the execution accepts the outcome."""
+        """The estimated work of the Move VM when the execution accepts the outcome."""
         return self._active_continuation.effort if self._active_continuation else 0
 
     @property
@@ -156,7 +157,7 @@ class Closing:
 
     @property
     def gas_units(self) -> int:
-        """The most gas units that this closing uses in addition to those of a small one."""
+        """The most gas units that this closing uses beyond the gas units of a small closing."""
         outcome = self.outcome_bytes * _UNITS_PER_OUTCOME_KILOBYTE // 1024
         inputs = self.input_bytes * _UNITS_PER_INPUT_KILOBYTE // 1024
         more = self.continuation.gas_units if self.continuation else 0
@@ -165,7 +166,7 @@ class Closing:
 
     @property
     def storage_mist(self) -> int:
-        """The most MIST of storage, before rebates, in addition to those of a small closing."""
+        """The most MIST of storage, before rebates, beyond the storage of a small closing."""
         return (
             self.outcome_bytes * _STORAGE_PER_OUTCOME_BYTE_MIST
             + self.input_bytes * _STORAGE_PER_INPUT_BYTE_MIST
@@ -174,7 +175,7 @@ class Closing:
 
     @property
     def _active_continuation(self) -> Continuation | None:
-        """The continuation, if the transaction includes a part of it."""
+        """The continuation if the transaction includes a part of it, else None."""
         return self.continuation if self.continuation and self.continuation.extent else None
 
     @property
@@ -197,7 +198,7 @@ class Closing:
         self.continuation = None
 
     def close(self, closed: ClosureKind) -> None:
-        """Resolve `closed` for the task that waits."""
+        """Resolve the future `closed`, for which a task waits."""
         if not self.closed.done():
             self.closed.set_result(closed)
 
@@ -224,9 +225,10 @@ def full_batch_mist(closings: int, price: int) -> int:
 
 
 class ClosingBatch:
-    """The closings of one transaction, in order, and the steps of executions that follow.
+    """The closings of one transaction, in order, and the execution steps that follow them.
 
-    Each closing reads `leader`. A command can be traced back to its closing or its execution.
+    Each closing reads the object `leader`. After `build`, `closing_of` and `execution_of` return
+    the closing or the execution of a command.
     """
 
     def __init__(
@@ -276,7 +278,7 @@ class ClosingBatch:
         return self._closings_mist(price) + steps
 
     def _closings_mist(self, price: int) -> int:
-        """Return the most that the closings cost without the following steps, in MIST."""
+        """Return the most that the closings cost without execution steps, in MIST."""
         more = sum(closing.gas_units for closing in self.closings) * price
         stored = sum(closing.storage_mist for closing in self.closings)
         return full_batch_mist(len(self.closings), price) + more + stored
@@ -315,7 +317,11 @@ class ClosingBatch:
         self._executions.append(execution)
 
     def debtors_of(self, status: ExecutionStatus) -> list[Address | None]:
-        """Return the executions that owe the gas: all, or the one whose command aborted."""
+        """Return the executions that owe the gas of the transaction.
+
+        If a command aborted, only the execution of that command owes it. None stands for an
+        invocation that belongs to no execution.
+        """
         command = None
         if isinstance(status, ExecutionFailure) and isinstance(status.error.data, MoveAbort):
             command = status.command
@@ -329,9 +335,9 @@ class ClosingBatch:
         return self._executions[place] if 0 <= place < len(self._executions) else None
 
     def closing_of(self, command: int | None) -> Closing | None:
-        """Return the closing that a command belongs to, or None if that is unknown."""
+        """Return the closing of a command, or None if the command belongs to no closing."""
         if command is None:
             return None
-        # Two closings with 4 and 5 commands end before the commands 4 and 9.
+        # If two closings have 4 and 5 commands, `_command_ends` is [4, 9].
         place = bisect_right(self._command_ends, command)
         return self.closings[place] if place < len(self.closings) else None

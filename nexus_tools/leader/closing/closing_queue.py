@@ -1,4 +1,4 @@
-"""The queue of closings, and how many of them fit into one transaction."""
+"""The queue of closings, which also decides how many closings fit into one transaction."""
 
 import asyncio
 from collections import OrderedDict
@@ -11,27 +11,29 @@ from nexus_tools.leader.closing.step_costs import MAX_RUNS
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.sui.types.address import Address
 
-# A transaction may have 1 024 (`max_programmable_tx_commands`).
+# The protocol allows 1 024 commands (`max_programmable_tx_commands`).
 _MAX_COMMANDS = 900
 
-# The gas price of an instruction rises in tiers. Within these limits, a transaction stays in the
-# first tiers, where a larger batch makes each closing cheaper; beyond them it makes each closing
-# more expensive. Up to 16 signatures cost nothing extra; 32 cost 58 gas units each, and 64 cost
-# 262 each. Inputs are read with their invocation: 64 KiB of inputs cost 1 150 units each for up to
-# 8 invocations in a transaction, and 4 990 for 32. Anyone can request such invocations.
+# The gas price of an instruction rises in tiers with the length of a transaction. Within these
+# limits, a transaction stays in the first tiers, where a larger batch makes each closing cheaper.
+# Beyond the limits, a larger batch makes each closing more expensive. Up to 16 signatures cost
+# nothing extra. With 32 signatures, each costs 58 gas units, and with 64 each costs 262. The chain
+# reads an invocation with its inputs. With 64 KiB of inputs, each of up to 8 invocations in a
+# transaction costs 1 150 units. With 32 invocations, each costs 4 990. Anyone can request
+# invocations with large inputs.
 _MAX_EFFORT = 2_048
 _MAX_SIGNED = 32
 _MAX_INPUT_BYTES = 128 * 1024
-# The work of executions with the outcomes, as `following_effort` estimates it; about the work of 32
-# outcomes that lead to one vertex each.
+# The work of accepting outcomes, as `following_effort` estimates it. The limit is about the work of
+# 32 outcomes that lead to one vertex each.
 _MAX_FOLLOWING_EFFORT = 4_096
 
 
 class ClosingQueue:
     """Closings that wait for a transaction, in the order of their arrival.
 
-    A batch is full when it reaches a limit: of closings, of bytes, or of a quantity that makes the
-    transaction more expensive.
+    A batch is full when it reaches the limit of closings, the limit of bytes, or the limit of
+    another quantity that makes the transaction more expensive.
     """
 
     def __init__(self, config: LeaderConfig) -> None:
@@ -55,21 +57,21 @@ class ClosingQueue:
         self._arrived.set()
 
     def withdraw(self, invocation: Address, closed: ClosureKind) -> bool:
-        """Remove a closing that still waits, and return whether there was one."""
+        """Remove and close a closing that still waits. Return whether it was in the queue."""
         closing = self._waiting.pop(invocation, None)
         if closing is not None:
             closing.close(closed)
         return closing is not None
 
     def is_under_way(self, invocation: Address) -> bool:
-        """Return whether a closing was taken from the queue and is not closed yet."""
+        """Return whether a closing of the invocation left the queue but is not closed yet."""
         return invocation in self._unclosed and invocation not in self._waiting
 
     async def take(self, most: int, wait_s: Callable[[], float] = lambda: 0.0) -> list[Closing]:
-        """Wait for a closing, and return a batch of at most `most`.
+        """Wait for a closing, and return a batch of at most `most` closings.
 
-        When the first closing arrives, `patience_s` returns how long to wait for others, in
-        seconds.
+        If the queue is empty, wait for the first closing, and then up to `wait_s()` seconds for
+        others.
         """
         while not self._waiting:
             await self._wait_for_arrival()
@@ -91,7 +93,7 @@ class ClosingQueue:
         return len(self._waiting) >= limit or len(self._next_batch(limit)) < len(self._waiting)
 
     def _next_batch(self, limit: int) -> list[Closing]:
-        """Return the first closings that fit into one transaction, at least one."""
+        """Return the first closings that fit into one transaction, but at least one closing."""
         batch: list[Closing] = []
         size = commands = effort = following = signed = input_bytes = runs = 0
         for closing in self._waiting.values():
@@ -100,7 +102,7 @@ class ClosingQueue:
             effort += closing.effort
             following += closing.following_effort
             signed += closing.is_signed
-            runs += 2 * closing.following_edges  # each edge is followed and its run requested
+            runs += 2 * closing.following_edges  # following an edge, and requesting its run
             input_bytes += closing.input_bytes
             full = (
                 len(batch) >= limit

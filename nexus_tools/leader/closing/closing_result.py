@@ -1,4 +1,4 @@
-"""The result of a closing transaction: the fees that it earned, or the reason of its failure."""
+"""The result of a closing transaction: the fees that it earned, or the reason for its failure."""
 
 from nexus_tools.contracts import Deployment, parse_event
 from nexus_tools.contracts.move_bindings import invocation as moves
@@ -21,7 +21,7 @@ def fees_mist(deployment: Deployment, executed: Executed) -> dict[Address, int]:
 
 
 def failure_reason(status: ExecutionFailure) -> MoveError | ErrorKind:
-    """Return the error with which the module `invocation` aborted, or else the kind of failure."""
+    """Return the abort error of the Move module `invocation`, else the kind of the failure."""
     abort = status.error.data
     if isinstance(abort, MoveAbort) and abort.location.module == "invocation":
         return _REASON_BY_CODE.get(abort.code, status.error.kind)

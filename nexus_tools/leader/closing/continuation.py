@@ -1,4 +1,4 @@
-"""The steps of an execution that follow in the transaction that closes an invocation."""
+"""Execution steps that follow the closing of an invocation in the same transaction."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ from nexus_tools.workflow import (
     RunSettled,
 )
 
-# Upper bounds in gas units, and in MIST of storage, most of which the execution refunds in the same
-# transaction.
+# Upper bounds in gas units, and in MIST of storage. The execution refunds most of the storage cost
+# in the same transaction.
 _UNITS_PER_ADVANCE = 1_000
 _STORAGE_PER_ADVANCE_MIST = 20_000_000
 _STORAGE_PER_EDGE_MIST = 4_000_000
@@ -35,16 +35,16 @@ class Extent(IntEnum):
     """How much of a continuation goes into the transaction of a closing."""
 
     NOTHING = 0
-    """Only the closing, which must never be delayed by following steps."""
+    """Only the closing. The steps must never delay it."""
     ADVANCE = 1
-    """The execution also accepts the outcome."""
+    """The closing, after which the execution accepts the outcome."""
     STEPS = 2
-    """The execution also requests the runs that become ready."""
+    """The closing, after which the execution accepts the outcome and requests ready runs."""
 
 
 @dataclass(slots=True, eq=False)
 class Continuation:
-    """The continuation of an execution after the closing of an attempt with this outcome."""
+    """How an execution continues after an attempt was closed with `outcome`."""
 
     workflow: CachedWorkflow
     execution: SharedObject
@@ -59,13 +59,13 @@ class Continuation:
 
     @property
     def edges(self) -> int:
-        """The largest number of edges that the outcome may follow."""
+        """The number of edges of the variant that has the most edges."""
         variants = self.workflow.plan.vertices[self.run.vertex].variants.values()
         return max(map(len, variants), default=0)
 
     @property
     def effort(self) -> int:
-        """The estimated work of accepting the outcome, for the most expensive variant."""
+        """The estimated work of accepting the most expensive variant of the outcome."""
         plan = self.workflow.plan
         variants = plan.vertices[self.run.vertex].variants.values()
         return max((following_effort(plan, edges) for edges in variants), default=0)
@@ -87,19 +87,20 @@ class Continuation:
         per_edge = self.edges * _STORAGE_PER_EDGE_MIST
         return _STORAGE_PER_ADVANCE_MIST + per_edge if self.extent else 0
 
-    def predict(self, foresight: StepPredictor) -> None:
-        """Add the possible next steps to a prediction."""
-        foresight.add_closing(self.run, self.attempt.number, self.outcome)
+    def predict(self, predictor: StepPredictor) -> None:
+        """Add the closing of the attempt to a prediction of steps."""
+        predictor.add_closing(self.run, self.attempt.number, self.outcome)
 
     def reduce(self) -> None:
-        """Put less into the next transaction."""
+        """Reduce the extent by one level, so that the next transaction is cheaper."""
         self.extent = Extent(max(0, self.extent - 1))
 
 
 def following_effort(plan: Plan, edges: Iterable[PlannedEdge]) -> int:
-    """Estimate the work on chain to follow edges and to open the blocks behind them.
+    """Estimate the work on chain to follow edges and to open the blocks that they enter.
 
-    A block opens once, with the first edge into it, and may open the blocks at which it starts.
+    A block opens once, with the first edge into it. If a block starts with inner blocks, the inner
+    blocks open too.
     """
     effort = 0
     starts: list[str | int] = []
@@ -133,9 +134,9 @@ class FollowingSteps:
 def following(
     continuations: Iterable[Continuation], limit: int, purse_mist: int, price: int
 ) -> tuple[FollowingSteps, ...]:
-    """Return the steps that follow from the closings of one transaction.
+    """Return the execution steps that follow the closings of one transaction.
 
-    There are at most `limit` steps in total, and they cost at most `purse_mist` at this gas price.
+    The result has at most `limit` steps. They cost at most `purse_mist` at the gas price `price`.
     """
     by_execution: dict[Address, list[Continuation]] = {}
     for continuation in continuations:
@@ -145,10 +146,10 @@ def following(
     runs = MAX_RUNS - sum(continuation.edges for continuation in continuations)
     for execution, group in by_execution.items():
         workflow = group[0].workflow
-        foresight = StepPredictor(workflow.plan)
+        predictor = StepPredictor(workflow.plan)
         for continuation in group:
-            continuation.predict(foresight)
-        steps = tuple(step for step in foresight.steps(limit) if workflow.can_add(step))
+            continuation.predict(predictor)
+        steps = tuple(step for step in predictor.steps(limit) if workflow.can_add(step))
         steps = affordable_steps(steps, purse_mist, price, runs)
         limit -= len(steps)
         runs -= run_count(steps)
@@ -159,14 +160,17 @@ def following(
 
 
 def run_of(workflow: CachedWorkflow, vertex: int, path: Iterable[int]) -> Run:
-    """Return a run, whose vertex the chain names by its index. Raises `IndexError`."""
+    """Return a run from the index of its vertex on chain. Raises `IndexError`."""
     return Run(tuple(workflow.plan.vertices)[vertex], tuple(path))
 
 
 def arguments(
     continuations: Iterable[Continuation], steps: Iterable[FollowingSteps]
 ) -> Mapping[Address, ObjectArgument]:
-    """Return the transaction arguments of these steps, without invocations and the leader."""
+    """Return the transaction arguments of continuations and steps.
+
+    The arguments of invocations and of the leader are not included.
+    """
     arguments_by_id: dict[Address, ObjectArgument] = {}
     for continuation in continuations:
         arguments_by_id[continuation.execution.object_id] = continuation.execution

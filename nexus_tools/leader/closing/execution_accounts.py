@@ -1,11 +1,11 @@
-"""Accounts of executions and their owners: fees paid to this leader, minus gas spent on them.
+"""Accounts of executions and their owners: fees paid to this leader, minus gas that it spent.
 
-Anyone can start an execution and name any leader. The leader pays first: a request costs gas, and
-the fee is paid when the invocation is closed. An execution may therefore owe the leader a little,
-and more for each open invocation whose fee is still due. All executions of one owner together may
-owe the same amount, because one transaction can start many of them.
+Anyone can start an execution and name any leader. The leader pays first, because a request costs
+gas and the fee is paid only when the invocation is closed. An execution may therefore owe the
+leader a little, and more for each open invocation whose fee is still due. The same limit applies
+to all executions of one owner together, because one transaction can start many executions.
 
-Accounts are in memory. A restart resets them.
+The accounts are kept in memory, so a restart resets them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,10 +21,10 @@ from nexus_tools.sui.client import Executed, SimulatedTransaction
 from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.type_tag import SUI
 
-# The gas units for requesting one of many invocations, which its fee repays later.
+# The gas units for requesting one invocation in a transaction with many. Its fee repays them later.
 _UNITS_PER_OPEN = 250
-# The gas units for requesting a single invocation. The owner of its execution pays more than that
-# if it fails, so an owner may have any number of them open.
+# The gas units for requesting a single invocation. If it fails, the owner of its execution pays
+# more than that, so an owner may have any number of open invocations.
 _UNITS_PER_OPEN_OF_OWNER = 1_250
 # The gas units for failing an attempt in its own transaction, including storage.
 _UNITS_PER_FAILURE = 1_150
@@ -49,8 +49,8 @@ class _Accounts(LRUCache[Address, _Account]):
 class ExecutionAccounts:
     """Decides whether an execution may cost more than it pays.
 
-    `max_unpaid_units` are the gas units that an execution may owe, and that all executions of an
-    owner may owe together. `price` returns the current gas price.
+    `max_unpaid_units` is the number of gas units that an execution may owe. All executions of one
+    owner together may owe as much. `price` returns the current gas price.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class ExecutionAccounts:
         self._open: dict[Address, Address] = {}
 
     def set_owner(self, execution: Address, owner: Address) -> None:
-        """Make the owner of an execution owe what the execution owes."""
+        """Record the owner of an execution. The owner then also owes what the execution owes."""
         self._owner_of[execution] = owner
 
     def covers(self, execution: Address, worker: Worker, simulated: SimulatedTransaction) -> bool:
@@ -86,7 +86,7 @@ class ExecutionAccounts:
         return margin_mist >= 0 or self.room_mist(execution, requested) + margin_mist >= 0
 
     def room_mist(self, execution: Address, requested: int = 0) -> int:
-        """Return how much more than it pays an execution may cost now, in MIST."""
+        """Return the amount that an execution may still cost beyond its payments, in MIST."""
         own, *owners = self._accounts_of(execution)
         credits_mist = [self._account_credit_mist(own, requested, _UNITS_PER_OPEN)]
         credits_mist += [
@@ -100,7 +100,7 @@ class ExecutionAccounts:
         return account.balance_mist + units * self._price()
 
     def has_earned(self, execution: Address, margin_mist: int) -> bool:
-        """Return whether fees that its owner has paid cover a change, without credit."""
+        """Return whether earlier fees of the execution's owner cover a change, without credit."""
         *_, account = self._accounts_of(execution)
         return account.balance_mist + margin_mist >= 0
 
@@ -109,9 +109,9 @@ class ExecutionAccounts:
     def guarantor(self, executions: Sequence[Address | None], budget_mist: int) -> Address | None:
         """Return the owner whose earlier fees cover a failure of a transaction, or None.
 
-        All executions must belong to that owner: the account of one owner never pays for another.
-        The earnings of this leader from the owner exceed the budget, which is the most that the
-        transaction can cost. So even if it fails, this leader has lost nothing to the owner.
+        All executions must belong to that owner, because the account of one owner never pays for
+        another. The owner's balance must cover the budget, which is the most that the transaction
+        can cost. So even if it fails, this leader has lost nothing to the owner.
         """
         owners = {self._owner_of.get(execution) for execution in executions if execution}
         if None in executions or len(owners) != 1:
@@ -124,7 +124,7 @@ class ExecutionAccounts:
 
     @contextmanager
     def reserve_budget(self, owner: Address, budget_mist: int) -> Iterator[None]:
-        """Reserve the budget of a transaction until it is recorded."""
+        """Reserve the budget of a transaction until the context ends."""
         account = self._owners.of(owner)
         account.balance_mist -= budget_mist
         try:
@@ -142,9 +142,9 @@ class ExecutionAccounts:
     def reserve(
         self, execution: Address | None, worker: Worker, simulated: SimulatedTransaction | None
     ) -> Iterator[None]:
-        """Reserve the credit that a simulation uses until its transaction is recorded.
+        """Reserve the credit that a simulated transaction needs, until the context ends.
 
-        This prevents concurrent transactions from using the same credit.
+        The reservation prevents concurrent transactions from using the same credit.
         """
         lost_mist = requested = 0
         accounts: list[_Account] = []
@@ -163,7 +163,7 @@ class ExecutionAccounts:
                 account.open -= requested
 
     def allows_failure(self, invocation: Invocation) -> bool:
-        """Return whether this leader may fail an invocation, which not every attempt pays for."""
+        """Return whether the fee of a failure, or credit, covers the cost of failing."""
         attempt = invocation.attempt
         cost_mist = _UNITS_PER_FAILURE * self._price() - invocation.fail_fee_mist
         return attempt is None or self.allows(attempt.execution, -cost_mist)
@@ -171,9 +171,9 @@ class ExecutionAccounts:
     def record(
         self, executions: Sequence[Address | None], worker: Worker, executed: Executed
     ) -> None:
-        """Add the gain or loss of a transaction to the accounts, in equal parts.
+        """Divide the gain or loss of a transaction equally among the accounts of executions.
 
-        The part of an invocation without an execution belongs to no account.
+        None stands for an invocation without an execution. Its part goes to no account.
         """
         for execution in executions:
             if execution is not None:
@@ -194,13 +194,13 @@ class ExecutionAccounts:
                 account.open = max(0, account.open - 1)
 
     def _accounts_of(self, execution: Address) -> list[_Account]:
-        """Return the account of an execution, and that of its owner if it is known."""
+        """Return the account of an execution, and the account of its owner if that is known."""
         owner = self._owner_of.get(execution)
         own = self._executions.of(execution)
         return [own] if owner is None else [own, self._owners.of(owner)]
 
     def _requested(self, result: Executed | SimulatedTransaction) -> Iterable[InvocationRequested]:
-        """Yield the requested attempts whose fee this leader is certain to earn."""
+        """Yield the requests of attempts that name this leader first, so that it earns the fee."""
         for raw_event in result.events:
             event = parse_event(self._deployment, raw_event)
             if (

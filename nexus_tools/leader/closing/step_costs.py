@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from nexus_tools.registry import ExecutionStep, RequestIterations, RequestRun
 
-# Upper bounds in gas units, and in MIST of storage for each requested run or gathered list; the
-# unused part is not charged.
+# Upper bounds in gas units, and in MIST of storage for each requested run or gathered list. The
+# chain does not charge the unused part.
 _UNITS_PER_STEP = 1_000
 _UNITS_PER_RUN = 250
 _STORAGE_PER_RUN_MIST = 20_000_000
@@ -18,7 +18,7 @@ _STORAGE_PER_RUN_MIST = 20_000_000
 MAX_RUNS = 20
 """The maximum number of runs requested, or edges followed, in one transaction.
 
-Gas per instruction rises with the length of a transaction, but each run pays a fixed amount."""
+Gas per instruction rises with the length of a transaction, but the payment per run is fixed."""
 
 
 def cost_mist(steps: Iterable[ExecutionStep], price: int) -> int:
@@ -31,7 +31,7 @@ def affordable_steps(
 ) -> tuple[ExecutionStep, ...]:
     """Return the first steps that a worker can pay, with fewer iterations where necessary.
 
-    They request at most `runs` runs.
+    The returned steps request at most `runs` runs.
     """
     chosen: list[ExecutionStep] = []
     for step in steps:

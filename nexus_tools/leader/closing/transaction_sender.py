@@ -13,7 +13,7 @@ _log = get_logger("nexus_tools.leader")
 
 @dataclass(frozen=True, slots=True)
 class SignedTransaction:
-    """A signed transaction: sending the same bytes again has no further effect."""
+    """A signed transaction. The chain executes it at most once, however often it is sent."""
 
     digest: Digest
     data: bytes
@@ -21,7 +21,7 @@ class SignedTransaction:
 
 
 class TransactionSender:
-    """Sends the same bytes, and looks them up by their digest, until the result is known."""
+    """Sends a transaction again, or looks up its digest, until its result is known."""
 
     def __init__(self, client: SuiClient, pause_ms: int) -> None:
         self._client = client
@@ -31,8 +31,8 @@ class TransactionSender:
     async def send(self, transaction: SignedTransaction) -> Executed:
         """Return the executed transaction, or raise the node's refusal if it was not executed.
 
-        If the network later executes or forgets the transaction, nothing is lost: it expires with
-        its epochs, and it names no object that the worker owns.
+        A refused transaction locks nothing, even if the network later executes or drops it. It
+        expires with its epochs, and it names no object that the worker owns.
         """
         connection = self._client.connection
         while True:

@@ -1,4 +1,4 @@
-"""The workers' balances and earnings, and a warning if they do not suffice for an hour."""
+"""The workers' balances and earnings, and a warning if the funds do not suffice for an hour."""
 
 import asyncio
 from collections import deque
@@ -19,29 +19,30 @@ HOUR_S = 3_600.0
 
 
 class Earnings:
-    """The earnings per hour, derived from totals at several moments; `now` is in seconds."""
+    """The earnings per hour, computed from samples of the total. `now` is in seconds."""
 
     def __init__(self) -> None:
         self._samples: deque[tuple[float, int]] = deque()
 
     def add_sample(self, now: float, earned_mist: int) -> None:
-        """Add the total earned until now, fees minus gas."""
+        """Add a sample: the total of fees minus gas until `now`."""
         self._samples.append((now, earned_mist))
         # The newest sample that is at least an hour old is the start of the last hour.
         while len(self._samples) > 1 and self._samples[1][0] <= now - HOUR_S:
             self._samples.popleft()
 
     def mist_per_hour(self) -> int:
-        """Return the rate of the last hour, or of the shorter time since the first sample."""
+        """Return the earnings per hour, over the last hour or since a more recent first sample."""
         (start, first), (end, last) = self._samples[0], self._samples[-1]
         return round((last - first) * HOUR_S / (end - start)) if end > start else 0
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerFunds:
-    """The balances and earnings of the workers; `floor_mist` is the cost of a full transaction.
+    """The balances and earnings of the workers.
 
-    `richest_mist` is the largest balance of one worker, a part of `balance_mist`.
+    `floor_mist` is the cost of a full transaction. `richest_mist` is the largest balance of one
+    worker. `balance_mist` is the sum of all balances, including coins.
     """
 
     balance_mist: int
@@ -51,7 +52,7 @@ class WorkerFunds:
 
     @property
     def shortfall_mist(self) -> int:
-        """The MIST missing to sustain this hour's loss again and pay one transaction."""
+        """The MIST that the workers lack for a full transaction and another hour with this loss."""
         lost = max(0, -self.earned_mist_per_hour)
         return max(
             0, self.floor_mist - self.richest_mist, self.floor_mist + lost - self.balance_mist
@@ -92,7 +93,7 @@ class WorkerBalances:
             await asyncio.sleep(self._interval)
 
     async def check(self) -> None:
-        """Read the chain once, for the metrics and the warning."""
+        """Read the chain once, update the metrics, and warn if funds are low."""
         await self._workers.refresh()
         leader = self._workers.leader.leader
         now = asyncio.get_running_loop().time()
@@ -112,7 +113,7 @@ class WorkerBalances:
         self._warn(report, now)
 
     def _warn(self, report: WorkerFunds, now: float) -> None:
-        """Warn when funds are low and then hourly, and log when they suffice again."""
+        """Warn when funds become low and then every hour. Log when the funds suffice again."""
         if not report.shortfall_mist:
             if self._warned_at is not None:
                 _log.info("funds_sufficient", balance=sui(report.balance_mist))

@@ -9,7 +9,7 @@ from nexus_tools.sui.types.address import Address
 _SUI_MIST = 1_000_000_000
 
 DEPOSIT_GAS_MIST = 10_000_000
-"""Remains in coins, to pay the gas of deposits into the address balance."""
+"""The MIST that stay in coins, to pay the gas of deposits into the address balance."""
 
 
 def minimum_balance_mist(price: int) -> int:
@@ -18,12 +18,12 @@ def minimum_balance_mist(price: int) -> int:
 
 
 def spendable_mist(balance: Balance) -> int:
-    """Return the MIST a worker can spend after depositing its coins."""
+    """Return the MIST that a worker can spend after it deposits its coins."""
     return balance.in_address + max(0, balance.in_coins - DEPOSIT_GAS_MIST)
 
 
 def funding_amount_mist(lacking_mist: int) -> int:
-    """Return an amount in whole SUI, in MIST, that covers a worker's shortfall."""
+    """Return an amount in MIST that covers a worker's shortfall, rounded up to whole SUI."""
     return -(-(lacking_mist + DEPOSIT_GAS_MIST) // _SUI_MIST) * _SUI_MIST
 
 

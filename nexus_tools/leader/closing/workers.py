@@ -1,8 +1,8 @@
-"""The leader's workers whose keys are local: they sign transactions and pay the gas.
+"""The leader's workers whose keys are local. They sign transactions and pay the gas.
 
 A worker pays from its address balance, which also receives its fees. Its transactions name no
-object that it owns, so any number can be in flight, as long as the balance covers the sum of their
-budgets. When the balance is low, the worker's coins are deposited into it.
+object that the worker owns. Therefore any number of them can be in flight, as long as the balance
+covers the sum of their budgets. When the balance is low, the worker's coins are deposited into it.
 """
 
 import asyncio
@@ -49,9 +49,10 @@ _log = get_logger("nexus_tools.leader")
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """A key with its address balance, of which `reserved_mist` is the budgets in flight.
+    """A local key with its address balance and its coins.
 
-    `in_coins_mist` is held in coins. A worker is listed while it is a worker of the leader.
+    `reserved_mist` is the sum of the budgets in flight. `coins_mist` is not part of
+    `balance_mist`. `is_listed` is set while the leader's object on chain lists the worker.
     """
 
     signer: Signer
@@ -71,20 +72,20 @@ class Worker:
         return self.balance_mist - self.reserved_mist
 
     def repaid_mist(self, executed: Executed | SimulatedTransaction, fees_mist: int) -> int:
-        """Return the storage cost that executions refunded in a transaction, in MIST."""
+        """Return the storage cost that executions refunded to the worker, in MIST."""
         change = executed.effects.address_balance_change(self.address, SUI)
         return change + executed.cost.net - fees_mist
 
     def apply_effects(self, executed: Executed) -> None:
-        """Subtract the cost of a transaction; a gain can be spent only after settlement."""
+        """Subtract a loss from the balance. A gain can be spent only after its settlement."""
         self.balance_mist += min(0, executed.effects.address_balance_change(self.address, SUI))
 
 
 class Workers:
-    """Chooses the worker that sends, and signs; call `refresh` before the first transaction.
+    """Selects the worker that pays for a transaction, and signs with its key.
 
-    `enough_mist` returns the balance that a worker should have at a gas price, in MIST. A lower
-    balance is filled up from coins.
+    Call `refresh` before the first transaction. `enough_mist` returns the balance that a worker
+    should have at a gas price, in MIST. A lower balance is filled up from the worker's coins.
     """
 
     def __init__(
@@ -145,7 +146,7 @@ class Workers:
         return self._funds_problem()
 
     def _funds_problem(self) -> str:
-        """Return why no worker can pay for a closing, with a command; empty if one can."""
+        """Return why no worker can pay for a closing, and how to fund it; empty if one can."""
         needed_mist = minimum_balance_mist(self.epoch.gas_price)
         if self.richest_mist >= needed_mist:
             return ""
@@ -177,7 +178,7 @@ class Workers:
                 await self._deposit(worker)
 
     async def try_refresh(self) -> None:
-        """Refresh if no worker could work at the last refresh."""
+        """Refresh if no worker could close invocations at the last refresh."""
         if not self.trouble:
             return
         try:
@@ -187,7 +188,7 @@ class Workers:
         except NexusError as error:
             _log.warning("workers_read_failed", code=error.code, error=error.message)
 
-    def check(self) -> None:
+    def require_worker_key(self) -> None:
         """Raise `not_a_worker` if none of the keys belongs to a worker of the leader."""
         if not self.listed:
             first = self._workers[0].address
@@ -198,7 +199,7 @@ class Workers:
             )
 
     def _log_changes(self) -> None:
-        """Log each worker once when it is removed, and once when it is back."""
+        """Log each worker once when it is removed, and once when it is added again."""
         unlisted = {worker.address for worker in self._workers if not worker.is_listed}
         for address in unlisted - self._removed:
             _log.warning("worker_removed", worker=str(address), leader=str(self._chain.leader))
@@ -209,9 +210,9 @@ class Workers:
         self._removed = unlisted
 
     async def _deposit(self, worker: Worker) -> None:
-        """Deposit as many coins as the balance needs, if there are any.
+        """Deposit coins until the balance is sufficient or the coins are used up.
 
-        Many small coins require several transactions, each with the most coins that one can name.
+        Many small coins need several transactions, because the number of coins in one is limited.
         """
         network = replace(self._chain.client.network, chain_id=self._chain.deployment.chain_id)
         enough_mist = self._enough_mist(self.epoch.gas_price)
@@ -237,9 +238,10 @@ class Workers:
 
     @asynccontextmanager
     async def select(self, budget_mist: int) -> AsyncIterator[Worker]:
-        """Yield a worker whose balance covers this budget and all others in flight.
+        """Yield a worker whose balance covers this budget and all its budgets in flight.
 
-        Waits until budgets in flight are released. Raises `not_enough_sui` or `not_a_worker`.
+        If necessary, wait until budgets in flight are released. Raises `not_enough_sui` or
+        `not_a_worker`.
         """
         worker = await self._wait_for_worker(budget_mist)
         worker.reserved_mist += budget_mist
@@ -266,7 +268,7 @@ class Workers:
                 await self.refresh()
                 is_fresh = True
             else:
-                self.check()
+                self.require_worker_key()
                 raise self._insufficient_funds(budget_mist)
 
     def _insufficient_funds(self, budget_mist: int) -> NexusError:
@@ -294,8 +296,8 @@ class Workers:
         """Return the complete transaction without a signature."""
         epoch, address = self.epoch.number, worker.address
         chain = Digest.parse(self._chain.deployment.chain_id)
-        # The nonce makes equal transactions differ, so that one can replace another that was
-        # abandoned.
+        # The nonce gives each transaction its own digest, so that a transaction can replace an
+        # abandoned one with the same content.
         validity = ValidDuring(epoch, epoch + 1, None, None, chain, secrets.randbits(32))
         gas = GasData((), address, self.epoch.gas_price, budget_mist)
         return TransactionData(kind, address, gas, validity)

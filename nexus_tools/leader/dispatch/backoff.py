@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Pauses that double from `first_ms` to `longest_ms`, each between half and all of that.
+    """Pauses whose upper limit doubles from `first_ms` to `longest_ms`.
 
-    From 200 to 5 000 these are at most 200, 400, 800, 1 600, 3 200 and then 5 000 ms.
+    Each pause is a random part of its limit, at least half of it. From 200 to 5 000 ms, the limits
+    are 200, 400, 800, 1 600, 3 200, and then always 5 000 ms.
     """
 
     first_ms: int

@@ -20,9 +20,9 @@ _KEY_STATUSES = (400, 414, 422)
 
 
 def http_storage(client: aiohttp.ClientSession, url: str) -> Fetch:
-    """Return a `Fetch` for a URL in which `KEY` is replaced by the key, unencoded.
+    """Return a `Fetch` that reads a URL, in which the key replaces `KEY` without encoding.
 
-    Redirects are not followed.
+    It does not follow redirects.
     """
     return partial(_get, client, url)
 
@@ -39,12 +39,12 @@ async def _get(client: aiohttp.ClientSession, url: str, key: bytes, max_bytes: i
     except ResponseMalformedError as error:
         raise UnreachableError("storage_unavailable", str(error)) from error
     if 300 <= response.status < 400:
-        message = "its storage responds with a redirect, which is not followed"
+        message = "the storage responds with a redirect, which this leader does not follow"
         raise ValidationError("storage_redirects", message)
     if response.status in _NOT_FOUND_STATUSES:
         raise NotFoundError("value_unknown", "the storage has no such value")
     if response.status in _KEY_STATUSES:
-        message = f"its storage rejects the key with status {response.status}"
+        message = f"the storage rejects the key with status {response.status}"
         raise ValidationError("storage_key_refused", message)
     if response.status != 200:
         raise UnreachableError(

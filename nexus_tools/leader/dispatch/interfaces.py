@@ -1,4 +1,4 @@
-"""A cache of parsed tool definitions, one for each version of a tool's object."""
+"""A cache of parsed tool definitions, with an entry for each version of a tool's object."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Interface:
 
 
 class InterfaceCache:
-    """A cache of the interfaces, or their errors, of the tools that were called last."""
+    """A cache of the interfaces of recently called tools, or of the errors in them."""
 
     def __init__(self, capacity: int = MAX_INTERFACES) -> None:
         self._cache: LRUCache[tuple[Address, int], Interface | str] = LRUCache(capacity)
@@ -42,7 +42,7 @@ class InterfaceCache:
 
 
 def _compile(tool: FoundTool) -> Interface | str:
-    """Return the interface, or the message of the error in its definition."""
+    """Return the interface of a tool, or the message of the error in its definition."""
     try:
         definition = tool.tool.definition.parse()
         return Interface(definition, InterfaceValidator(definition))

@@ -1,4 +1,4 @@
-"""Calls tools within their timeout and the Leader's window, and retries where that may help."""
+"""Calls tools within their timeout and the Leader's window, and retries if that may help."""
 
 import asyncio
 import random
@@ -44,7 +44,8 @@ from nexus_tools.tool import (
 
 _log = get_logger("nexus_tools.leader")
 
-# Escapes make a JSON text at most six times as long as its shortest form; the rest is whitespace.
+# Escapes make JSON text at most six times as long as its shortest form. The factor leaves the rest
+# for whitespace.
 _MAX_ESCAPE_FACTOR = 8
 _MAX_WHITESPACE_BYTES = 64 * 1024
 
@@ -52,7 +53,7 @@ _Result = Outcome | Retryable | Declined
 
 
 class Invoker:
-    """Sends tool calls concurrently; `size` returns the bytes that an answer has on chain."""
+    """Sends tool calls concurrently. `size` returns the number of bytes of an answer on chain."""
 
     def __init__(
         self,
@@ -61,13 +62,13 @@ class Invoker:
         size: Callable[[Answer], int],
         metrics: LeaderMetrics,
         *,
-        traffic: RequestSigning | None = None,
+        request_signing: RequestSigning | None = None,
         turns: ValidationTurns | None = None,
     ) -> None:
         self._turns = turns or ValidationTurns()
         self._config = config
         self._client = client
-        self._traffic = traffic or RequestSigning()
+        self._request_signing = request_signing or RequestSigning()
         self._size = size
         self._metrics = metrics
         self._backoff = Backoff(config.retry_delay_ms, config.max_retry_delay_ms)
@@ -77,10 +78,11 @@ class Invoker:
         metrics.tools_down.set_function(self.tool_health.tools_down)
 
     async def invoke(self, call: ToolCall) -> Outcome | Declined | None:
-        """Return the answer or the failure, or None if the Leader itself was too late.
+        """Return the answer or the failure, or None to leave the invocation to the next leader.
 
-        A tool may be unreachable, or busy with the same invocation (409), for less than its
-        timeout. Then the invocation is left to the next leader, which may get the answer.
+        The next leader may get an answer if the tool was unreachable, or still busy with the
+        invocation (status 409), for less than its timeout. The result is also None if the window
+        ended before any response.
         """
         start = _now()
         result = await self._last_result(call)
@@ -95,7 +97,7 @@ class Invoker:
         return None if result.is_running else result.failure
 
     async def _last_result(self, call: ToolCall) -> Outcome | Retryable | Declined | None:
-        """Return the last result that was received until the window ended."""
+        """Return the last result that arrived before the window ended, or None."""
         last: Retryable | None = None
         attempt = 1
         while _now() < call.deadline:
@@ -128,7 +130,7 @@ class Invoker:
         return self.tool_health.of(call.tool, call.fqn)
 
     async def _send(self, call: ToolCall) -> "_Result | _Paused | None":
-        """Send a call once, in its turn; None if the window ended before the tool's timeout."""
+        """Send a call once, when it gets a slot. Return None if the window ends first."""
         try:
             async with asyncio.timeout_at(call.deadline), self._call_slots.slot(call.tool):
                 health = self._health_of(call)
@@ -138,7 +140,7 @@ class Invoker:
                 try:
                     return await self._exchange(call, health)
                 finally:
-                    # This has no effect after a call whose result was recorded.
+                    # This has no effect if the result of the call was recorded.
                     health.breaker.release_probe()
         except TimeoutError:
             return None
@@ -152,7 +154,7 @@ class Invoker:
                     request, response = await self._post(call, seconds)
         except NoResponseError as error:
             health.record_unreachable(str(error), error.refusal)
-            # The published failure does not tell whether the guard refused the resolved address.
+            # The failure is published, so it does not reveal that the guard refused the address.
             return Retryable(failure(FailureReason.UNREACHABLE, str(error)))
         except ResponseTooLargeError:
             health.record_success()
@@ -169,10 +171,10 @@ class Invoker:
             return self._classify(call, request, response)
 
     def _classify(self, call: ToolCall, request: Mapping[str, str], response: Response) -> _Result:
-        """Classify a response after checking that it is the tool's."""
+        """Classify a response after verifying its signature."""
         limit, signers = call.max_outcome_bytes, call.signers
         try:
-            self._traffic.check(request, response, call.keys)
+            self._request_signing.check(request, response, call.keys)
             outcome = classify_response(response, call.validator, self._size, limit)
             if isinstance(outcome, Answer):
                 outcome = attach_signature(outcome, request, response, signers, call.body)
@@ -182,23 +184,26 @@ class Invoker:
         return outcome
 
     def _too_large(self, call: ToolCall) -> Failure | Declined:
-        """Return whose limit a response exceeds: the requester's or this leader's."""
+        """Return the failure for an oversized response. Decline if only this leader's limit is low.
+
+        The other limit follows from the outcome size that the requester paid for.
+        """
         own = self._config.max_response_bytes
         if own < _paid_bytes(call):
             detail = f"this leader reads at most {own} bytes"
             return Declined(failure(FailureReason.REFUSED, detail))
-        detail = "the response is larger than any answer of the paid size"
+        detail = "the response is larger than any answer of the size that was paid for"
         return failure(FailureReason.OUTPUT_TOO_LARGE, detail)
 
     async def _post(self, call: ToolCall, seconds: float) -> tuple[dict[str, str], Response]:
-        """Send a call, and return its headers and the response.
+        """Send a call, and return the request headers and the response.
 
-        Each attempt has a new signature, because servers reject a replayed request.
+        Each attempt has a new signature, because servers reject replayed requests.
         """
         left = min(seconds, call.deadline - _now())
         url = protocol.endpoint(call.url, protocol.INVOKE)
         deadline = datetime.now(UTC) + timedelta(seconds=left)
-        headers = self._traffic.sign(url, _headers(call, deadline), call.body)
+        headers = self._request_signing.sign(url, _headers(call, deadline), call.body)
         response = await exchange(
             self._client,
             protocol.INVOKE_METHOD,
@@ -211,7 +216,7 @@ class Invoker:
 
 
 def _call_slots(config: LeaderConfig) -> FairShare[Address]:
-    """Return the slots for calls: the configured number, or as many as the process can have."""
+    """Return the slots for calls. The limit of open files may reduce the configured number."""
     calls = max_concurrent_calls(config.max_concurrent)
     if calls < config.max_concurrent:
         _log.warning(
@@ -220,11 +225,14 @@ def _call_slots(config: LeaderConfig) -> FairShare[Address]:
     return FairShare(calls, min(calls, config.max_concurrent_per_tool))
 
 
-_TOO_FEW_FILES = "too few open files: raise `ulimit -n`, LimitNOFILE= or --ulimit nofile="
+_TOO_FEW_FILES = (
+    "the limit of open files is too low. Raise it with `ulimit -n`, LimitNOFILE= or"
+    " --ulimit nofile="
+)
 
 
 def _paid_bytes(call: ToolCall) -> int:
-    """Return the length of the longest body that may hold an answer of the paid size."""
+    """Return the maximum length of a body whose answer has the size that was paid for."""
     return call.max_outcome_bytes * _MAX_ESCAPE_FACTOR + _MAX_WHITESPACE_BYTES
 
 
@@ -248,18 +256,21 @@ def _now() -> float:
 
 # --- Retries
 
-_PAUSED_DETAIL = "the tool did not respond several times in a row"
+_PAUSED_DETAIL = "the tool failed to respond several times in a row"
 
 
 @dataclass(frozen=True, slots=True)
 class _Paused:
-    """A call that the circuit breaker rejected; try again after `seconds`."""
+    """A call that the circuit breaker rejected. It may be tried again after `seconds`."""
 
     seconds: float
 
 
 def retry_after_ms(header: str, now: datetime) -> float | None:
-    """Parse `Retry-After`: seconds or a date (RFC 9110, section 10.2.3), else None."""
+    """Return the delay of a `Retry-After` header in ms, or None if the header is invalid.
+
+    The header contains seconds or a date (RFC 9110, section 10.2.3).
+    """
     text = header.strip()
     if text.isascii() and text.isdigit():
         return float(text) * 1000 if len(text) < 10 else None

@@ -20,7 +20,7 @@ from nexus_tools.tool import ToolDefinition, parse_json, protocol
 
 MAX_META_BYTES = 256 * 1024
 _TIMEOUT_SECONDS = 5.0
-# A mismatch is checked again soon, because the author may fix it at any time.
+# After a mismatch, the next check is soon, because the author may fix the server at any time.
 _RECHECK_SECONDS = 30.0
 _CAPACITY = 1_024
 
@@ -33,7 +33,10 @@ class _CachedResult:
 
 
 class MetaCheck:
-    """A cache, by version of a tool's object, of whether its server serves the same tool."""
+    """A cache of whether a tool's server serves the same definition as the chain.
+
+    It has an entry for each version of a tool's object.
+    """
 
     def __init__(
         self, client: aiohttp.ClientSession, lifetime_seconds: float, now: Callable[[], float]
@@ -44,9 +47,10 @@ class MetaCheck:
         self._results: LRUCache[tuple[Address, int], _CachedResult] = LRUCache(_CAPACITY)
 
     async def problem(self, tool: Address, version: int, definition: ToolDefinition) -> str:
-        """Return how `/meta` contradicts the chain; empty if it agrees or is unknown.
+        """Return how `/meta` contradicts the chain, or an empty string.
 
-        If `/meta` does not respond, the call of `/invoke` shows whether the tool is reachable.
+        The result is also empty if `/meta` does not respond. The call of `/invoke` then shows
+        whether the tool is reachable.
         """
         finding = self._results.setdefault((tool, version), _CachedResult())
         async with finding.lock:
@@ -56,7 +60,7 @@ class MetaCheck:
         return finding.problem
 
     async def _fetch(self, definition: ToolDefinition) -> tuple[str, float]:
-        """Return the problem, and for how many seconds the result is valid."""
+        """Return the problem or an empty string, and the seconds for which the result is valid."""
         url = protocol.endpoint(definition.url, protocol.META)
         try:
             async with asyncio.timeout(_TIMEOUT_SECONDS):
@@ -66,7 +70,7 @@ class MetaCheck:
         except (NoResponseError, TimeoutError):
             return "", _RECHECK_SECONDS
         except (ResponseTooLargeError, ResponseMalformedError):
-            return f"its {protocol.META} is not a valid definition", _RECHECK_SECONDS
+            return f"the tool's {protocol.META} is not a valid definition", _RECHECK_SECONDS
         problem = _mismatch(response, definition)
         return problem, _RECHECK_SECONDS if problem or response.status != 200 else self._lifetime
 
@@ -77,9 +81,9 @@ def _mismatch(response: Response, definition: ToolDefinition) -> str:
     try:
         served_definition = ToolDefinition.parse(parse_json(response.body))
     except ValidationError:
-        return f"its {protocol.META} is not a valid definition"
+        return f"the tool's {protocol.META} is not a valid definition"
     if served_definition.fqn != definition.fqn:
-        return f"its {protocol.META} names another tool"
+        return f"the tool's {protocol.META} names another tool"
     if not served_definition.has_same_interface(definition):
-        return f"its {protocol.META} has different schemas than the chain"
+        return f"the tool's {protocol.META} and the chain have different schemas"
     return ""

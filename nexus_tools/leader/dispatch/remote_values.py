@@ -1,8 +1,9 @@
 """Remote values: off-chain inputs of tools, fetched from storages that the operator configures.
 
-Requesters write a storage and a key on chain. A `Fetch` may check whether a value matches its key;
-nothing else does. A value that cannot be fetched is an input failure, which is attributed to the
-requester. Keys without values therefore do not affect a leader's track record.
+Requesters write a storage and a key on chain. Only the `Fetch` of a storage can check whether a
+value matches its key. If a value cannot be fetched, the invocation fails as INPUT_INVALID, which is
+attributed to the requester. A key without a value therefore does not affect the track record of the
+leader.
 """
 
 import asyncio
@@ -28,10 +29,11 @@ _log = get_logger("nexus_tools.leader")
 
 MAX_VALUES = 256
 """The maximum number of values of one invocation."""
-# This many invocations may have fetched values in memory at once: while they are fetched, and, if
-# they are large, until the tool has responded.
+# The number of invocations whose fetched values may be in memory at once. Values count while they
+# are fetched. Large values count until the tool has responded.
 _MAX_INVOCATIONS = 64
-# Smaller values need no slot, because on-chain inputs are as large and held for more invocations.
+# After the fetch, smaller values need no slot. On-chain inputs can be as large, and they are in
+# memory for more invocations.
 _SMALL_BYTES = 65_536
 _CONCURRENT_FETCHES = 8
 _MAX_SHOWN_CHARACTERS = 48
@@ -40,8 +42,9 @@ _MAX_SHOWN_CHARACTERS = 48
 class Fetch(Protocol):
     """A function that fetches the JSON text of a value, of at most `max_bytes`, from a storage.
 
-    Keys match `is_storage_key`. Messages of a `NexusError` are published on chain, others are not.
-    Any other exception than these two is retried.
+    Keys match `is_storage_key`. If the function raises a `NexusError`, its message is published on
+    chain. Messages of other exceptions are not published. The Leader retries after any exception
+    except the following two.
 
     Raises:
         NotFoundError: The storage has no value under the key.
@@ -55,7 +58,7 @@ class Fetch(Protocol):
 def split_storages(
     storages: Mapping[str, Fetch | str],
 ) -> tuple[dict[str, str], dict[str, Fetch]]:
-    """Return the storages that are URLs, and those that are functions.
+    """Return the storages that are given by a URL, and the storages that are functions.
 
     Raises:
         UsageError: `argument_invalid`, if a storage is neither.
@@ -104,7 +107,7 @@ class RemoteValues:
         `deadline` uses the event loop's clock.
 
         Raises:
-            TimeoutError: There is no capacity before the deadline, or too late to fetch.
+            TimeoutError: No slot became free before the deadline, or too late to fetch the values.
             ValidationError: `remote_value_unavailable`; the message says why a value is not
                 available.
         """
@@ -142,7 +145,7 @@ class RemoteValues:
     def _check(self, references: Sequence[tuple[str, RemoteReference]]) -> None:
         for port, place in references:
             if place.storage not in self._storages:
-                raise _unavailable(port, place, "this leader does not have that storage")
+                raise _unavailable(port, place, "this leader has no storage with this name")
             if not is_storage_key(place.key.decode("utf-8", "replace")):
                 raise _unavailable(
                     port, place, "the key is invalid: expected letters, digits and -._~"
@@ -155,7 +158,7 @@ class RemoteValues:
     async def _fetch_all(
         self, references: Sequence[tuple[str, RemoteReference]], until: float
     ) -> dict[RemoteReference, bytes]:
-        """Fetch each value once; the size limit counts it once for each use."""
+        """Fetch each value once. A value that is used twice counts twice for the size limit."""
         ports = {place: port for port, place in reversed(references)}
         times = Counter(place for _, place in references)
         turns = asyncio.Semaphore(_CONCURRENT_FETCHES)
@@ -180,7 +183,7 @@ class RemoteValues:
         except TimeoutError:
             missing = [candidate for candidate in times if candidate not in texts]
             if not missing:
-                return texts  # the last one arrived at the deadline
+                return texts  # the last value arrived at the deadline
             place = missing[0]
             trouble = f": {troubles[place]}" if troubles.get(place) else ""
             error = _unavailable(ports[place], place, f"the value did not arrive in time{trouble}")
@@ -196,7 +199,7 @@ class RemoteValues:
         max_bytes: int,
         troubles: dict[RemoteReference, str],
     ) -> bytes:
-        """Return one value, retrying until its storage responds; note errors meanwhile.
+        """Return one value. Retry until its storage responds, and write errors to `troubles`.
 
         Raises:
             ValidationError: `remote_value_unavailable`.
@@ -205,7 +208,7 @@ class RemoteValues:
         while True:
             result, problem = "fetched", ""
             try:
-                # `memoryview` raises if a function returns `str`, which is not the input's fault.
+                # If a function returns `str`, `memoryview` raises. This is not an input failure.
                 text = bytes(memoryview(await self._storages[storage](place.key, max_bytes)))
             except NotFoundError:
                 result, problem = "absent", "the storage has no such value"
@@ -224,7 +227,7 @@ class RemoteValues:
             return text
 
     def _note_down(self, storage: str, error: Exception) -> str:
-        """Log a new error of a storage, and return the part that may be published."""
+        """Log an error of a storage if it is new, and return the part that may be published."""
         message = error.message if isinstance(error, NexusError) else error_summary(error)
         if self._error_by_storage.get(storage) != message:
             self._error_by_storage[storage] = message

@@ -24,9 +24,9 @@ _log = get_logger("nexus_tools.leader")
 
 @dataclass(frozen=True, slots=True)
 class RequestSigning:
-    """The key with which a Leader signs tool calls, if it signs.
+    """The key with which a Leader signs tool calls, or no key.
 
-    `clock` returns seconds since 1970, because servers compare signatures with their own clock.
+    `clock` returns seconds since 1970. Servers compare the times in signatures with their clock.
     """
 
     identity: Identity | None = None
@@ -34,7 +34,7 @@ class RequestSigning:
 
     @classmethod
     def load(cls, config: LeaderConfig, leader: Address) -> "RequestSigning":
-        """Load the key that the configuration names, if it names one.
+        """Load the signing key of the configuration, if it is set.
 
         Raises:
             UsageError: `signing_key_missing`, `signing_key_exposed` or `signing_key_invalid`.
@@ -55,7 +55,7 @@ class RequestSigning:
             _log.warning("key_not_on_chain", key=key, hint=hint)
 
     def sign(self, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, str]:
-        """Return the headers of a tool call in lower case, with a fresh signature."""
+        """Return the headers of a tool call with names in lower case and a fresh signature."""
         lowered = {name.lower(): value for name, value in headers.items()}
         if self.identity is None:
             return lowered
@@ -64,10 +64,11 @@ class RequestSigning:
     def check(
         self, request: Mapping[str, str], response: Response, keys: Collection[bytes]
     ) -> None:
-        """Raise `SignatureRejectedError` if a response may not be the tool's.
+        """Raise `SignatureRejectedError` if a response may not come from the tool.
 
         If a tool has `keys` on chain, one of them must sign its answers. An error response needs no
-        signature: it may come from a proxy, which has no key and could also drop the response.
+        signature, because it may come from a proxy. A proxy has no key, and it could also drop the
+        response.
         """
         if keys and response.status == 200:
             check_response(response.status, response.body, response.signed, request, keys)
@@ -80,9 +81,10 @@ def attach_signature(
     signers: Collection[bytes],
     asked: bytes,
 ) -> Answer:
-    """Return an answer with the tool's signature of it, which one of `signers` must make.
+    """Return an answer with the tool's signature of it.
 
-    Without `signers` no signature is needed. `asked` is the body of the request.
+    One of `signers` must have made the signature. Without `signers`, no signature is needed.
+    `asked` is the body of the request.
 
     Raises:
         SignatureRejectedError: The response has no valid signature.

@@ -1,6 +1,6 @@
 """The classification of a tool's response: an answer, a failure with a reason, or a retry.
 
-A refusal may concern only one leader. Then another leader of the invocation may get an answer.
+A tool may refuse only this leader. Another leader of the invocation may then get an answer.
 """
 
 from collections.abc import Callable
@@ -21,10 +21,10 @@ from nexus_tools.tool import (
 )
 
 MAX_DETAIL_BYTES = 200
-"""The maximum of a failure in UTF-8; `MAX_DETAIL_BYTES` of the Move module `invocation`."""
+"""The maximum size of a failure's detail in UTF-8, as in the Move module `invocation`."""
 
 MAX_OUTCOME_BYTES = 100 * 1024
-"""The maximum size of an answer, which leaves space in a transaction of at most 128 KiB."""
+"""The maximum size of an answer. A transaction has at most 128 KiB and needs further data."""
 
 _PROBLEM_CODES = frozenset(problem.code for problem in Problem)
 
@@ -41,10 +41,10 @@ _DETAIL_PREFIXES = {
 
 @dataclass(frozen=True, slots=True)
 class Retryable:
-    """A result after which another call may help; `failure` is the outcome without one.
+    """A result after which another call may help. Without another call, the outcome is `failure`.
 
-    `retry_after` is the header of that name. If `is_running`, the tool is already working on the
-    call. If `is_of_leader`, the tool limits the calls of this leader.
+    `retry_after` is the value of the `Retry-After` header. `is_running` means that the tool already
+    works on the call. `is_leader_specific` means that the tool limits the calls of this leader.
     """
 
     failure: Failure
@@ -57,7 +57,7 @@ class Retryable:
 class Declined:
     """The result if this leader gets no answer, but another leader may get one.
 
-    `failure` is the outcome of the invocation if no other leader has a window after this one's.
+    If no other leader has a later window, `failure` is the outcome of the invocation.
     """
 
     failure: Failure
@@ -66,7 +66,7 @@ class Declined:
 def failure(reason: FailureReason, detail: str) -> Failure:
     """Return a failure whose detail is cut to the length that the chain accepts.
 
-    The cut is between two characters.
+    The detail is cut between two characters, so that it is valid UTF-8.
     """
     cut = detail.encode("utf-8", "replace")[:MAX_DETAIL_BYTES]
     return Failure(reason, cut.decode("utf-8", "ignore"))
@@ -78,10 +78,10 @@ def classify_response(
     size: Callable[[Answer], int],
     max_outcome_bytes: int,
 ) -> Outcome | Retryable | Declined:
-    """Return the outcome of `response`, or that another call or another leader may help.
+    """Return the outcome of `response`, or whether another call or another leader may help.
 
-    `size` returns the bytes that an answer has on chain. It raises `ValidationError` for ports that
-    the chain cannot name.
+    `size` returns the number of bytes of an answer on chain. It raises `ValidationError` for a port
+    whose name the chain does not accept.
     """
     if response.status != 200:
         return _classify_status(response)
@@ -123,9 +123,9 @@ def _problem(body: bytes) -> tuple[str, str]:
 
 
 def _status_detail(reason: FailureReason, status: int, code: str, detail: str) -> str:
-    """Return the status with the reason of a refusal, as a code or in the tool's words.
+    """Return the status of a response, with the code or the detail of a refusal.
 
-    For an answer that is too large, the tool's detail has the size, so it replaces the status.
+    If the answer is too large, the tool's detail contains its size, so it replaces the status.
     """
     text = " ".join(detail.split())
     if reason is FailureReason.OUTPUT_TOO_LARGE:
@@ -154,5 +154,5 @@ def _classify_status(response: Response) -> Failure | Retryable | Declined:
 
 
 def _is_gateway(status: int, code: str) -> bool:
-    """Return whether the response is from a gateway that did not reach the tool in time."""
+    """Return whether a gateway sent the response because it did not reach the tool in time."""
     return status in (502, 504) and not code

@@ -1,4 +1,4 @@
-"""Tool calls: the HTTP request of an invocation, built from its on-chain data."""
+"""Tool calls: HTTP requests that are built from the on-chain data of invocations."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -32,7 +32,7 @@ from nexus_tools.tool import (
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The HTTP request of one invocation; `deadline` uses the event loop's clock."""
+    """The HTTP request of one invocation. `deadline` uses the event loop's clock."""
 
     invocation: Address
     tool: Address
@@ -43,9 +43,9 @@ class ToolCall:
     deadline: float
     max_outcome_bytes: int
     keys: tuple[bytes, ...]
-    """The tool's on-chain public keys, which sign its responses."""
+    """The tool's on-chain public keys. If it has keys, one of them must sign its answer."""
     signers: tuple[bytes, ...]
-    """The keys of which one must sign the answer; empty if no signature is needed."""
+    """The keys of the signature that the chain verifies; empty if it verifies none."""
     validator: InterfaceValidator
     run: str = ""
     """The value of the run header; empty if the invocation is not an attempt."""
@@ -60,7 +60,7 @@ class RunInputs:
 
 
 class _NotCalledError(Exception):
-    """A reason not to call the tool."""
+    """The exception for a tool that must not be called, with the reason."""
 
     def __init__(self, reason: FailureReason, detail: str) -> None:
         super().__init__(detail)
@@ -68,16 +68,16 @@ class _NotCalledError(Exception):
         self.detail = detail
 
 
-# Reasons in this leader's settings or load; another leader may make the call.
+# Reasons that concern only this leader's settings or load. Another leader may call the tool.
 _LEADER_REASONS = (FailureReason.REFUSED, FailureReason.OVERLOADED)
 
 
 class ToolCalls:
     """Builds tool calls after checking the tool, the URL and the inputs.
 
-    `turns` schedules validations. Without `meta`, `/meta` is not checked. `lanes` record URLs that
-    are refused. `values` fetch remote values. A leader that does not sign its calls (`is_signing`)
-    does not call tools that sign their answers.
+    `turns` schedules validations. Without `meta`, `/meta` is not checked. `lanes` records refused
+    URLs. `values` fetches remote values. `is_signing` is whether this leader signs its calls. If
+    not, it does not call tools that sign their answers.
     """
 
     def __init__(
@@ -85,14 +85,14 @@ class ToolCalls:
         guard: AddressGuard,
         max_request_bytes: int,
         meta: MetaCheck | None,
-        lanes: ToolHealthRegistry,
+        tool_health: ToolHealthRegistry,
         values: RemoteValues,
         *,
         turns: ValidationTurns,
         is_signing: bool,
     ) -> None:
         self._turns = turns
-        self._lanes = lanes
+        self._tool_health = tool_health
         self._values = values
         self._guard = guard
         self._max_request_bytes = max_request_bytes
@@ -109,9 +109,10 @@ class ToolCalls:
         seconds: float,
         run: RunInputs | None = None,
     ) -> AsyncIterator[ToolCall | Failure | Declined]:
-        """Yield the tool call, whose response may take `seconds`, or why it is impossible.
+        """Yield a tool call whose response may take `seconds`, or why the call is impossible.
 
-        For an attempt, `run` has the inputs. Fetched values stay in memory until the context ends.
+        If the invocation is an attempt, `run` contains the inputs. Fetched values stay in memory
+        until the context ends.
         """
         deadline = asyncio.get_running_loop().time() + seconds
         async with AsyncExitStack() as stack:
@@ -128,7 +129,10 @@ class ToolCalls:
     async def interface(
         self, invocation: Invocation, found: FoundTool, run: RunInputs | None
     ) -> Interface | Failure:
-        """Return the interface of an active tool if the inputs are valid and on chain."""
+        """Return the interface of an on-chain tool, or a failure if it cannot be called.
+
+        The tool must be active, and the inputs must be valid and without remote values.
+        """
         try:
             async with self._turns.of(found.tool.id):
                 interface = self._interface(_require_active(found))
@@ -190,13 +194,13 @@ class ToolCalls:
         )
 
     def _check_tool(self, tool: Tool, definition: ToolDefinition, invocation: Invocation) -> None:
-        """Raise `_NotCalledError` if this leader does not call the tool with any inputs."""
+        """Raise `_NotCalledError` if this leader does not call the tool for any inputs."""
         try:
             self._guard.check_url(definition.url)
         except AddressRefused as error:
-            self._lanes.of(tool.id, tool.fqn).record_refusal(str(error))
+            self._tool_health.of(tool.id, tool.fqn).record_refusal(str(error))
             detail = "this leader does not connect to the URL of the tool"
-            detail += f" without {error.option}" if error.option else ""
+            detail += f" unless it is started with {error.option}" if error.option else ""
             raise _NotCalledError(FailureReason.REFUSED, detail) from error
         if not self._is_signing and (tool.keys.keys or invocation.signers):
             detail = "the tool signs its answers, but this leader does not sign its calls"
@@ -210,7 +214,7 @@ class ToolCalls:
         *,
         signers: Sequence[bytes],
     ) -> bytes:
-        """Return the request body; the parsed inputs, which take more memory, are not kept."""
+        """Return the request body. The parsed inputs are dropped, as they take more memory."""
         inputs = _validated_inputs(interface, ports, texts)
         if signers and ports_of(inputs) != ports:
             raise _NotCalledError(FailureReason.INPUT_INVALID, _NOT_CANONICAL)
@@ -221,7 +225,8 @@ class ToolCalls:
         return body
 
 
-# A tool signs the request body as sent, and the chain compares it with the on-chain inputs.
+# The tool's signature covers the request body, and the chain compares that with its own encoding of
+# the inputs.
 _NOT_CANONICAL = "the inputs are not in the canonical form that a tool signs"
 
 
@@ -232,7 +237,7 @@ def _ports(invocation: Invocation, run: RunInputs | None) -> Ports:
 def _validated_inputs(
     interface: Interface, ports: Ports, texts: Mapping[RemoteReference, bytes] | None = None
 ) -> dict[str, Any]:
-    """Return the validated inputs; without `texts`, they may have no remote values."""
+    """Return the validated inputs. Without `texts`, they must not contain remote values."""
     try:
         inputs = ports.as_json({} if texts is None else parsed(ports, texts))
         interface.validator.check_input(inputs)

@@ -1,4 +1,4 @@
-"""The health of each tool: whether it responds, is paused, or may not be called."""
+"""The health of each tool: whether it responds, its calls are paused, or its URL is refused."""
 
 import asyncio
 from collections import OrderedDict
@@ -15,7 +15,10 @@ _log = get_logger("nexus_tools.leader")
 
 
 class BreakerState(Enum):
-    """The state of a circuit breaker: closed allows calls, open none, half-open one trial."""
+    """The state of a circuit breaker.
+
+    A closed breaker allows all calls, an open one no calls, and a half-open one a single trial.
+    """
 
     CLOSED = "closed"
     OPEN = "open"
@@ -23,7 +26,7 @@ class BreakerState(Enum):
 
 
 class CircuitBreaker:
-    """Pauses the calls of a tool after several consecutive calls got no response.
+    """Pauses the calls of a tool after `failures` consecutive calls without a response.
 
     `now` is a monotonic clock in seconds.
     """
@@ -47,7 +50,10 @@ class CircuitBreaker:
         return BreakerState.HALF_OPEN
 
     def admit(self) -> float:
-        """Return 0 if a call may start, whose result must be reported, else seconds to wait."""
+        """Return 0 if a call may start, else the seconds to wait.
+
+        The caller must record the result of a call that may start.
+        """
         if self._opened_at is None:
             return 0.0
         left = self._opened_at + self._pause - self._now()
@@ -65,7 +71,7 @@ class CircuitBreaker:
                 await self._closed.wait()
 
     def record_success(self) -> None:
-        """Record that the tool responded, with any status."""
+        """Record that the tool responded. The status does not matter."""
         self._failures = 0
         self._opened_at = None
         self._trying = False
@@ -75,13 +81,13 @@ class CircuitBreaker:
         """Record that the tool did not respond."""
         self._failures += 1
         if self._trying or self._failures >= self._threshold:
-            # A failed trial opens the breaker again for another pause.
+            # A failed trial starts another pause.
             self._opened_at = self._now()
             self._closed.clear()
         self._trying = False
 
     def release_probe(self) -> None:
-        """Record that the call ended without a result about the tool."""
+        """Allow another trial if a trial call ended without recording a result."""
         self._trying = False
 
 
@@ -90,7 +96,7 @@ _CAPACITY = 4_096
 
 @dataclass(slots=True)
 class ToolHealth:
-    """The shared state of one tool's calls; each change is logged once."""
+    """The state that all calls of one tool share. Each change is logged once."""
 
     fqn: str
     breaker: CircuitBreaker
@@ -98,14 +104,14 @@ class ToolHealth:
     refusal: str = ""
 
     def record_success(self) -> None:
-        """Record that the tool responded, with any status."""
+        """Record that the tool responded. The status does not matter."""
         self.breaker.record_success()
         if self.is_down or self.refusal:
             _log.info("tool_up", fqn=self.fqn)
         self.is_down, self.refusal = False, ""
 
     def record_unreachable(self, why: str, refusal: str = "") -> None:
-        """Record that the tool did not respond, or its address was refused."""
+        """Record that the tool did not respond, or that its resolved address was refused."""
         self.breaker.record_failure()
         if refusal:
             self.record_refusal(refusal)
@@ -114,7 +120,7 @@ class ToolHealth:
             _log.warning("tool_down", fqn=self.fqn, why=why)
 
     def record_refusal(self, why: str) -> None:
-        """Record that the Leader does not connect to the tool's address."""
+        """Record that the Leader refuses to connect to the tool's address."""
         if why != self.refusal:
             _log.warning("address_refused", fqn=self.fqn, why=why)
         self.refusal = why
@@ -126,21 +132,21 @@ class ToolHealthRegistry:
     def __init__(self, config: LeaderConfig, now: Callable[[], float]) -> None:
         self._config = config
         self._now = now
-        self._lanes: OrderedDict[Address, ToolHealth] = OrderedDict()
+        self._tools: OrderedDict[Address, ToolHealth] = OrderedDict()
 
     def of(self, tool: Address, fqn: str) -> ToolHealth:
         """Return the health of `tool`."""
-        health = self._lanes.get(tool)
+        health = self._tools.get(tool)
         if health is None:
-            health = self._lanes[tool] = ToolHealth(fqn, self._breaker())
-            if len(self._lanes) > _CAPACITY:
-                self._lanes.popitem(last=False)
-        self._lanes.move_to_end(tool)
+            health = self._tools[tool] = ToolHealth(fqn, self._breaker())
+            if len(self._tools) > _CAPACITY:
+                self._tools.popitem(last=False)
+        self._tools.move_to_end(tool)
         return health
 
     def tools_down(self) -> int:
-        """Return how many tools do not respond, or have an address that is not allowed."""
-        return sum(health.is_down or bool(health.refusal) for health in self._lanes.values())
+        """Return the number of tools that do not respond or whose address is refused."""
+        return sum(health.is_down or bool(health.refusal) for health in self._tools.values())
 
     def _breaker(self) -> CircuitBreaker:
         config = self._config

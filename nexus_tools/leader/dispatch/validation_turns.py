@@ -1,7 +1,7 @@
 """Turns for schema validation, so that expensive validations use at most half of the time.
 
-A validation blocks the event loop. The author of a tool decides how long it takes, up to the limit
-of `InterfaceValidator`, and requesters decide how many there are.
+A validation blocks the event loop. The author of a tool decides how long a validation takes, up to
+the limit of `InterfaceValidator`. Requesters decide how many validations there are.
 """
 
 import asyncio
@@ -13,14 +13,14 @@ from nexus_tools.http.fair_share import FairShare
 from nexus_tools.sui.types.address import Address
 
 _PAUSE_THRESHOLD_S = 0.01
-"""A validation that takes less time needs no pause after it."""
+"""The time in seconds up to which a validation needs no pause after it."""
 
 
 class ValidationTurns:
     """Runs one validation at a time, and lets the tools take turns.
 
-    After an expensive validation, the next one waits for as long as that one took. Other tasks run
-    in the meantime. `now` returns seconds.
+    After an expensive validation, the next validation waits for as long as the expensive one took.
+    Other tasks run in the meantime. `now` returns seconds.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -30,7 +30,7 @@ class ValidationTurns:
 
     @asynccontextmanager
     async def of(self, tool: Address) -> AsyncIterator[None]:
-        """Wait for the turn of a tool, which ends with the context."""
+        """Wait for the turn of a tool. The turn ends with the context."""
         async with self._share.slot(tool):
             start = self._now()
             if start < self._next_at:

@@ -1,1 +1,1 @@
-"""Steps of workflow executions, and on-chain tools. Start with `execution_runner.py`."""
+"""Steps of workflow executions, and calls of on-chain tools. Start with `execution_runner.py`."""

@@ -1,7 +1,7 @@
-"""Invocations that are attempts of runs: the inputs of their tools, and the next steps.
+"""Invocations that are attempts of runs: their inputs, and the execution steps that follow.
 
-Anyone can publish a workflow and name any leader for its executions. Data that is unreadable or
-invalid is therefore a failure of only that invocation.
+Anyone can publish a workflow and name any leader for its executions. Unreadable or invalid data of
+a workflow therefore fails only the invocation that needs it.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _log = get_logger("nexus_tools.leader")
 
 @dataclass(frozen=True, slots=True)
 class AttemptArguments:
-    """The transaction arguments to assemble an attempt's inputs and advance its execution.
+    """The transaction arguments for assembling an attempt's inputs and advancing its execution.
 
     `sources` are the closed invocations that supply some of the inputs.
     """
@@ -59,7 +59,7 @@ class Attempts:
         self._resolver = resolver
 
     async def inputs(self, attempt: Attempt) -> RunInputs | Failure:
-        """Return the inputs of a run's tool. Raises `UnreachableError`."""
+        """Return the inputs of an attempt, or why they are invalid. Raises `UnreachableError`."""
         try:
             execution, workflow = await self._read_execution(attempt)
             run = run_of(workflow, attempt.run.vertex, attempt.run.path)
@@ -85,7 +85,7 @@ class Attempts:
         run: Run,
         inputs: Ports,
     ) -> None:
-        """Raise `inputs_too_large` if settling reads more on chain than an attempt may read."""
+        """Raise `inputs_too_large` if settling reads more bytes than the attempt allows."""
         if not attempt.read_fee_mist:
             return
         size = await self._resolver.read_bytes(execution, workflow.published, run, inputs)
@@ -97,7 +97,7 @@ class Attempts:
             )
 
     async def on_chain(self, attempt: Attempt) -> AttemptArguments | Failure:
-        """Return the arguments of a transaction that calls the function of its tool.
+        """Return the arguments of a transaction that calls the Move function of the tool.
 
         Raises:
             UnreachableError: The node does not respond.
@@ -113,7 +113,7 @@ class Attempts:
         return AttemptArguments(workflow, execution.argument, sources)
 
     async def signed_inputs(self, attempt: Attempt) -> SignedInputs | None:
-        """Return the arguments of a signed answer to an attempt; None if they are unknown.
+        """Return the arguments of a signed answer to an attempt, or None if they are unknown.
 
         Raises:
             UnreachableError: The node does not respond.
@@ -137,14 +137,14 @@ class Attempts:
     async def possible(
         self, workflow: CachedWorkflow, steps: tuple[ExecutionStep, ...]
     ) -> tuple[ExecutionStep, ...]:
-        """Return the steps whose arguments are all known. Raises `UnreachableError`."""
+        """Return the steps whose tools all exist. Raises `UnreachableError`."""
         await self._workflows.cache_tools(workflow, steps)
         return tuple(step for step in steps if workflow.can_add(step))
 
     async def continuation(self, attempt: Attempt, outcome: Outcome) -> Continuation | None:
-        """Return how the execution continues after an outcome; None if that is unknown.
+        """Return how the execution continues after an outcome, or None if that is unknown.
 
-        In that case, `Executions` later reads the state of the chain and runs the steps.
+        If it is unknown, the `ExecutionRunner` later reads the chain and runs the steps.
 
         Raises:
             UnreachableError: The node does not respond.
@@ -153,9 +153,9 @@ class Attempts:
             execution, workflow = await self._read_execution(attempt)
             closed = execution_outcome(outcome)
             continuation = Continuation(workflow, execution.argument, attempt, closed)
-            foresight = StepPredictor(workflow.plan)
-            continuation.predict(foresight)
-            await self._workflows.cache_tools(workflow, foresight.steps())
+            predictor = StepPredictor(workflow.plan)
+            continuation.predict(predictor)
+            await self._workflows.cache_tools(workflow, predictor.steps())
         except UnreachableError:
             raise
         except Exception as error:  # noqa: BLE001 - following steps never delay a closing

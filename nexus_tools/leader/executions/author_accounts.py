@@ -1,9 +1,9 @@
-"""Accounts of authors of on-chain tools: the payments for calls, minus their gas.
+"""Accounts of authors of on-chain tools: the payments for calls, minus the gas of the calls.
 
 A function can succeed in the simulation and fail in the transaction. The leader then loses the gas,
-and the author decides how often. Calls therefore run concurrently only as far as their author
-covers the gas of all of them: with the payments for earlier calls, and with an amount that every
-author may owe. Debts of an author never expire.
+and the author decides how often that happens. The gas budgets of concurrent calls therefore must
+not exceed the author's credit: the payments for earlier calls, plus an amount that every author may
+owe. An author's debts never expire.
 
 An author is identified by two objects, each with an account: the name of the tool, which all of its
 versions share, and the Move package that defines its witness. A new identity needs two new objects.
@@ -35,7 +35,7 @@ def author_of(tool: FoundTool, function: MoveFunction) -> Author:
 
 @dataclass(slots=True)
 class _Account:
-    """An account; `at_risk_mist` is the sum of the gas budgets that are in flight."""
+    """An account. `at_risk_mist` is the sum of the gas budgets that are in flight."""
 
     balance_mist: int = 0
     refused_until_ms: int = 0
@@ -45,9 +45,9 @@ class _Account:
 class AuthorAccounts:
     """Decides whether and when the functions of an author may be called.
 
-    `max_unpaid_mist` is the gas that an author may owe. `trusted` is the package of nexus_tools,
-    whose tools have no account: their functions cannot cheat, and an attacker who makes them fail
-    would stop all waits.
+    `max_unpaid_mist` is the gas that an author may owe. `trusted` is the package of nexus_tools.
+    Its tools have no account, because their functions cannot cheat. With an account, an attacker
+    who makes them fail could block every wait in a workflow.
     """
 
     def __init__(
@@ -70,20 +70,23 @@ class AuthorAccounts:
         return author[1] == self._trusted
 
     def refusal(self, author: Author, budget_mist: int = 0) -> str | None:
-        """Return why a call with this budget is refused, even if nothing is in flight."""
+        """Return why a call with this budget is never possible, or None.
+
+        Budgets in flight are not taken into account.
+        """
         for account in self._accounts_of(author):
             if self._clock.now_ms() < account.refused_until_ms:
-                return "this leader lost gas to the tool's author and blocks it for a day"
+                return "this leader lost gas to the tool's author and blocks the author for a day"
             if account.balance_mist + self._max_unpaid_mist < max(1, budget_mist):
                 return (
-                    f"a call may cost {budget_mist} MIST of gas, but this leader risks only"
+                    f"a call may cost {budget_mist} MIST of gas, but this leader risks at most"
                     f" {max(0, account.balance_mist + self._max_unpaid_mist)} for the tool's author"
                 )
         return None
 
     @asynccontextmanager
     async def reservation(self, author: Author) -> AsyncIterator["Reservation"]:
-        """Yield a reservation for one call, which ends with the context."""
+        """Yield a reservation for one call. It ends with the context."""
         reservation = Reservation(self, author)
         try:
             yield reservation
@@ -91,14 +94,14 @@ class AuthorAccounts:
             await self.reserve(reservation, 0)
 
     def has_room(self, author: Author, more_mist: int) -> bool:
-        """Return whether another amount may be at risk, in addition to what is in flight."""
+        """Return whether `more_mist` may be at risk in addition to the budgets in flight."""
         return all(
             account.balance_mist + self._max_unpaid_mist - account.at_risk_mist >= more_mist
             for account in self._accounts_of(author)
         )
 
     async def reserve(self, reservation: "Reservation", mist: int) -> str | None:
-        """Change a reservation as soon as possible; or return why that is never possible."""
+        """Wait until a reservation can be changed to `mist`, or return why it never can."""
         async with self._changed:
             self.risk(reservation, 0)
             self._changed.notify_all()
@@ -115,15 +118,15 @@ class AuthorAccounts:
             return refusal
 
     def risk(self, reservation: "Reservation", mist: int) -> None:
-        """Set the amount of a reservation."""
+        """Set the amount of a reservation without a check."""
         for account in self._accounts_of(reservation.author):
             account.at_risk_mist += mist - reservation.mist
         reservation.mist = mist
 
     async def record(self, author: Author, margin_mist: int, *, is_failure: bool = False) -> None:
-        """Add the payment for a call, minus its cost; a failure blocks the author for a day.
+        """Add the payment for a call, minus its cost, to the accounts of the author.
 
-        Returns after the journal has recorded it.
+        A failure blocks the author for a day. The method returns after the journal's commit.
         """
         changed = {}
         for key, account in zip(author, self._accounts_of(author), strict=False):
@@ -139,14 +142,14 @@ class AuthorAccounts:
 
 @dataclass(slots=True)
 class Reservation:
-    """The gas budget of one call, which the leader puts at risk."""
+    """The gas budget of one call, which the leader may lose."""
 
     _accounts: AuthorAccounts
     author: Author
     mist: int = 0
 
     def covers(self, budget_mist: int) -> bool:
-        """Return whether a call may be sent, and reserve its budget if so."""
+        """Reserve the budget of a call if that is possible now, and return whether it was."""
         if self._accounts.refusal(self.author, budget_mist) is not None:
             return False
         more_mist = budget_mist - self.mist

@@ -1,9 +1,9 @@
-"""The causes of failed calls of on-chain tools: the function, or something else.
+"""The causes of failed calls of on-chain tools: the Move function, or something else.
 
-Everywhere here, `place` is the index of the command that calls the function. The commands before it
-assemble the inputs. The next command closes the invocation, and the one after that passes the
-answer to the execution. The steps of the execution follow. Storage is charged after the last
-command.
+In this module, `place` is the index of the command that calls the function. The commands before it
+assemble the inputs. The command after it closes the invocation, and the next command passes the
+answer to the execution. The steps of the execution follow. The chain charges for storage after the
+last command.
 """
 
 from enum import Enum, auto
@@ -15,9 +15,9 @@ from nexus_tools.tool import FailureReason
 
 
 def abort_reason_of(status: ExecutionFailure, place: int) -> FailureReason | None:
-    """Return the reason for which a failed simulation fails the invocation.
+    """Return the failure reason of an invocation whose call failed in the simulation.
 
-    None means that neither the tool nor the requester caused it.
+    Return None if neither the tool nor the requester caused the failure.
     """
     abort, command = status.error.data, status.command
     code = abort.code if isinstance(abort, MoveAbort) else None
@@ -31,19 +31,19 @@ def abort_reason_of(status: ExecutionFailure, place: int) -> FailureReason | Non
 
 
 class FailureCause(Enum):
-    """The cause of a transaction that failed after its simulation succeeded."""
+    """The party that made a transaction fail after its simulation succeeded."""
 
     TOOL = auto()
     UNCLEAR = auto()
-    """The function, or a concurrent change of the execution, used more gas than expected."""
+    """More gas was used than expected, by the function or by a changed execution."""
     OTHERS = auto()
     """The requester, the execution's owner, another leader, or the network."""
 
 
 def failure_cause(status: ExecutionFailure, place: int, *, execution_changed: bool) -> FailureCause:
-    """Return the cause of a transaction that failed after its simulation succeeded.
+    """Return why a transaction failed after its simulation succeeded.
 
-    `execution_changed` tells whether the execution changed after the simulation.
+    `execution_changed` is whether the execution changed after the simulation.
     """
     command, error = status.command, status.error
     if error.kind in _EXTERNAL_KINDS or (command is not None and command < place):
@@ -64,7 +64,7 @@ _CLOSING_REASONS = {
     ("on_chain_call", on_chain_call.ENotFinished.code): FailureReason.ABORTED,
     ("invocation", invocations.EOutcomeTooLarge.code): FailureReason.OUTPUT_TOO_LARGE,
 }
-# A lost race, or a change of the leader, its workers, or the package.
+# Another leader was faster, or the leader, its workers, or the package changed.
 _EXTERNAL_CODES = {
     invocations.EAlreadyClosed.code,
     invocations.ENotResponsible.code,

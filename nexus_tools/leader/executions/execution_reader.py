@@ -1,4 +1,4 @@
-"""Full reads of executions, to find pending steps without relying on events."""
+"""Full reads of executions, which find pending steps without events."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,9 +41,9 @@ _OPEN = 1
 
 @dataclass(frozen=True, slots=True)
 class ExecutionReading:
-    """The pending steps by their start, in ms of chain time.
+    """The pending steps of an execution, with the chain time in ms from which each can run.
 
-    `place` is the leader's position, or None if the execution does not name it.
+    `place` is the position of this leader, or None if the execution does not name this leader.
     """
 
     place: int | None
@@ -58,7 +58,7 @@ class ExecutionReader:
         self._workflows = workflows
 
     async def assigned_executions(self) -> list[Address]:
-        """Return the unfinished executions that name the leader, according to events."""
+        """Return the executions that name the leader and have not ended, according to events."""
         chain = self._chain
         about = (ExecutionStarted, ExecutionLeadersChanged, ExecutionEnded)
         kinds = event_filter(chain.deployment, *about)
@@ -81,7 +81,7 @@ class ExecutionReader:
         leader_index = None
         if self._chain.leader in terms.leaders:
             leader_index = terms.leaders.index(self._chain.leader)
-        todos: dict[PendingStep, int] = {DeadlinePassed(): terms.deadline_ms}
+        pending_steps: dict[PendingStep, int] = {DeadlinePassed(): terms.deadline_ms}
         open_invocations: list[Address] = []
         regions: list[tuple[Instance, InstanceRecord]] = []
         for field in await self._chain.client.dynamic_fields(execution.progress.records.id):
@@ -90,15 +90,15 @@ class ExecutionReader:
             if field.key_type == self._chain.deployment.type_of(Run):
                 run, record = Run.bcs.decode(field.key), RunRecord.bcs.decode(field.value)
                 if record.phase == _READY:
-                    todos[RunReady(run)] = record.not_before_ms
+                    pending_steps[RunReady(run)] = record.not_before_ms
                 elif record.phase == _REQUESTED:
                     open_invocations.append(record.invocation)
             elif field.key_type == self._chain.deployment.type_of(Instance):
                 region = Instance.bcs.decode(field.key)
                 regions.append((region, InstanceRecord.bcs.decode(field.value)))
-        todos |= await self._invocation_steps(open_invocations)
-        todos |= dict.fromkeys(await self._region_steps(execution.dag, regions), 0)
-        return ExecutionReading(leader_index, todos)
+        pending_steps |= await self._invocation_steps(open_invocations)
+        pending_steps |= dict.fromkeys(await self._region_steps(execution.dag, regions), 0)
+        return ExecutionReading(leader_index, pending_steps)
 
     async def terms(self, execution: Address) -> Terms:
         """Return the terms of an execution."""
@@ -111,7 +111,7 @@ class ExecutionReader:
         return terms
 
     async def run_records(self, target: ExecutionObject, runs: list[Run]) -> list[RunRecord | None]:
-        """Return the records of runs, None for a run without one."""
+        """Return the records of runs, with None for a run without a record."""
         deployment, parent = self._chain.deployment, target.execution.progress.records.id
         key = deployment.type_of(Run)
         kind, encoded = field_tag(key, deployment.type_of(RunRecord)), TYPE_TAG.encode(key)
@@ -142,11 +142,11 @@ class ExecutionReader:
             raise
         except NexusError:
             return []
-        todos: list[PendingStep] = []
+        pending_steps: list[PendingStep] = []
         for region, record in regions:
             if workflow is not None and record.phase == _OPEN:
-                todos += _steps_in_region(workflow, region, record)
-        return todos
+                pending_steps += _steps_in_region(workflow, region, record)
+        return pending_steps
 
 
 def _steps_in_region(

@@ -1,9 +1,9 @@
 """The executions that name this leader, and their pending steps.
 
-Most steps are in the transaction that closes an invocation. Events report the others: steps that
-did not fit, had another result, wait for a time, or were left to another leader. The records are
-read after a start, and whenever the pending steps are unknown. The leader named second runs a step
-if the first one has not done so within a minute.
+Most steps run in the transaction that closes an invocation. Events report the remaining steps,
+which did not fit, had another result than predicted, wait for a time, or were left to another
+leader. The records on chain are read after a start, and whenever the pending steps are unknown. If
+the leader named first has not run a step within a minute, the leader named second runs it.
 """
 
 import asyncio
@@ -45,9 +45,9 @@ from nexus_tools.sui.types.address import Address
 
 _log = get_logger("nexus_tools.leader")
 
-# The events of one transaction arrive one by one; the next ones may report the step as done.
+# The events of one transaction arrive one by one. A later event may report that a step was run.
 _GRACE_MS = 200
-# A request of iterations does not show whether more are ready, so the check is not urgent.
+# The event of requested iterations does not show whether more are ready. The check is not urgent.
 _ITERATION_CHECK_MS = 2_000
 _BACKUP_DELAY_MS = 60_000
 _FIRST_RETRY_MS = 2_000
@@ -57,7 +57,7 @@ _MAX_CONCURRENT = 8
 
 @dataclass(slots=True, eq=False)
 class ActiveExecution:
-    """An execution that names this leader; `due` maps each pending step to its start."""
+    """An execution that names this leader. `due` maps each pending step to its time."""
 
     id: Address
     place: int = 0
@@ -71,20 +71,20 @@ class ActiveExecution:
         """The head start of the leaders named before this one, in ms."""
         return self.place * _BACKUP_DELAY_MS
 
-    def plan(self, todo: PendingStep, at_ms: int) -> None:
-        """Plan a step for a time, or keep an earlier one."""
-        if not isinstance(todo, FullRescan):  # reading costs no gas, so it needs no head start
+    def plan(self, step: PendingStep, at_ms: int) -> None:
+        """Plan a step for a time, unless it is already planned for an earlier time."""
+        if not isinstance(step, FullRescan):  # reading costs no gas, so it needs no head start
             at_ms += self.delay_ms
-        self.due[todo] = min(at_ms, self.due.get(todo, at_ms))
+        self.due[step] = min(at_ms, self.due.get(step, at_ms))
         self.changed.set()
 
-    def drop(self, todo: PendingStep) -> None:
+    def drop(self, step: PendingStep) -> None:
         """Remove a step that is done."""
-        self.due.pop(todo, None)
+        self.due.pop(step, None)
 
 
 class ExecutionRunner:
-    """One task for each execution with pending steps; a limited number act concurrently."""
+    """A runner with one task per execution. A limited number of tasks run steps concurrently."""
 
     def __init__(
         self,
@@ -112,12 +112,12 @@ class ExecutionRunner:
         self._slots = asyncio.Semaphore(_MAX_CONCURRENT)
 
     def resume(self, executions: Iterable[Address]) -> None:
-        """Check for pending steps in executions that are known from an earlier run."""
+        """Check for pending steps in executions that the journal contains or `search` found."""
         for execution in executions:
             self._track(execution).plan(FullRescan(), self._clock.now_ms())
 
     async def search(self) -> None:
-        """Find the executions that started before the first event that a new journal reads."""
+        """Find the executions that are older than the first event of a new journal."""
         while True:
             try:
                 executions = await self._reader.assigned_executions()
@@ -137,7 +137,7 @@ class ExecutionRunner:
             self._MEANINGS[type(event)](self, event)
 
     def stop(self) -> None:
-        """Cancel all tasks; the next start resumes them."""
+        """Cancel all tasks. The next start of the Leader resumes the executions."""
         for task in self._tasks.values():
             task.cancel()
 
@@ -164,7 +164,7 @@ class ExecutionRunner:
         if execution is None:
             return
         if not execution.due:
-            self._plan_rescan(execution)  # its start was missed
+            self._plan_rescan(execution)  # the event of its start was missed
         self._on_run_requested(execution, event.attempt.run)
         self._execution_of_invocation[event.invocation] = execution.id
         execution.plan(InvocationClosed(event.invocation), event.expires_at_ms)
@@ -258,20 +258,20 @@ class ExecutionRunner:
         for region in change.finished_regions:
             execution.plan(RegionEmptied(region), at_ms)
         if change.failures:
-            self._plan_calls(execution)  # one of them may have terminated it
+            self._plan_calls(execution)  # a failure may have terminated the execution
 
     def _plan_calls(self, execution: ActiveExecution) -> None:
-        """Check all timed calls, because an execution that stops waits for none."""
-        for todo in [*execution.due]:
-            if isinstance(todo, CallDue):
-                execution.plan(todo, self._clock.now_ms())
+        """Plan a check of all timed calls now, because a stopping execution does not wait."""
+        for step in [*execution.due]:
+            if isinstance(step, CallDue):
+                execution.plan(step, self._clock.now_ms())
 
     def _on_run_requested(self, execution: ActiveExecution, run: Run) -> None:
-        """Drop a run that was requested or refused."""
+        """Drop the step of a run that was requested or refused, and postpone iteration checks."""
         execution.drop(RunReady(run))
-        for todo in execution.due:
-            if isinstance(todo, IterationsReady) and todo.head.vertex == run.vertex:
-                execution.due[todo] = (
+        for step in execution.due:
+            if isinstance(step, IterationsReady) and step.head.vertex == run.vertex:
+                execution.due[step] = (
                     self._clock.now_ms() + _ITERATION_CHECK_MS + execution.delay_ms
                 )
 
@@ -291,9 +291,9 @@ class ExecutionRunner:
 
     def _forget(self, execution: Address) -> None:
         tracked = self._tracked.pop(execution, None)
-        for todo in tracked.due if tracked else ():
-            if isinstance(todo, InvocationClosed):
-                self._execution_of_invocation.pop(todo.invocation, None)
+        for step in tracked.due if tracked else ():
+            if isinstance(step, InvocationClosed):
+                self._execution_of_invocation.pop(step.invocation, None)
         task = self._tasks.pop(execution, None)
         if task is not None and task is not asyncio.current_task():
             task.cancel()
@@ -306,7 +306,7 @@ class ExecutionRunner:
             await self._wait_until_due(execution)
             async with self._slots:
                 now_ms = self._clock.now_ms()
-                due = {todo: at for todo, at in execution.due.items() if at <= now_ms}
+                due = {step: at for step, at in execution.due.items() if at <= now_ms}
                 if due and not await self._run_due_steps(execution, due):
                     await self._journal.save_executions({execution.id: False})
                     self._forget(execution.id)
@@ -330,7 +330,7 @@ class ExecutionRunner:
     async def _run_due_steps(
         self, execution: ActiveExecution, due: Mapping[PendingStep, int]
     ) -> bool:
-        """Run the due steps; False if the execution ended or does not name this leader."""
+        """Run the due steps. Return False if the execution ended or names other leaders."""
         try:
             result = await self._steps.run_due(execution.id, list(due))
         except UnreachableError:
@@ -361,16 +361,16 @@ class ExecutionRunner:
         due: Mapping[PendingStep, int],
         left: Mapping[PendingStep, int],
     ) -> None:
-        for todo, at_ms in due.items():
-            if execution.due.get(todo) == at_ms:  # else an event has planned it again
-                execution.drop(todo)
-        for todo, at_ms in left.items():
-            execution.plan(todo, at_ms)
+        for step, at_ms in due.items():
+            if execution.due.get(step) == at_ms:  # else an event has planned it again
+                execution.drop(step)
+        for step, at_ms in left.items():
+            execution.plan(step, at_ms)
 
-    def _retry_later(self, execution: ActiveExecution, todos: Iterable[PendingStep]) -> None:
-        """Retry later with back-off, because untrusted input may make a step impossible."""
+    def _retry_later(self, execution: ActiveExecution, steps: Iterable[PendingStep]) -> None:
+        """Plan steps again with back-off, because untrusted input may make them impossible."""
         pause_ms = min(_FIRST_RETRY_MS << min(execution.setbacks, 16), _MAX_RETRY_MS)
         execution.setbacks += 1
         at_ms = self._clock.now_ms() + pause_ms
-        for todo in todos:
-            execution.due[todo] = max(at_ms, execution.due.get(todo, at_ms))
+        for step in steps:
+            execution.due[step] = max(at_ms, execution.due.get(step, at_ms))

@@ -1,8 +1,8 @@
-"""Calls of on-chain tools: a Move function, in the transaction that closes the invocation.
+"""Calls of on-chain tools, whose Move function runs in the transaction that closes the invocation.
 
-The transaction is simulated first. If the simulation aborts, the invocation fails, which costs the
-leader no gas. A function can behave differently in the transaction. The accounts of authors limit
-what the leader loses by that.
+The transaction is simulated first. If the function aborts in the simulation, the invocation fails,
+and the call costs the leader no gas. A function can still behave differently in the transaction.
+The accounts of authors limit how much gas the leader can lose by that.
 """
 
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ from nexus_tools.tool import Failure, FailureReason, ToolDefinition
 
 _log = get_logger("nexus_tools.leader")
 
-# Upper bounds in gas units, and in MIST of storage; the unused part is not charged.
+# Upper bounds in gas units, and in MIST of storage. The chain does not charge the unused part.
 _UNITS = 4_000
 _UNITS_PER_SOURCE = 500
 _STORAGE_MIST = 40_000_000
@@ -63,7 +63,7 @@ _BUDGET_PERCENT = 110
 
 @dataclass(slots=True)
 class _Call:
-    """One transaction: a call, and the steps of an execution that follow."""
+    """One transaction: the call of a function, and the execution steps that follow it."""
 
     invocation: InvocationObject
     tool: FoundTool
@@ -90,7 +90,7 @@ class _Call:
         return units * price + _STORAGE_MIST + outcome + self.gas_mist
 
     def build(self, chain: Chain, leader: SharedObject) -> ProgrammableTransaction:
-        """Open, call and close, then advance the execution."""
+        """Open the call, call the function, close the invocation, then advance the execution."""
         builder, deployment = TransactionBuilder(), chain.deployment
         invocation, attempt = self.invocation.invocation.id, self.attempt
         run = None
@@ -111,7 +111,7 @@ class _Call:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The last simulation of a call, with the part of its cost that the steps cause."""
+    """The last simulation of a call. `steps_mist` is the part of its cost that steps cause."""
 
     simulated: SimulatedTransaction
     steps_mist: int
@@ -124,7 +124,7 @@ class _Plan:
 
 
 class OnChainCalls:
-    """Calls functions on behalf of the leader, or without a leader where anyone may call."""
+    """Calls functions on behalf of the leader, or without a leader if anyone may call them."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class OnChainCalls:
     async def call(
         self, invocation: InvocationObject, tool: FoundTool, definition: ToolDefinition
     ) -> int | Failure | Declined:
-        """Close an invocation by a call; return the fee in MIST, or why the call fails.
+        """Close an invocation by a call. Return the fee in MIST, or why the call fails.
 
         Raises:
             UnreachableError: The node does not respond.
@@ -163,7 +163,7 @@ class OnChainCalls:
         return call if isinstance(call, Failure) else await self._simulate_and_send(call)
 
     async def fail(self, invocation: InvocationObject, outcome: Failure) -> None:
-        """Fail an invocation without a call, if this leader may."""
+        """Fail an invocation without a call, if the chain allows it and the cost is covered."""
         leader, invocation_id = self._workers.leader.argument, invocation.invocation.id
         builder = TransactionBuilder()
         builder.resolved(leader)
@@ -184,10 +184,10 @@ class OnChainCalls:
                 self._accounts.record([execution], worker, executed)
 
     async def _simulate_and_send(self, call: _Call) -> int | Failure:
-        """Simulate a call, without and with the steps that follow, and send it.
+        """Simulate a call, without and with the steps that follow it, and send it.
 
-        A call that waits for other calls of its author is simulated again, because they may have
-        changed its result.
+        If the call has to wait for other calls of the same author, it is simulated again. The other
+        calls may have changed its result.
         """
         price = self._workers.epoch.gas_price
         most_mist = call.own_mist(price)
@@ -213,13 +213,13 @@ class OnChainCalls:
         fee_mist = self._fee_mist(without_steps)
         gain_mist = fee_mist + worker.repaid_mist(without_steps, fee_mist) - without_steps.cost.net
         if gain_mist < 0:
-            detail = f"a call costs {-gain_mist} MIST more than its {call.gas_mist} MIST of gas"
+            detail = f"a call costs {-gain_mist} MIST more than the declared {call.gas_mist} MIST"
             return failure(FailureReason.ABORTED, detail)
         simulated = await self._with_steps(worker, call, without_steps)
         return _Plan(simulated, gain_mist - margin_mist(worker, simulated))
 
     async def _send(self, worker: Worker, call: _Call, plan: _Plan) -> int | Failure:
-        """Send a call; return its fee, or a failure that the tool caused, and raise others."""
+        """Send a call. Return its fee, or a failure that the tool caused. Raise other failures."""
         kind = call.build(self._chain, self._workers.leader.argument)
         transaction = self._workers.sign(worker, kind, plan.budget_mist)
         executed = await self._sender.send(transaction)
@@ -252,7 +252,7 @@ class OnChainCalls:
     async def _simulate(
         self, worker: Worker, call: _Call, budget_mist: int
     ) -> SimulatedTransaction | Failure:
-        """Simulate a call; return a failure if the function caused it, and raise others."""
+        """Simulate a call. Return a failure of the tool or its inputs, and raise other failures."""
         kind = call.build(self._chain, self._workers.leader.argument)
         draft = self._workers.draft(worker, kind, budget_mist)
         simulated = await simulate_transaction(self._chain.client.connection, draft)
@@ -270,16 +270,19 @@ class OnChainCalls:
     async def _with_steps(
         self, worker: Worker, call: _Call, without_steps: SimulatedTransaction
     ) -> SimulatedTransaction:
-        """Simulate a call with the steps that follow, and without them if that fails."""
+        """Simulate a call with the steps that follow it.
+
+        If that fails or is not paid, drop the steps and return the simulation without them.
+        """
         attempt = call.attempt
         if attempt is None:
             return without_steps
-        foresight = StepPredictor(attempt.workflow.plan)
+        predictor = StepPredictor(attempt.workflow.plan)
         for event in self._events(without_steps):
             if isinstance(event, ExecutionAdvanced):
-                foresight.add_change(event.change)
+                predictor.add_change(event.change)
         price = self._workers.epoch.gas_price
-        steps = await self._attempts.possible(attempt.workflow, foresight.steps())
+        steps = await self._attempts.possible(attempt.workflow, predictor.steps())
         own_mist = call.own_mist(price)
         call.steps = affordable_steps(steps, worker.free_mist - own_mist, price)
         if not call.steps:
@@ -330,7 +333,9 @@ class OnChainCalls:
         for object_id, value in zip(ids, await self._chain.objects(ids), strict=True):
             argument = _object_argument(value, mutable=object_id in mutable_ids)
             if argument is None:
-                detail = f"its function takes {object_id}, which is neither shared nor immutable"
+                detail = (
+                    f"the tool's function takes {object_id}, which is neither shared nor immutable"
+                )
                 return failure(FailureReason.ABORTED, detail)
             arguments_by_id[object_id] = argument
         gas_mist = definition.function.gas_mist
@@ -348,13 +353,13 @@ class OnChainCalls:
 
 
 def _version_of(execution: Address, result: SimulatedTransaction | Executed) -> int | None:
-    """Return the version of an execution from which a transaction started."""
+    """Return the version of an execution that a transaction read, or None."""
     change = dict(result.effects.changed_objects).get(execution)
     return change.input.version if change and isinstance(change.input, InputState) else None
 
 
 def _object_argument(value: Object | None, *, mutable: bool) -> ObjectArgument | None:
-    """Return the argument of a shared or immutable object, or None for others."""
+    """Return the argument of a shared or immutable object, or None for another object."""
     if value is None:
         return None
     if isinstance(value.owner, Shared):

@@ -10,37 +10,40 @@ from nexus_tools.sui.types.address import Address
 
 @dataclass(frozen=True, slots=True)
 class RunReady:
-    """A run to request."""
+    """A run that is ready to be requested."""
 
     run: Run
 
 
 @dataclass(frozen=True, slots=True)
 class IterationsReady:
-    """Iterations to request that start at a vertex; the path is that of the region around them."""
+    """Iterations that are ready to be requested.
+
+    `head` has the vertex at which they start, and the path of the region around them.
+    """
 
     head: Run
 
 
 @dataclass(frozen=True, slots=True)
 class RegionEmptied:
-    """A region to gather."""
+    """A region without live runs, whose results are ready to be gathered."""
 
     region: Instance
 
 
 @dataclass(frozen=True, slots=True)
 class InvocationClosed:
-    """An invocation, closed or expired, whose outcome the execution accepts next."""
+    """A closed or expired invocation, whose outcome the execution has not accepted yet."""
 
     invocation: Address
 
 
 @dataclass(frozen=True, slots=True)
 class CallDue:
-    """A function to call that anyone may call, because its time may have come.
+    """A function that anyone may call, and that may be due.
 
-    In an execution that stops, its invocation is failed instead.
+    If the execution is stopping, the invocation is failed instead of calling the function.
     """
 
     invocation: Address
@@ -49,7 +52,7 @@ class CallDue:
 
 @dataclass(frozen=True, slots=True)
 class DeadlinePassed:
-    """An execution to expire."""
+    """The deadline of the execution, after which it can be expired."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""Runs the pending steps of one execution in a transaction of their own.
+"""Runs the pending steps of one execution in a transaction without closings.
 
 The transaction is simulated first. It is not sent if it would change nothing. Steps that fail are
-remaining out, and the chain skips steps that others have already run.
+left out. The chain skips steps that another account has already run.
 """
 
 from collections.abc import Sequence
@@ -58,9 +58,10 @@ _TIMED_OUT = "timed_out"
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """The result of running steps: `remaining` ones, and from when on they are due.
+    """The result of running steps. `remaining` maps the remaining steps to their times.
 
-    `is_refused` means that the chain does not allow this leader to run the remaining steps.
+    `is_refused` means that the chain refused remaining steps, or that they are not paid for.
+    `is_short` means that the execution lacks funds. `place` is set only after a full read.
     """
 
     remaining: dict[PendingStep, int] = field(default_factory=dict)
@@ -98,7 +99,7 @@ class StepExecutor:
     async def run_due(
         self, execution: Address, pending: Sequence[PendingStep]
     ) -> StepResult | None:
-        """Run the due steps; None if the execution ended or names other leaders.
+        """Run the due steps. Return None if the execution ended or names other leaders.
 
         Raises:
             UnreachableError: The node does not respond.
@@ -113,36 +114,38 @@ class StepExecutor:
             if look.place is None:
                 return None
             now_ms = self._clock.now_ms()
-            remaining = {todo: max(now_ms, at_ms) for todo, at_ms in look.pending_steps.items()}
+            remaining = {step: max(now_ms, at_ms) for step, at_ms in look.pending_steps.items()}
             return StepResult(remaining, look.place)
-        others: list[PendingStep] = [todo for todo in pending if not isinstance(todo, CallDue)]
+        others: list[PendingStep] = [step for step in pending if not isinstance(step, CallDue)]
         result = await self._run_steps(target, others) if others else StepResult()
-        calls = [todo for todo in pending if isinstance(todo, CallDue)]
+        calls = [step for step in pending if isinstance(step, CallDue)]
         if target.execution.progress.ending is None:
             return await self._run_calls(calls, result)
         for call in calls:
             await self._waiting.cancel(call.invocation, call.tool)
         return result
 
-    async def _run_calls(self, todos: Sequence[CallDue], result: StepResult) -> StepResult:
-        """Call the functions that are due, and postpone the others."""
+    async def _run_calls(self, calls: Sequence[CallDue], result: StepResult) -> StepResult:
+        """Call the functions that are due, and postpone the calls of the others."""
         remaining, is_refused = dict(result.remaining), result.is_refused
-        for todo in todos:
-            due_ms = await self._waiting.call(todo.invocation, todo.tool)
+        for call in calls:
+            due_ms = await self._waiting.call(call.invocation, call.tool)
             if due_ms is not None:
-                remaining[todo] = due_ms
+                remaining[call] = due_ms
                 is_refused = is_refused or due_ms <= self._clock.now_ms()
         return replace(result, remaining=remaining, is_refused=is_refused)
 
     # --- One transaction
 
-    async def _run_steps(self, target: ExecutionObject, todos: list[PendingStep]) -> StepResult:
-        """Run the steps that are possible; leave out, one by one, those that the chain refuses."""
+    async def _run_steps(
+        self, target: ExecutionObject, pending_steps: list[PendingStep]
+    ) -> StepResult:
+        """Run the steps that are possible. Leave out each step that the chain refuses."""
         refused_steps: dict[PendingStep, int] = {}
         postponed: list[PendingStep] = []
         now_ms = self._clock.now_ms()
-        while todos:
-            plan = await self._make_plan(target, todos)
+        while pending_steps:
+            plan = await self._make_plan(target, pending_steps)
             if plan.is_empty:
                 remaining = plan.remaining | refused_steps | dict.fromkeys(postponed, now_ms)
                 return StepResult(remaining, is_refused=bool(refused_steps))
@@ -150,26 +153,26 @@ class StepExecutor:
             events = await self._send(target, plan)
             if events is None:
                 # Gas rises faster than the number of steps, so fewer steps may be profitable.
-                middle = len(todos) // 2
-                postponed = todos[middle:] + postponed
-                todos = todos[:middle]
-                if not todos:
+                middle = len(pending_steps) // 2
+                postponed = pending_steps[middle:] + postponed
+                pending_steps = pending_steps[:middle]
+                if not pending_steps:
                     _log.warning("unprofitable", execution=str(target.execution.id))
-                    unpaid, *todos = postponed
+                    unpaid, *pending_steps = postponed
                     postponed = []
                     terms = await self._reader.terms(target.execution.id)
-                    if now_ms < terms.deadline_ms:  # else the owner has to run it
+                    if now_ms < terms.deadline_ms:  # else the owner has to run the step
                         refused_steps[unpaid] = now_ms
                 continue
             if isinstance(events, ExecutionFailure):
-                failed = plan.pending_of(events.command) or todos
+                failed = plan.pending_of(events.command) or pending_steps
                 details = {"execution": str(target.execution.id), "error": str(events.error)}
                 _log.warning("step_refused", **details)
                 refused_steps |= dict.fromkeys(failed, now_ms)
-                todos = [todo for todo in todos if todo not in failed]
+                pending_steps = [step for step in pending_steps if step not in failed]
                 continue
             is_short = any(isinstance(event, moves.ExecutionUnderfunded) for event in events)
-            # Without funds no step is pending until the execution is refilled.
+            # Without funds, no step can run until the execution is refilled.
             remaining = {} if is_short else await self._remaining(target, plan, events)
             done = plan.remaining | remaining | refused_steps | dict.fromkeys(postponed, now_ms)
             return StepResult(done, is_refused=bool(refused_steps), is_short=is_short)
@@ -178,7 +181,7 @@ class StepExecutor:
         )
 
     async def _limit_cost(self, plan: StepPlan) -> None:
-        """Leave the steps for later that no worker can pay, even with its coins."""
+        """Postpone the steps that no worker can pay, even after depositing its coins."""
         price = self._workers.epoch.gas_price
         if plan.budget_mist(price) > self._workers.richest_mist:
             await self._workers.refresh()
@@ -187,10 +190,10 @@ class StepExecutor:
     async def _send(
         self, target: ExecutionObject, plan: StepPlan
     ) -> list[RegistryEvent | None] | ExecutionFailure | None:
-        """Return the events of the transaction, or why the chain refuses it.
+        """Send the transaction and return its events, or return why the chain refuses it.
 
-        If it would change nothing, the events are those of the simulation. None means that it costs
-        more than the execution pays or may owe.
+        If the transaction would change nothing, return the events of its simulation. Return None if
+        it costs more than the execution pays or may owe.
         """
         budget_mist = plan.budget_mist(self._workers.epoch.gas_price)
         async with self._workers.select(budget_mist) as worker:
@@ -222,19 +225,21 @@ class StepExecutor:
         simulated: SimulatedTransaction,
         events: Sequence[RegistryEvent | None],
     ) -> bool:
-        """Return whether the execution pays for a step, or may owe its cost.
+        """Return whether the execution pays for the steps, or may owe their cost.
 
-        Ending an execution at its deadline earns no fee, so the execution cannot owe that.
+        Ending an execution at its deadline earns no fee, so the execution must not owe that cost.
         """
         end_events = (event for event in events if isinstance(event, _END_EVENTS))
         if any(event.status == _TIMED_OUT for event in end_events):
             return self._accounts.has_earned(execution, margin_mist(worker, simulated))
         return self._accounts.covers(execution, worker, simulated)
 
-    async def _make_plan(self, target: ExecutionObject, todos: Sequence[PendingStep]) -> StepPlan:
+    async def _make_plan(
+        self, target: ExecutionObject, pending_steps: Sequence[PendingStep]
+    ) -> StepPlan:
         now_ms = self._clock.now_ms()
         invocations = [
-            pending.invocation for pending in todos if isinstance(pending, InvocationClosed)
+            pending.invocation for pending in pending_steps if isinstance(pending, InvocationClosed)
         ]
         argument: OwnedObject | None = None
         try:
@@ -245,21 +250,23 @@ class StepExecutor:
         except NexusError:
             workflow = None
             argument = await self._workflows.argument(target.execution.dag)
-        plan = StepPlan(argument, workflow, DeadlinePassed() in todos)
-        foresight = None if workflow is None else StepPredictor(workflow.plan)
+        plan = StepPlan(argument, workflow, DeadlinePassed() in pending_steps)
+        predictor = None if workflow is None else StepPredictor(workflow.plan)
         for value in await self._chain.objects(invocations):
             if value is not None:
                 plan.add_ended(self._chain.deployment.decode(value, Invocation), value, now_ms)
-        if workflow is None or foresight is None:
+        if workflow is None or predictor is None:
             return plan
         for invocation in plan.ended.values():
-            predict_steps(foresight, workflow, invocation)
-        foresight.add_change(change_of(todos))
-        steps = foresight.steps(limit=1_000)
+            predict_steps(predictor, workflow, invocation)
+        predictor.add_change(change_of(pending_steps))
+        steps = predictor.steps(limit=1_000)
         await self._workflows.cache_tools(workflow, steps[:MAX_STEPS])
         plan.steps = tuple(step for step in steps[:MAX_STEPS] if workflow.can_add(step))
         plan.by_step = {
-            step: todo for todo in todos if (step := step_for(workflow, todo)) is not None
+            step: pending_step
+            for pending_step in pending_steps
+            if (step := step_for(workflow, pending_step)) is not None
         }
         plan.remaining |= {plan.by_step[s]: now_ms for s in steps[MAX_STEPS:] if s in plan.by_step}
         return plan
@@ -269,17 +276,17 @@ class StepExecutor:
     async def _remaining(
         self, target: ExecutionObject, plan: StepPlan, events: Sequence[RegistryEvent | None]
     ) -> dict[PendingStep, int]:
-        """Return the runs that wait for their time, and iterations that may be ready."""
+        """Return runs that are not requested yet and iterations that may be ready, with times."""
         now_ms = self._clock.now_ms()
         requested_runs = {
             event.attempt.run
             for event in events
             if isinstance(event, InvocationRequested) and event.attempt is not None
         } | {event.run for event in events if isinstance(event, moves.RunRefused)}
-        todos = [plan.by_step[step] for step in plan.steps if step in plan.by_step]
+        pending_steps = [plan.by_step[step] for step in plan.steps if step in plan.by_step]
         runs = [
             pending.run
-            for pending in todos
+            for pending in pending_steps
             if isinstance(pending, RunReady) and pending.run not in requested_runs
         ]
         remaining: dict[PendingStep, int] = {}
@@ -287,9 +294,9 @@ class StepExecutor:
         for run, record in zip(runs, records, strict=True):
             if record is not None and record.phase == _READY:
                 remaining[RunReady(run)] = max(now_ms + 1_000, record.not_before_ms)
-        for todo in todos:
-            if isinstance(todo, IterationsReady) and any(
-                run.vertex == todo.head.vertex for run in requested_runs
+        for pending_step in pending_steps:
+            if isinstance(pending_step, IterationsReady) and any(
+                run.vertex == pending_step.head.vertex for run in requested_runs
             ):
-                remaining[todo] = now_ms + 1_000
+                remaining[pending_step] = now_ms + 1_000
         return remaining

@@ -1,4 +1,4 @@
-"""The transaction of an execution's pending steps, with the reason for each command."""
+"""The plan of a transaction that runs pending steps of an execution."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,7 +41,7 @@ from nexus_tools.sui.types.transaction import (
 )
 from nexus_tools.workflow import RunFailed, RunSettled
 
-# Upper bounds as in `closing_batch.py`.
+# Upper bounds in gas units and in MIST of storage. `closing_batch.py` explains the bounds.
 _UNITS = 5_000
 _STORAGE_MIST = 20_000_000
 _UNITS_PER_ADVANCE = 1_000
@@ -50,7 +50,12 @@ _STORAGE_PER_ADVANCE_MIST = 150_000_000
 
 @dataclass(slots=True, eq=False)
 class StepPlan:
-    """The content of one transaction."""
+    """The content of one transaction.
+
+    `ended` are the closed or expired invocations. `expires` is whether the deadline may have
+    passed. `by_step` maps each step to the pending step that it runs. `remaining` maps the pending
+    steps that are left for later to their times.
+    """
 
     dag: OwnedObject
     workflow: CachedWorkflow | None
@@ -67,7 +72,7 @@ class StepPlan:
         return not (self.ended or self.steps or self.expires)
 
     def add_ended(self, invocation: Invocation, value: Object, now_ms: int) -> None:
-        """Add an invocation if it is closed or too late to be closed."""
+        """Add an invocation if it is closed or expired, else keep it as a remaining step."""
         if not invocation.is_closed and now_ms < invocation.expires_at_ms:
             self.remaining[InvocationClosed(invocation.id)] = invocation.expires_at_ms
         elif len(self.ended) == MAX_STEPS:
@@ -83,13 +88,13 @@ class StepPlan:
         return self._own_mist(price) + cost_mist(self.steps, price)
 
     def fit(self, purse_mist: int, price: int, now_ms: int) -> None:
-        """Leave the steps for later that a worker cannot pay, except for the first one."""
+        """Leave the steps that a worker cannot pay for later, except the first step."""
         steps = self.steps
         left_mist = max(purse_mist - self._own_mist(price), cost_mist(_first_step(steps), price))
         self.steps = affordable_steps(steps, left_mist, price)
-        for step, todo in list(self.by_step.items()):
+        for step, pending_step in list(self.by_step.items()):
             if step in steps and step not in self.steps:
-                self.remaining[todo] = now_ms
+                self.remaining[pending_step] = now_ms
 
     def _own_mist(self, price: int) -> int:
         units = _UNITS + _UNITS_PER_ADVANCE * len(self.ended)
@@ -99,7 +104,7 @@ class StepPlan:
     def build(
         self, chain: Chain, leader: SharedObject, found: ExecutionObject
     ) -> ProgrammableTransaction:
-        """Advance the closed invocations, then run the other steps."""
+        """Pass the outcomes of closed invocations to the execution, then run the other steps."""
         builder = TransactionBuilder()
         execution, dag = found.execution.id, found.execution.dag
         if self.expires:
@@ -117,18 +122,18 @@ class StepPlan:
         return builder.finish(arguments_by_id)
 
     def pending_of(self, command: int | None) -> list[PendingStep]:
-        """Return the pending step of a command; empty if it is unknown or there is none."""
+        """Return a list with the pending step of a command; empty if it is unknown."""
         if command is None:
             return []
-        todos: list[PendingStep | None] = [DeadlinePassed()] if self.expires else []
-        todos += [InvocationClosed(invocation) for invocation in self.ended]
-        todos += [self.by_step.get(step) for step in self.steps]
-        todo = todos[command] if command < len(todos) else None
-        return [] if todo is None else [todo]
+        pending_steps: list[PendingStep | None] = [DeadlinePassed()] if self.expires else []
+        pending_steps += [InvocationClosed(invocation) for invocation in self.ended]
+        pending_steps += [self.by_step.get(step) for step in self.steps]
+        pending_step = pending_steps[command] if command < len(pending_steps) else None
+        return [] if pending_step is None else [pending_step]
 
 
 def _first_step(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
-    """Return the first step, limited to one iteration."""
+    """Return a list with the first step, limited to one iteration."""
     return [
         replace(step, limit=1) if isinstance(step, RequestIterations) else step
         for step in steps[:1]
@@ -136,17 +141,17 @@ def _first_step(steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
 
 
 def change_of(pending: Sequence[PendingStep]) -> Change:
-    """Return the pending steps in the form in which an event reports them."""
+    """Return the pending steps as a `Change`, the form in which events report them."""
     return Change(
-        ready=tuple(todo.run for todo in pending if isinstance(todo, RunReady)),
-        iterations=tuple(todo.head for todo in pending if isinstance(todo, IterationsReady)),
-        finished_regions=tuple(todo.region for todo in pending if isinstance(todo, RegionEmptied)),
+        ready=tuple(step.run for step in pending if isinstance(step, RunReady)),
+        iterations=tuple(step.head for step in pending if isinstance(step, IterationsReady)),
+        finished_regions=tuple(step.region for step in pending if isinstance(step, RegionEmptied)),
         failures=(),
     )
 
 
 def step_for(workflow: CachedWorkflow, pending: PendingStep) -> ExecutionStep | None:
-    """Return the step for a pending one, or None if it needs another command."""
+    """Return the execution step of a pending step, or None if it needs another command."""
     match pending:
         case RunReady(run):
             return RequestRun(run_of(workflow, run.vertex, run.path))
@@ -160,9 +165,12 @@ def step_for(workflow: CachedWorkflow, pending: PendingStep) -> ExecutionStep | 
 
 
 def predict_steps(
-    foresight: StepPredictor, workflow: CachedWorkflow, invocation: Invocation
+    predictor: StepPredictor, workflow: CachedWorkflow, invocation: Invocation
 ) -> None:
-    """Add the possible next steps of an invocation that is closed or expires."""
+    """Add the closing of an invocation to a prediction of steps.
+
+    An invocation that is still open counts as expired.
+    """
     assert invocation.attempt is not None
     state, attempt = invocation.state, invocation.attempt
     outcome: RunSettled | RunFailed = RunFailed("expired")
@@ -170,7 +178,7 @@ def predict_steps(
         lengths = {name: _length(value) for name, value in state.ports.values}
         outcome = RunSettled(state.variant, lengths)
     run = run_of(workflow, attempt.run.vertex, attempt.run.path)
-    foresight.add_closing(run, attempt.number, outcome)
+    predictor.add_closing(run, attempt.number, outcome)
 
 
 def _length(value: Value.Variant) -> int | None:

@@ -1,9 +1,9 @@
-"""Closes invocations that anyone may close when they are due: waits and expired questions.
+"""Closes the invocations that anyone may close: waits that are over and expired questions.
 
-In an execution that stops, these invocations fail, so that the execution can end.
+If an execution is stopping, its invocations of this kind are failed, so that it can end.
 
-The inputs of the package's own two tools say when they are due. Functions of other packages are
-retried with back-off.
+The inputs of the package's two tools, `Wait` and `Ask`, determine when a call is due. Calls of
+functions of other packages are retried with back-off.
 """
 
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ class TimedCalls:
         self._clock = clock
 
     async def cancel(self, invocation: Address, tool: Address) -> None:
-        """Fail an attempt of an execution that stops."""
+        """Fail an open attempt of an execution that is stopping."""
         target, _ = await self._chain.invocation_and_tool(invocation, tool)
         if target is not None and not target.invocation.is_closed:
             await self._calls.fail(target, _STOPPED_FAILURE)
@@ -49,8 +49,8 @@ class TimedCalls:
     async def call(self, invocation: Address, tool: Address) -> int | None:
         """Close an attempt if possible, else return when to try again, in ms since 1970.
 
-        A time in the past means that the attempt cannot be closed yet. Raises what
-        `OnChainCalls.call` raises.
+        A time that is not in the future means that the attempt is due but cannot be closed now.
+        Raises the errors of `OnChainCalls.call`.
         """
         target, registered = await self._chain.invocation_and_tool(invocation, tool)
         if target is None or target.invocation.is_closed or registered is None:
@@ -78,7 +78,7 @@ class TimedCalls:
     def _due_ms(
         self, invocation: Invocation, function: MoveFunction, inputs: Mapping[str, int]
     ) -> int:
-        """Return when a call is due, as the module `waiting` computes it; 0 for other tools."""
+        """Return when a call is due, as the Move module `waiting` does; 0 for other tools."""
         times = invocation.requested_at_ms, invocation.expires_at_ms
         witness = parse_struct_tag(function.witness)
         if witness == self._chain.deployment.type_of(Ask):

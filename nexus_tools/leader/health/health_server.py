@@ -24,9 +24,10 @@ _PUBLIC_WARNING = (
 
 
 def health_app(problems: Callable[[], dict[str, str]], metrics: LeaderMetrics) -> Starlette:
-    """Return an app with `/healthz`, `/readyz` (200 without problems) and `/metrics`.
+    """Return an app with `/healthz`, `/readyz` and `/metrics`.
 
-    `problems` returns the current problems by component; empty if there are none.
+    `problems` returns the current problems by component. `/readyz` responds with 200 if it returns
+    none, else with 503.
     """
 
     async def healthz(_: Request) -> Response:
@@ -54,7 +55,7 @@ def health_app(problems: Callable[[], dict[str, str]], metrics: LeaderMetrics) -
 
 @asynccontextmanager
 async def not_ready(port: int, problem: str, host: str = "127.0.0.1") -> AsyncIterator[int]:
-    """Serve health checks that report "not ready" while the Leader waits for its node."""
+    """Serve health checks that report `problem`, while the Leader waits for its node."""
     app = health_app(lambda: {"node": problem}, LeaderMetrics())
     async with serve_health(app, port, host) as bound:
         yield bound
@@ -62,10 +63,10 @@ async def not_ready(port: int, problem: str, host: str = "127.0.0.1") -> AsyncIt
 
 @asynccontextmanager
 async def serve_health(app: ASGIApp, port: int, host: str = "127.0.0.1") -> AsyncIterator[int]:
-    """Serve an app on an IP address, and yield the port; leave signals to the caller.
+    """Serve an app on an IP address, and yield the port. The caller handles signals.
 
-    On the loopback address, a web page whose own name resolves to this machine cannot read the
-    responses.
+    On a loopback address, requests for the host name of a web page are rejected. So a page whose
+    name resolves to this machine cannot read the responses (DNS rebinding).
 
     Raises:
         UsageError: `health_port_taken`.
@@ -84,13 +85,13 @@ async def serve_health(app: ASGIApp, port: int, host: str = "127.0.0.1") -> Asyn
 
 
 class _LocalOnly:
-    """ASGI middleware that answers requests for a foreign host name with 421 (RFC 9110)."""
+    """ASGI middleware that answers 421 (RFC 9110) if `Host` does not name this machine."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Pass a request to the app, or respond with 421."""
         app = self._app
         if scope["type"] == "http" and not is_local_host(Headers(scope=scope).get("host", "")):
             app = PlainTextResponse("Use the address 127.0.0.1 as the host.", 421)

@@ -1,8 +1,8 @@
-"""The health check of the node: it responds, has the right chain, and has not gone back.
+"""The health check of the node: it responds, has the right chain, and was not rolled back.
 
-Other components wait silently for an unreachable node. This one reports the problem, once. It uses
-the shared connection, and replaces it if the node does not respond, because a dead connection never
-recovers.
+Other components wait silently for an unreachable node, and only the heartbeat reports it. It uses
+the connection of all components. If the node does not respond, it replaces the connection, because
+a dead connection never recovers.
 """
 
 import asyncio
@@ -14,10 +14,10 @@ from nexus_tools.leader.metrics import LeaderMetrics
 
 
 class Heartbeat:
-    """Checks the node; `trouble` describes the current problem and `code` is its kind.
+    """Checks the node. `trouble` describes the current problem, and `code` is its error code.
 
-    A node with fewer checkpoints than before was rolled back. If it passes its old height before
-    the next check, the component that follows its events notices the rollback.
+    A node with fewer checkpoints than before was rolled back. If the node regains its earlier
+    height before the next check, only the event watcher detects the rollback.
     """
 
     def __init__(self, config: LeaderConfig, chain: Chain, metrics: LeaderMetrics) -> None:
@@ -29,7 +29,7 @@ class Heartbeat:
     async def beat(self) -> None:
         """Check the node once."""
         timeout_s = self._config.heartbeat_timeout_ms / 1000
-        # Read before the request, because other tasks may observe more during it.
+        # Read before the request, because other tasks may observe more checkpoints during it.
         previous_height = self._chain.seen
         try:
             async with asyncio.timeout(timeout_s):
@@ -45,14 +45,14 @@ class Heartbeat:
             self.observe(height, previous_height)
 
     def record_failure(self, error: NexusError) -> None:
-        """Record that the node does not work."""
+        """Record the error of the last check."""
         hint = WRONG_CHAIN_HINT if error.code == "wrong_chain" else error.hint
         self.trouble = f"{error.message}. {hint}" if hint else error.message
         self.code = error.code
         self._metrics.node_up.set(0)
 
     def observe(self, height: int, seen: int = 0) -> None:
-        """Record the node's number of checkpoints; before, it had shown `seen` of them."""
+        """Record the node's number of checkpoints. Earlier, the number was at least `seen`."""
         self._metrics.node_up.set(1)
         self._metrics.node_checkpoint.set(height)
         self.trouble = self.code = ""
@@ -73,5 +73,5 @@ class Heartbeat:
 
 def _no_response(url: str, seconds: float) -> UnreachableError:
     return UnreachableError(
-        "node_unreachable", f"the node at {url} does not respond: no answer within {seconds:g} s"
+        "node_unreachable", f"the node at {url} does not respond: no response within {seconds:g} s"
     )

@@ -1,1 +1,1 @@
-"""New invocations: events are followed and become assignments. Start with `watcher.py`."""
+"""New invocations: the watcher turns events into assignments. Start with `watcher.py`."""

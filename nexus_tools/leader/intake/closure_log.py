@@ -1,4 +1,4 @@
-"""The record of closed invocations: counts each one, and logs a limited number of them."""
+"""The log and the metrics of closed invocations, with a limited number of log lines."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,9 +14,10 @@ _log = get_logger("nexus_tools.leader")
 
 
 class ClosureLog:
-    """Counts every closed invocation, and logs at most `lines` of them per period of `seconds`.
+    """Counts every closed invocation, and logs at most `lines` of them in `seconds` seconds.
 
-    After each period it logs how many lines it omitted. `now_ms` returns the chain's time.
+    After each period of `seconds`, it logs how many lines it omitted. `now_ms` returns the chain's
+    time.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class ClosureLog:
                 ms=max(0, self._now_ms() - assignment.opens_at_ms),
             )
 
-    def end(self) -> None:
+    def end_period(self) -> None:
         """End the current period, and log the number of omitted lines."""
         if self._period is not None:
             self._period.cancel()
@@ -66,9 +67,10 @@ class ClosureLog:
 
 
 def _metric_label(end: Closure) -> str:
-    """Return the reason of a failure, or else how the invocation was closed.
+    """Return the failure reason of an invocation, or else how it was closed.
 
-    The variant of an answer is not used, because tools choose variants and metrics need few labels.
+    The label does not contain the variant of an answer. Tools choose variants, but metrics need a
+    small number of labels.
     """
     if end.kind is ClosureKind.FAILED and isinstance(end.outcome, Failure):
         return end.outcome.reason.value

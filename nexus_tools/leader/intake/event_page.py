@@ -1,4 +1,4 @@
-"""Pages of events, and what their events mean for one leader."""
+"""Pages of events, sorted by their meaning for one leader."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
@@ -49,10 +49,11 @@ _PAGE_ITEMS = 500
 class EventPage:
     """Consecutive events: new assignments, closed invocations, and the cursor after the last event.
 
-    `latest_ms` is the latest time in an event, 0 if no event has one. `fees_mist` is the sum of the
-    fees that this leader earned. `executions` maps each execution to whether it names this leader.
-    `steps` are the events, in order, after which an execution may have steps to run. `schedules`
-    are the events, each with its cursor, after which a schedule may be due.
+    `latest_ms` is the latest time in an event, or 0 if no event contains a time. `fees_mist` is the
+    sum of the fees that this leader earned. `executions` maps each execution to whether it names
+    this leader and has not ended. `steps` contains the events that may create or complete steps of
+    executions, in order. `schedules` contains the events after which a schedule may be due, each
+    with its cursor.
     """
 
     cursor: Cursor
@@ -66,13 +67,13 @@ class EventPage:
 
     @property
     def is_empty(self) -> bool:
-        """Whether only the cursor has moved."""
+        """Whether the page contains only a new cursor."""
         happened = self.assigned or self.closed or self.executions or self.steps
         return not (happened or self.schedules)
 
     @classmethod
     def read(cls, items: Iterable[Item], deployment: Deployment, leader: Address) -> "EventPage":
-        """Return the page of these items, of which there must be at least one."""
+        """Return the page of `items`, which must contain at least one item."""
         page = cls(Cursor.beginning())
         for item in items:
             page.cursor = item.cursor
@@ -175,7 +176,7 @@ KINDS: tuple[type[RegistryEvent], ...] = tuple(EventPage.HANDLERS)
 
 
 async def paginate(items: AsyncIterator[Item]) -> AsyncGenerator[list[Item], None]:
-    """Yield lists of the items that arrived since the previous list, at least one item each."""
+    """Yield non-empty lists of the items that arrived since the previous list."""
     queue: asyncio.Queue[Item] = asyncio.Queue(_PAGE_ITEMS)
 
     async def pump() -> None:

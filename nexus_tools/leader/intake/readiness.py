@@ -1,6 +1,6 @@
-"""The log lines about readiness: one warning when it ends, and one line when it is back.
+"""The log lines about readiness: one when the Leader is not ready, and one when it is again.
 
-`/readyz` shows the current problems; logging each change would fill the log.
+`/readyz` shows the current problems. A log line for each change of a problem would fill the log.
 """
 
 from nexus_tools.leader.intake.watcher import BEGINNING
@@ -17,11 +17,11 @@ class Readiness:
         self._had_problems = False
 
     def log_change(self, problems: dict[str, str], code: str) -> None:
-        """Log a change of readiness; `code` is the node's error code, empty if it is healthy.
+        """Log a change of readiness. `code` is the node's error code, or empty if it is healthy.
 
-        While the node is healthy, a problem is logged only if two consecutive checks have one.
-        While the node is not, it is logged again only if the error code changes, because messages
-        may change every second.
+        While the node is healthy, problems are logged only if two consecutive checks report
+        problems. While the node is unhealthy, a problem is logged again only if the error code
+        changes, because the message may change every second.
         """
         if problems == {"watcher": BEGINNING}:
             return

@@ -1,4 +1,4 @@
-"""The event watcher: follows the package's events, records their meaning and passes it on."""
+"""The event watcher: follows the package's events, records them, and passes them on in pages."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -26,12 +26,12 @@ _log = get_logger("nexus_tools.leader")
 
 BEGINNING = "no events have been read yet"
 
-# Losing the cursor of an empty page only costs reading the same range again.
+# If the cursor of an empty page is lost, the next start reads that range of events again.
 _SECONDS_BETWEEN_EMPTY_PAGES = 5.0
 
 
 class Watcher:
-    """Reads events from the journal's cursor on; `hand_on` may wait until there is capacity."""
+    """Reads events from a cursor on, and passes pages to `hand_on`, which may wait for capacity."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Watcher:
         self.trouble = BEGINNING
 
     async def run(self, cursor: str | None) -> None:
-        """Follow events forever, from `cursor` or from where open invocations may be."""
+        """Follow events forever, from `cursor` or else from `lookback_ms` before now."""
         self._cursor = Cursor.parse(cursor) if cursor else None
         while True:
             try:
@@ -116,19 +116,17 @@ class Watcher:
             self._metrics.assigned.labels(place).inc()
 
 
-# --- The first cursor of a new journal, before which no invocation is open
+# --- The first cursor of a new journal. All events of open invocations are after it.
 
 _STEP_GROWTH = 4
 
 
 async def starting_cursor(client: SuiClient, event_filter: EventFilter, lookback_ms: int) -> Cursor:
-    """Return a cursor at least `lookback_ms` before now, found in growing steps back.
+    """Return a cursor at least `lookback_ms` before now, or as early as the node has events.
 
-    If the node has pruned that time, return its earliest position.
-
-    From checkpoint 1 000, the times of the checkpoints 999, 996, 984, 936, 744 and 0 are read until
-    one is early enough. This needs few requests, and the cursor is at most four times as far back
-    as necessary.
+    The search goes back from the latest checkpoint in growing steps. From checkpoint 1 000, it
+    reads the times of the checkpoints 999, 996, 984, 936, 744 and 0 until a time is early enough.
+    This needs few requests, and the cursor is at most about four times as far back as necessary.
     """
     tip = await _tip(client, event_filter)
     now_ms = await client.checkpoint_time_ms(tip)

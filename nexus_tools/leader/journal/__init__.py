@@ -1,1 +1,1 @@
-"""The SQLite journal: what the Leader must not lose at a restart. Start with `journal.py`."""
+"""The SQLite journal: the state that survives a restart. Start with `journal.py`."""

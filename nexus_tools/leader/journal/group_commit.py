@@ -24,19 +24,19 @@ _MAX_JOBS = 512
 
 
 class GroupCommit:
-    """Runs operations in the order of their submission; each is committed when its call returns.
+    """Runs operations in the order of their submission. `run` returns after the commit.
 
     The file is locked while it is open. It uses write-ahead logging (WAL) and synchronizes at
-    checkpoints. Committed data survives the end of the process at any moment; a power failure loses
-    at most the latest commits, each as a whole.
+    checkpoints. Committed data survives if the process is killed at any moment. A power failure
+    loses at most the latest commits. A commit is lost completely or not at all.
     """
 
     def __init__(self, path: Path, schema: str, version: int) -> None:
         """Open the file, or create it with its tables.
 
         Raises:
-            UsageError: `journal_locked`, or `journal_invalid` if the file is of another kind or of
-                another `version` of the schema.
+            UsageError: `journal_locked`, `journal_format_unsupported` if the file has another
+                `version` of the schema, or `journal_invalid` if it cannot be used.
         """
         self._connection = _open(path, schema, version)
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
@@ -66,7 +66,7 @@ class GroupCommit:
         self._connection.close()
 
     def _next_jobs(self) -> list[_Job | None]:
-        """Wait for a job, and return it with the jobs that arrived in the meantime."""
+        """Wait for a job, and return it together with the other jobs that are queued."""
         batch = [self._jobs.get()]
         while batch[-1] is not None and len(batch) < _MAX_JOBS:
             try:
@@ -76,7 +76,7 @@ class GroupCommit:
         return batch
 
     def _commit(self, operations: Sequence[Operation]) -> tuple[list[Any], NexusError | None]:
-        """Run all operations in one transaction; after an error, none of them takes effect."""
+        """Run all operations in one transaction. After an error, none of them takes effect."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             results = [operation(self._connection) for operation in operations]
@@ -131,7 +131,10 @@ def _open(path: Path, schema: str, version: int) -> sqlite3.Connection:
 
 
 def _restrict_to_owner(path: Path) -> None:
-    """Restrict the file to its owner; SQLite creates its other files with the same mode."""
+    """Restrict the file's permissions to its owner.
+
+    SQLite creates the other files of the database with the same permissions.
+    """
     with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600)):
         pass
     for file in (path, path.with_name(f"{path.name}-wal")):

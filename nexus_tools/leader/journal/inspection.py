@@ -9,9 +9,9 @@ from nexus_tools.sui.types.address import Address
 
 
 def stage_of(journal: Path, invocation: Address) -> Stage | None:
-    """Return the stage of an invocation, or None if the journal does not know it.
+    """Return the stage of an invocation, or None if it is unknown.
 
-    None is also the result while the Leader runs, because it locks the journal.
+    The result is also None while the Leader runs, because the Leader locks the journal.
     """
     try:
         with closing(

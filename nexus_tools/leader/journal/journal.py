@@ -1,9 +1,9 @@
 """The journal: a Leader's durable state, so that a restart neither loses nor repeats work.
 
-An invocation is recorded before each step: its assignment before the event cursor moves on, its
-outcome before it is closed. The chain takes precedence over the journal. Transactions are not
-recorded: a transaction that was in flight either closes its invocations or finds them closed, and a
-second transaction after it changes nothing.
+The Leader records each step in advance: an assignment before the event cursor moves on, and an
+outcome before the invocation is closed. If the journal and the chain differ, the chain is right.
+Transactions are not recorded. A transaction that is repeated after a restart changes nothing,
+because the chain skips invocations that are already closed.
 """
 
 import json
@@ -59,13 +59,13 @@ class Stage(StrEnum):
     CALLED = "called"
     """The tool may have been called."""
     COMPLETED = "known"
-    """The outcome is known; a transaction that closes it may be in flight."""
+    """The outcome is known. A transaction that closes the invocation may be in flight."""
     CLOSED = "closed"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An open invocation; `outcome` is set from the stage `known` on."""
+    """An open invocation. `outcome` is set from the stage `COMPLETED` on."""
 
     assignment: Assignment
     stage: Stage
@@ -74,9 +74,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class RecoveredState:
-    """The open work when the journal was opened, and the cursor from which events continue.
+    """The open work in the journal, and the cursor from which the watcher continues.
 
-    `executions` have not ended and name this leader.
+    `executions` are the executions that name this leader and have not ended.
     """
 
     cursor: str | None
@@ -86,21 +86,21 @@ class RecoveredState:
 
 @dataclass(frozen=True, slots=True)
 class AuthorAccount:
-    """The payments for calls of an author's on-chain tools, minus the gas of these calls."""
+    """The payments for calls of an author's on-chain tools, minus the gas of the calls."""
 
     balance_mist: int
     refused_until_ms: int
 
 
 class Journal:
-    """The journal of one leader on one chain; every method returns after its commit."""
+    """The journal of one leader on one chain. Every method returns after its commit."""
 
     def __init__(self, commits: GroupCommit) -> None:
         self._commits = commits
 
     @classmethod
     async def open(cls, path: Path, identity: str) -> "Journal":
-        """Open or create the file; `identity` names the chain, the package and the leader.
+        """Open or create the file. `identity` names the chain, the package and the leader.
 
         Raises:
             UsageError: `journal_locked`, `journal_invalid`, or `journal_identity_mismatch` if the
@@ -129,21 +129,21 @@ class Journal:
         now_ms: int,
         executions: Mapping[Address, bool] | None = None,
     ) -> tuple[Assignment, ...]:
-        """Record a page of events with the cursor after it, and return the new, open assignments.
+        """Record a page of events with the cursor after it, and return its new, open assignments.
 
-        `executions` maps each execution to whether the journal keeps it (True) or forgets it
-        (False).
+        `executions` maps an execution to True if it names this leader, and to False if the journal
+        forgets it.
         """
 
         def write(connection: sqlite3.Connection) -> tuple[Assignment, ...]:
-            # After a restart, events may be read again; the rows of known invocations do not
-            # change.
+            # After a restart, the watcher may read events again. The rows of known invocations do
+            # not change.
             new_assignments = [
                 assignment for assignment in assigned if _insert(connection, assignment)
             ]
             _close(connection, closed, now_ms)
             _update_executions(connection, executions or {})
-            # In the same transaction, so that no event before the cursor is missing.
+            # The cursor is in the same transaction, so that no event before it is missing.
             connection.execute("INSERT OR REPLACE INTO cursor VALUES (0, ?)", (cursor,))
             return tuple(
                 assignment for assignment in new_assignments if assignment.invocation not in closed
@@ -187,11 +187,11 @@ class Journal:
         await self._commits.run(lambda connection: _close(connection, closed, now_ms))
 
     async def closed_early(self, now_ms: int) -> tuple[Assignment, ...]:
-        """Return the closed, unexpired invocations, which a rollback may have reopened."""
+        """Return the closed invocations that have not expired. A rollback may reopen them."""
         return await self._closed("expires_at_ms > ?", now_ms)
 
     async def closed_last(self, now_ms: int, count: int) -> tuple[Assignment, ...]:
-        """Return the `count` invocations that were closed most recently and have not expired."""
+        """Return the last `count` invocations that were closed and have not expired."""
         condition = "expires_at_ms > ? AND closed_at_ms <= ? ORDER BY closed_at_ms DESC LIMIT ?"
         return await self._closed(condition, now_ms, now_ms, count)
 
@@ -204,7 +204,7 @@ class Journal:
         return tuple(map(_assignment, rows))
 
     async def reopen(self, invocations: Iterable[Address]) -> None:
-        """Reset invocations to the stage of their assignment."""
+        """Reset invocations to the stage `ASSIGNED`."""
         rows = [(bytes(invocation),) for invocation in invocations]
         statement = (
             "UPDATE invocations SET stage = 'assigned', closed = NULL, closed_at_ms = NULL"
@@ -232,7 +232,7 @@ def _foreign(path: Path, known: str) -> UsageError:
 
 
 def _identity(connection: sqlite3.Connection, new: str) -> str:
-    """Return the identity of the journal, which becomes `new` if it has none yet."""
+    """Return the identity of the journal. If it has none yet, set it to `new`."""
     stored = connection.execute("SELECT value FROM identity").fetchone()
     if stored is None:
         connection.execute("INSERT INTO identity VALUES (?)", (new,))
@@ -245,7 +245,7 @@ def _insert(connection: sqlite3.Connection, assignment: Assignment) -> bool:
     statement = (
         f"INSERT INTO invocations ({', '.join(_COLUMNS)}, stage)"  # noqa: S608 - constant names
         f" VALUES ({marks}, 'assigned')"
-        # The same ID with another time occurs only on a chain that was rolled back.
+        # An ID occurs again with another time only on a chain that was rolled back.
         f" ON CONFLICT (invocation) DO UPDATE SET {changes}, stage = 'assigned', outcome = NULL,"
         " closed = NULL, closed_at_ms = NULL"
         " WHERE opens_at_ms != excluded.opens_at_ms"

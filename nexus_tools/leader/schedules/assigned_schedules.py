@@ -1,4 +1,4 @@
-"""The schedules that name this leader, as events report them, and when to check each one."""
+"""The schedules that name this leader, as events report them, with the times of their checks."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -18,11 +18,12 @@ _GRACE_MS = 200
 
 @dataclass(slots=True, eq=False)
 class AssignedSchedule:
-    """A schedule that names this leader `since` a cursor.
+    """A schedule that names this leader. Events count from the cursor `since` on.
 
-    `began` are the executions that it has started and not collected, the oldest first. They include
-    those from before it named this leader once it `is_searched`. `setbacks` is the number of
-    consecutive checks that should have started an execution but did not.
+    `started` contains the executions that it started and has not collected, the oldest first. If
+    `is_searched`, it includes executions from before the schedule named this leader.
+    `failed_checks` is the number of consecutive checks that should have started an execution but
+    did not.
     """
 
     id: Address
@@ -36,8 +37,8 @@ class AssignedSchedule:
 class AssignedSchedules:
     """Applies events, and returns the schedules that are due.
 
-    `forgotten` receives each schedule whose events are no longer followed, or are followed from
-    another cursor.
+    `forgotten` is called with a schedule when its awaited events no longer have to be followed, or
+    have to be followed from another cursor.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class AssignedSchedules:
         return self._assigned.get(schedule)
 
     def is_named(self, schedule: AssignedSchedule) -> bool:
-        """Return whether the schedule was not forgotten, nor replaced by a newer object."""
+        """Return whether this object still represents a schedule that names the leader."""
         return self._assigned.get(schedule.id) is schedule
 
     # --- Event handlers
@@ -98,7 +99,7 @@ class AssignedSchedules:
         self._plan_check(event.schedule)
 
     def _cursor_reset(self, event: moves.ScheduleCursorReset, place: Cursor) -> None:
-        """Follow events from this cursor on."""
+        """Count the awaited events of the schedule from `place` on."""
         if (schedule := self._assigned.get(event.schedule)) is not None:
             schedule.since = place
             self._forgotten(schedule.id)
@@ -126,7 +127,7 @@ class AssignedSchedules:
     """The handler of each type of event."""
 
     def _plan_check(self, schedule: Address) -> None:
-        """Plan a check, because there is news about the schedule."""
+        """Plan a check soon, because an event changed the schedule."""
         if (entry := self._assigned.get(schedule)) is not None:
             entry.failed_checks = 0
             self.plan(entry, self._clock.now_ms() + _GRACE_MS)
@@ -138,7 +139,7 @@ class AssignedSchedules:
             self._schedule_of[execution] = schedule
 
     def record_starts(self, schedule: AssignedSchedule, executions: Iterable[Address]) -> None:
-        """Record executions that started before or among the known ones."""
+        """Record executions that started before or between the known executions."""
         later = [*schedule.started]
         schedule.started.clear()
         for execution in (*executions, *later):
@@ -146,7 +147,7 @@ class AssignedSchedules:
         schedule.is_searched = True
 
     def forget(self, schedule: Address) -> None:
-        """Forget a schedule that does not name this leader, or starts nothing more."""
+        """Forget a schedule that does not name this leader or was cancelled."""
         entry = self._assigned.pop(schedule, None)
         if entry is not None:
             self._due.pop(entry, None)
@@ -157,18 +158,21 @@ class AssignedSchedules:
     # --- Checks
 
     def plan(self, schedule: AssignedSchedule, at_ms: int) -> None:
-        """Plan a check for a time, or keep an earlier one."""
+        """Plan a check for a time, unless a check is already planned for an earlier time."""
         if self.is_named(schedule):
             self._due[schedule] = min(at_ms, self._due.get(schedule, at_ms))
             self._changed.set()
 
     def release(self, schedule: AssignedSchedule) -> None:
-        """Allow a schedule that was checked to be returned again."""
+        """End the check of a schedule, so that `due` may return the schedule again."""
         self._busy.discard(schedule.id)
         self._changed.set()
 
     async def due(self) -> list[AssignedSchedule]:
-        """Wait until schedules are due, and return them by time, without those being checked."""
+        """Wait until schedules are due, and return them in the order of their times.
+
+        Schedules that are being checked are not returned until `release` is called.
+        """
         while True:
             self._changed.clear()
             idle = {
@@ -186,7 +190,7 @@ class AssignedSchedules:
             await self._wait_until(min(idle.values(), default=None))
 
     async def _wait_until(self, at_ms: int | None) -> None:
-        """Return at that time, or when something has changed."""
+        """Wait until `at_ms`, or until a schedule has changed."""
         waits: set[asyncio.Task[object]] = {asyncio.create_task(self._changed.wait())}
         if at_ms is not None:
             waits.add(asyncio.create_task(self._clock.wait_until(at_ms)))

@@ -1,11 +1,11 @@
-"""The events for which schedules wait, followed for each schedule and handled in pages.
+"""Follows the events for which schedules wait. Each schedule has its own task.
 
 Anyone can create a schedule and choose its event. The number of followed schedules is therefore
-limited, in total and per owner. Only a schedule that could start an execution is followed. When
-that changes, the next one in the queue takes its slot. Schedules that have triggered an execution
-have priority, because each of those was paid for, followed by owners with few slots. A schedule
-that has never triggered gives up its slot to another one that waits. Events that occur in the
-meantime are handled when it has a slot again.
+limited, in total and per owner. A schedule has a slot only while it could start an execution. When
+a slot becomes free, a waiting schedule gets it. Schedules that have triggered an execution come
+first, because they paid for it. After them come the schedules of owners with few slots. If
+all slots are in use, a schedule that never triggered may lose its slot to a waiting schedule. It
+handles the events that it missed when it has a slot again.
 """
 
 import asyncio
@@ -48,10 +48,10 @@ EventHandler = Callable[[Address, Sequence[EventRecord]], Awaitable[bool]]
 
 
 class EventFollower:
-    """A task in `group` for each schedule that waits for events and has a slot.
+    """A follower of events, with a task in `group` for each waiting schedule that has a slot.
 
-    `tell` receives the schedule and events of its type with their times, in order. It returns
-    whether they are handled. If not, they are passed again, as they are after an error.
+    `tell` is called with a schedule and with events of the awaited type and their times, in order.
+    It returns whether they are handled. If it returns False or raises, it gets the events again.
     """
 
     def __init__(
@@ -70,9 +70,9 @@ class EventFollower:
         self._subscriptions: dict[Address, _Subscription] = {}
 
     def follow(self, schedule: Schedule, event: str, since: Cursor) -> None:
-        """Follow the events of a type for a schedule as soon as there is a slot.
+        """Follow the events of a type for a schedule as soon as a slot is free.
 
-        Start after the last handled event, or after `since`, where the schedule was created.
+        Start after the last handled event. If no event was handled, start after `since`.
         """
         subscription = self._subscriptions.get(schedule.id)
         if subscription is None:
@@ -95,7 +95,7 @@ class EventFollower:
                 _log.warning("events_not_followed", **details)
 
     def pause(self, schedule: Address) -> None:
-        """Pause following for a schedule; its events are handled when it is followed again."""
+        """Stop following events for a schedule until `follow` is called. Keep its position."""
         subscription = self._subscriptions.get(schedule)
         if subscription is not None and subscription.is_wanted:
             subscription.is_wanted = False
@@ -103,14 +103,14 @@ class EventFollower:
                 self._end_task(subscription)
 
     def forget(self, schedule: Address) -> None:
-        """Stop following for a schedule, and forget its position."""
+        """Stop following events for a schedule, and forget its position."""
         subscription = self._subscriptions.pop(schedule, None)
         if subscription is not None:
             subscription.is_wanted = False
             self._end_task(subscription)
 
     def stop(self) -> None:
-        """Stop following for all schedules."""
+        """Stop following events for all schedules."""
         subscriptions, self._subscriptions = self._subscriptions, {}
         for subscription in subscriptions.values():
             self._end_task(subscription)
@@ -118,7 +118,7 @@ class EventFollower:
     # --- Slots
 
     def _assign_slots(self) -> None:
-        """Start following for waiting schedules while there are slots."""
+        """Start the tasks of waiting schedules while slots are free."""
         owners = Counter(entry.owner for entry in self._subscriptions.values() if entry.task)
         waiting = [
             entry
@@ -147,10 +147,10 @@ class EventFollower:
     def _evictable(
         self, subscription: "_Subscription", owners: Counter[Address]
     ) -> "_Subscription | None":
-        """Return a schedule that never triggered and whose slot `subscription` deserves more.
+        """Return a schedule that loses its slot to `subscription`, or None.
 
-        It is one of the owner with the most slots. Between schedules that never triggered, an owner
-        without a slot gets one of an owner that has several.
+        It has never triggered, and its owner has the most slots. If `subscription` has not
+        triggered either, its owner must have at least two slots fewer than that owner.
         """
         candidates = [
             candidate
@@ -195,7 +195,7 @@ class EventFollower:
             _log.warning("events_postponed", **details)
 
     async def _follow(self, subscription: "_Subscription") -> None:
-        """Handle events while the schedule waits and its events are handled."""
+        """Handle pages of events until the schedule stops waiting or a page is not handled."""
         tag = subscription.type
         event_filter = EventFilter(tag.address, (tag.module,), (tag.name,))
         items = follow_events(
@@ -221,9 +221,9 @@ class EventFollower:
 
 @dataclass(slots=True, eq=False)
 class _Subscription:
-    """The event type that is followed for a schedule, and the last handled position.
+    """The event type for which a schedule waits, and the position of the last handled event.
 
-    It has a `task` while it has a slot. Without a position on the chain, events count from now on.
+    `task` is set while the schedule has a slot. If `position` is None, only new events count.
     """
 
     schedule: Address
@@ -237,14 +237,17 @@ class _Subscription:
     task: asyncio.Task[None] | None = None
 
     def skip_handled(self, schedule: Schedule) -> None:
-        """Mark the events up to the last one that triggered it as handled."""
+        """Mark the events up to the last event that triggered the schedule as handled."""
         last = schedule.cursor
         if last and self.position:
             position = Cursor(last.checkpoint, last.transaction, last.event)
             self.position = max(self.position, position, key=lambda cursor: cursor.position)
 
     def matches(self, item: Item) -> TypeGuard[EventRecord]:
-        """Return whether an item is an event of the type; no type parameters match any."""
+        """Return whether an item is an event of the awaited type.
+
+        If the awaited type has no type parameters, they are not compared.
+        """
         if not isinstance(item, EventRecord):
             return False
         return not self.type.type_params or item.event.type == self.type

@@ -7,13 +7,13 @@ from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.dispatch.backoff import Backoff
 
 _FIRST_MS = 2_000
-# A missing node or gas may be available again at any moment. An error in a schedule, which is
-# untrusted input, usually stays.
+# The node or the gas may be available again at any moment. A schedule is untrusted input, and its
+# errors are usually permanent.
 _MAX_OWN_MS, _MAX_MS = 60_000, 3_600_000
 
 
 class RetryDelays:
-    """Delays that double, up to a minute for the Leader's own errors, else to an hour."""
+    """Delays that double, up to a minute for failures of the Leader itself, else to an hour."""
 
     def __init__(self, config: LeaderConfig) -> None:
         self._own = Backoff(config.error_retry_delay_ms, _MAX_OWN_MS)
@@ -21,7 +21,7 @@ class RetryDelays:
         self._chance = random.Random()  # noqa: S311 - spreads retries, keeps no secret
 
     def pause_ms(self, setbacks: int, error: Exception | None = None) -> int:
-        """Return the delay after `setbacks` consecutive failures, the last with an `error`."""
+        """Return the delay in ms after `setbacks` consecutive failures. `error` is the last one."""
         is_own = isinstance(error, UnreachableError | WrongStateError)
         backoff = self._own if is_own else self._others
         return int(backoff.pause_ms(setbacks, self._chance))

@@ -1,8 +1,9 @@
 """Starts the due executions of schedules that name this leader, and earns the keeper fee.
 
-The chain decides what is due at a time. A transaction that would start nothing, or cost more than
-it pays, is simulated and not sent. A schedule with insufficient funds is not even simulated. The
-chain cannot see events, so leaders report events that start an execution.
+The chain decides whether an execution is due by time. The chain cannot see events, so leaders
+report the events that start an execution. Each transaction is simulated first. It is not sent if it
+would start nothing, or cost more than it pays. If a schedule has insufficient funds, nothing is
+simulated.
 """
 
 import asyncio
@@ -36,9 +37,10 @@ _MAX_CONCURRENT, _MAX_PER_OWNER = 16, 4
 
 
 class ScheduleRunner:
-    """Waits until schedules are due, and checks several at once, but few of one owner.
+    """Waits until schedules are due, and checks several of them concurrently.
 
-    Each schedule that waits for events has a task of its own.
+    The number of concurrent checks is limited, in total and per owner. For each schedule that waits
+    for events, `EventFollower` runs a separate task.
     """
 
     def __init__(
@@ -65,7 +67,7 @@ class ScheduleRunner:
         self._postponed: list[tuple[RegistryEvent, Cursor]] | None = []
 
     async def run(self) -> None:
-        """Find the existing schedules, and then start due executions forever."""
+        """Find the existing schedules, then start due executions forever."""
         try:
             await self._search()
             while True:
@@ -79,7 +81,7 @@ class ScheduleRunner:
                 check.cancel()
 
     def observe(self, page: EventPage) -> None:
-        """Apply a page of events, after all earlier events."""
+        """Apply a page of events. Postpone it while the search for earlier events runs."""
         if self._postponed is not None:
             self._postponed += page.schedules
             return
@@ -87,7 +89,7 @@ class ScheduleRunner:
             self._assigned.apply(event, place)
 
     async def _search(self) -> None:
-        """Apply the earlier events, as far as the node has them."""
+        """Apply the events that the node has from before this run, then the postponed ones."""
         kinds = event_filter(self._chain.deployment, *AssignedSchedules.HANDLERS)
         while self._postponed is not None:
             try:
@@ -122,7 +124,7 @@ class ScheduleRunner:
             self._assigned.release(entry)
 
     def _retry_later(self, entry: AssignedSchedule, error: Exception | None = None) -> None:
-        """Check a schedule again later, with back-off, unless an event comes first."""
+        """Plan another check of a schedule with back-off. An event may cause an earlier check."""
         entry.failed_checks += 1
         pause_ms = self._setbacks.pause_ms(entry.failed_checks, error)
         self._assigned.plan(entry, self._clock.now_ms() + pause_ms)
@@ -130,55 +132,55 @@ class ScheduleRunner:
     # --- Schedules by time
 
     async def _check(self, entry: AssignedSchedule) -> None:
-        """Start what is due by time and plan the next check, or follow the awaited events."""
-        standing = await self._standing(entry)
-        if standing is None:
+        """Start an execution that is due by time, or follow the events that the schedule awaits."""
+        overview = await self._overview(entry)
+        if overview is None:
             return
-        if isinstance(standing.order.timing.plan, Plan.OnEvent):
-            self._follow_events(entry, standing, standing.order.timing.plan.event)
+        if isinstance(overview.order.timing.plan, Plan.OnEvent):
+            self._follow_events(entry, overview, overview.order.timing.plan.event)
             return
-        if standing.state is not ScheduleState.ACTIVE or standing.next_at_ms is None:
+        if overview.state is not ScheduleState.ACTIVE or overview.next_at_ms is None:
             return  # an event reports a change
-        mine_at_ms = standing.next_at_ms + self._window_ms(standing)
-        if mine_at_ms > standing.now_ms:
+        mine_at_ms = overview.next_at_ms + self._window_ms(overview)
+        if mine_at_ms > overview.now_ms:
             entry.failed_checks = 0
             self._assigned.plan(entry, mine_at_ms)
-        elif not standing.is_funded or not await self._begin(entry, standing):
+        elif not overview.is_funded or not await self._begin(entry, overview):
             self._retry_later(entry)
 
     # --- Schedules by events
 
     def _follow_events(
-        self, entry: AssignedSchedule, standing: ScheduleOverview, event: str
+        self, entry: AssignedSchedule, overview: ScheduleOverview, event: str
     ) -> None:
-        """Follow the events of a schedule while it could start an execution."""
-        if _can_begin(standing):
-            self._event_follower.follow(standing.schedule, event, entry.since)
+        """Follow the awaited events if the schedule could start an execution, else pause."""
+        if _can_begin(overview):
+            self._event_follower.follow(overview.schedule, event, entry.since)
             return
         self._event_follower.pause(entry.id)
-        if standing.state is ScheduleState.ACTIVE:
+        if overview.state is ScheduleState.ACTIVE:
             self._retry_later(entry)
 
     async def _handle_events(self, schedule_id: Address, records: Sequence[EventRecord]) -> bool:
         """Start an execution for each event that counts, the oldest first.
 
-        A leader that is not the first waits for the earlier windows to pass, and checks again.
-        Return False if an event counts but no execution can start now.
+        If the schedule names other leaders before this one, wait until their windows have passed,
+        and check again. Return False if an event counts but no execution can start now.
         """
         has_waited = False
         while entry := self._assigned.get(schedule_id):
-            standing = await self._standing(entry)
-            records = [record for record in records if standing and _counts(record, standing)]
-            if standing is None or not records:
+            overview = await self._overview(entry)
+            records = [record for record in records if overview and _counts(record, overview)]
+            if overview is None or not records:
                 return True
-            event, window_ms = records[0], self._window_ms(standing)
-            can_begin = _can_begin(standing)
+            event, window_ms = records[0], self._window_ms(overview)
+            can_begin = _can_begin(overview)
             if can_begin and window_ms and not has_waited:
                 await self._clock.wait_until((event.timestamp_ms or 0) + window_ms)
                 has_waited = True
                 continue
             has_waited = False
-            if not (can_begin and await self._begin(entry, standing, event.cursor)):
+            if not (can_begin and await self._begin(entry, overview, event.cursor)):
                 self._event_follower.pause(schedule_id)
                 self._retry_later(entry)
                 return False
@@ -187,14 +189,15 @@ class ScheduleRunner:
 
     # --- All schedules
 
-    async def _standing(self, entry: AssignedSchedule) -> ScheduleOverview | None:
-        """Return the state of a schedule; forget it if it does not name this leader.
+    async def _overview(self, entry: AssignedSchedule) -> ScheduleOverview | None:
+        """Return the state of a schedule, or None.
 
-        Return None also if its cursor was reset during the read; another check is then planned.
+        If the schedule does not exist or does not name this leader, forget it and return None. The
+        result is also None if its cursor was reset during the read. That event plans a new check.
         """
         since = entry.since
         try:
-            schedule, order = await self._triggers.state(entry.id)
+            schedule, order = await self._triggers.read_schedule(entry.id)
         except NotFoundError:
             self._assigned.forget(entry.id)
             return None
@@ -203,54 +206,57 @@ class ScheduleRunner:
             return None
         entry.owner = schedule.owner
         executions = await self._uncollected(entry, schedule)
-        standing = await self._triggers.overview(schedule, order, executions, self._clock.now_ms())
+        overview = await self._triggers.overview(schedule, order, executions, self._clock.now_ms())
         is_current = self._assigned.is_named(entry) and entry.since == since
-        return standing if is_current else None
+        return overview if is_current else None
 
     async def _uncollected(
         self, entry: AssignedSchedule, schedule: Schedule
     ) -> Sequence[Execution]:
-        """Return the uncollected executions, including those started before it named the leader."""
+        """Return the uncollected executions of a schedule.
+
+        They include executions from before the schedule named this leader.
+        """
         if schedule.running > len(entry.started) and not entry.is_searched:
             uncollected = await self._triggers.uncollected(schedule.id)
             self._assigned.record_starts(entry, (execution.id for execution in uncollected))
         return await self._triggers.executions(schedule, entry.started)
 
     async def _begin(
-        self, entry: AssignedSchedule, standing: ScheduleOverview, event: Cursor | None = None
+        self, entry: AssignedSchedule, overview: ScheduleOverview, event: Cursor | None = None
     ) -> bool:
-        triggered = await self._triggers.trigger(standing, event)
+        triggered = await self._triggers.trigger(overview, event)
         if triggered is None:
             return False
         self._assigned.record_start(entry, triggered.execution)
         entry.failed_checks = 0
         return True
 
-    def _window_ms(self, standing: ScheduleOverview) -> int:
+    def _window_ms(self, overview: ScheduleOverview) -> int:
         """Return the head start of the leaders named before this one, in ms."""
-        return standing.order.terms.leaders.index(self._chain.leader) * _WINDOW_MS
+        return overview.order.terms.leaders.index(self._chain.leader) * _WINDOW_MS
 
 
-def _can_begin(standing: ScheduleOverview) -> bool:
-    return standing.state is ScheduleState.ACTIVE and standing.is_funded
+def _can_begin(overview: ScheduleOverview) -> bool:
+    return overview.state is ScheduleState.ACTIVE and overview.is_funded
 
 
-def _counts(record: EventRecord, standing: ScheduleOverview) -> bool:
-    """Return whether an event starts an execution, if nothing else was started since.
+def _counts(record: EventRecord, overview: ScheduleOverview) -> bool:
+    """Return whether an event starts an execution, according to the state of the schedule.
 
-    It does not if this event or a later one already did. It also does not if it occurred before
-    events counted, in the pause after another event, or during an execution that it may not
-    overlap.
+    The event does not count if it or a later event has already started an execution. It also does
+    not count if it occurred before events counted, in the pause after another event, or during an
+    execution that must not overlap with the next one.
     """
-    schedule, occurred_at_ms = standing.schedule, record.timestamp_ms or 0
+    schedule, occurred_at_ms = overview.schedule, record.timestamp_ms or 0
     last = schedule.cursor
     if last and record.cursor.position <= (last.checkpoint, last.transaction, last.event):
         return False
     if schedule.next_at_ms is None or occurred_at_ms < schedule.next_at_ms:
         return False
-    if standing.order.overlaps:
+    if overview.order.overlaps:
         return True
-    is_taken = schedule.running > len(standing.ended)
+    is_taken = schedule.running > len(overview.ended)
     return not is_taken and all(
-        execution.ended_at_ms < occurred_at_ms for execution in standing.ended
+        execution.ended_at_ms < occurred_at_ms for execution in overview.ended
     )

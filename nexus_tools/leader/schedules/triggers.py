@@ -1,4 +1,4 @@
-"""Starts executions of schedules, if a simulation shows that it starts one and pays."""
+"""Starts executions of schedules if a simulation shows that they start and cover the gas."""
 
 from collections.abc import Collection, Sequence
 
@@ -32,13 +32,14 @@ from nexus_tools.sui.types.transaction import (
 
 _log = get_logger("nexus_tools.leader")
 
-# Upper bounds of a trigger: its own bytes, bytes for each start vertex, and gas units.
+# Upper bounds for starting an execution: its stored bytes, additional bytes for each start vertex,
+# and gas units.
 _BASE_BYTES, _VERTEX_BYTES, _UNITS = 4_000, 1_000, 10_000
 _BYTE_MIST = 7_600
 
 
 class TriggerExecutor:
-    """Starts executions of schedules and is paid for that."""
+    """Starts executions of schedules and earns the keeper fee."""
 
     def __init__(
         self,
@@ -55,18 +56,18 @@ class TriggerExecutor:
         self._sender = sender
         self._metrics = metrics
 
-    async def state(self, schedule: Address) -> tuple[Schedule, StandingOrder]:
-        """Return a schedule and the order of its owner. Raises `schedule_unknown`."""
+    async def read_schedule(self, schedule: Address) -> tuple[Schedule, StandingOrder]:
+        """Return a schedule and its owner's standing order. Raises `schedule_unknown`."""
         return await self._commands.get(schedule), await self._commands.order(schedule)
 
     async def executions(self, schedule: Schedule, began: Collection[Address]) -> list[Execution]:
-        """Return the given executions that a schedule has not collected."""
+        """Return the executions in `began` that the schedule has not collected."""
         objects = await self._chain.objects([*began])
         executions = [self._chain.deployment.decode(value, Execution) for value in objects if value]
         return [value for value in executions if value.schedule == schedule.id]
 
     async def uncollected(self, schedule: Address) -> tuple[Execution, ...]:
-        """Return all uncollected executions of a schedule for which the node has events."""
+        """Return the uncollected executions of a schedule, as far as the node has their events."""
         return await self._commands.uncollected(schedule)
 
     async def overview(
@@ -78,16 +79,16 @@ class TriggerExecutor:
         return await schedule_overview(self._commands, schedule, order, workflow, began, **now)
 
     async def trigger(
-        self, standing: ScheduleOverview, event: Cursor | None = None
+        self, overview: ScheduleOverview, event: Cursor | None = None
     ) -> ScheduleTriggered | None:
-        """Start a due execution if it pays, after collecting executions that have ended.
+        """Collect ended executions and start a due execution, if the keeper fee covers the gas.
 
-        With an `event`, start the execution that the event triggers. Return None if nothing was
-        started.
+        With an `event`, start the execution that the event triggers. Return None if no execution
+        was started.
         """
         builder = TransactionBuilder()
-        schedule, order = standing.schedule, standing.order
-        ended_ids = [collectable.execution for collectable in standing.ended]
+        schedule, order = overview.schedule, overview.order
+        ended_ids = [collectable.execution for collectable in overview.ended]
         await self._commands.add_trigger(builder, schedule, self._chain.leader, ended_ids, event)
         (dag,) = await self._chain.objects([schedule.dag])
         assert dag is not None  # it is immutable
@@ -116,7 +117,7 @@ class TriggerExecutor:
             return triggered
 
     def _trigger_event(self, events: Sequence[Event]) -> ScheduleTriggered | None:
-        """Return the execution start among a transaction's events, or None."""
+        """Return the event of a started execution among a transaction's events, or None."""
         parsed_events = (parse_event(self._chain.deployment, event) for event in events)
         return next(
             (

@@ -9,7 +9,7 @@ from nexus_tools.sui.support import units
 
 
 class Budget:
-    """An amount in MIST that calls share; None means unlimited.
+    """An amount in MIST that calls share. None means unlimited.
 
     The maximum cost of a call is reserved while it runs. Its actual cost is then spent permanently.
     """
@@ -49,7 +49,7 @@ class Budget:
 
 
 class Reservation:
-    """The cost of a call so far in MIST; while it is unknown, the maximum cost."""
+    """The cost of a call so far, in MIST. While a cost is unknown, its maximum counts."""
 
     def __init__(self) -> None:
         self.spent_mist = 0
@@ -60,9 +60,9 @@ class Reservation:
     ) -> Iterator[Callable[[int], None]]:
         """Account for a transaction of at most `most_mist` that is sent inside this context.
 
-        Yields a function that takes the actual cost. Without a call of it, the maximum counts as
-        spent, unless an error reports another cost. `warn` is called with the transaction if its
-        outcome is unknown.
+        Yields a function that takes the actual cost. If you do not call the function, the maximum
+        counts as spent, unless an error reports the actual cost. If the outcome of the transaction
+        is unknown, `warn` is called with the transaction.
         """
         self.spent_mist += most_mist
 

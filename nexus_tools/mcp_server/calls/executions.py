@@ -76,7 +76,7 @@ class ExecutionCaller:
     async def call(
         self, offer: WorkflowOffer, arguments: Mapping[str, Any], progress: Progress
     ) -> Outcome:
-        """Run an execution and return its outcome; the variant says how it ended.
+        """Run an execution and return its outcome. The variant says how the execution ended.
 
         A paid call continues even if its client has disconnected. Errors of `Executions.start` are
         passed on.
@@ -91,7 +91,7 @@ class ExecutionCaller:
         )
 
     async def close(self) -> None:
-        """Cancel the running calls; a warning names the executions that continue."""
+        """Cancel the running calls. A warning names the executions that continue."""
         await self._paid.close()
 
     async def _call(
@@ -134,10 +134,10 @@ class ExecutionCaller:
     def _taken_mist(self, started: StartedExecution) -> int:
         """Return the amount that the start took from the wallet, in MIST.
 
-        It consists of funds and gas, minus immediate payments. The requester of a run is paid for
-        storing its data, and the first runs are requested here, so the address balance receives
-        these payments. If gas is paid from the address balance as well as from a coin, the payments
-        cannot be determined and count as 0.
+        The amount consists of funds and gas, minus immediate payments. The account that requests a
+        run is paid for storing its data. The start requests the first runs, so the wallet's address
+        balance receives these payments. If both the address balance and a coin pay gas, the
+        payments cannot be determined and count as 0.
         """
         effects = started.sent.effects
         balance_change = effects.address_balance_change(self._executions.client.address, SUI)
@@ -226,7 +226,7 @@ class ExecutionCaller:
         return None
 
     async def _is_stuck(self, followed: "_TrackedExecution") -> bool:
-        """Return whether its funds do not suffice and no pending run can refund any."""
+        """Return whether the funds do not suffice and no pending run can refund any funds."""
         execution = await self._executions.get(followed.execution)
         is_over = execution.ended_at_ms is not None or execution.progress.ending is not None
         return (
@@ -256,11 +256,11 @@ class _TrackedExecution:
 
     @property
     def is_short(self) -> bool:
-        """Whether its funds did not cover a step at least once."""
+        """Whether the funds failed to cover a step at least once."""
         return self.needed_mist > 0
 
     async def takes(self, event: RegistryEvent) -> bool:
-        """Return whether an event concerns the execution; report it if a run has ended."""
+        """Return whether an event concerns the execution. If a run has ended, report it."""
         if not self._following.is_wanted(event):
             return False
         if isinstance(event, ExecutionUnderfunded):

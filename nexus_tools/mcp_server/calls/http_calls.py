@@ -1,4 +1,4 @@
-"""Calls that go directly to a tool's URL, with the same checks as those of a Leader."""
+"""Calls that go directly to a tool's URL, with the same checks as calls of a Leader."""
 
 import asyncio
 import secrets
@@ -83,7 +83,7 @@ class DirectCaller:
         body = canonical_json(ports)
         if len(body) > self._config.max_request_bytes:
             limit = self._config.max_request_bytes
-            message = f"expected at most {limit} bytes of ports, got {len(body)}"
+            message = f"expected ports of at most {limit} bytes in total, got {len(body)}"
             raise ValidationError("input_invalid", message)
         problem = await self._meta.problem(tool.id, offer.found.version, definition)
         if problem:

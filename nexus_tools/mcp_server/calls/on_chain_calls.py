@@ -23,7 +23,7 @@ from nexus_tools.tool import Failure, FailureReason, Outcome
 class OnChainCalls:
     """Calls that request invocations within a budget, wait for outcomes, and delete them.
 
-    `max_outcome_bytes` is the maximum size of an outcome; the unused part is refunded. `leaders` is
+    `max_outcome_bytes` is the maximum size of an outcome. Unused bytes are refunded. `leaders` is
     a list of preferred leaders, as in `Invocations.request`. `warn` is called with a sentence when
     an operator has to act.
     """
@@ -56,7 +56,7 @@ class OnChainCalls:
         return await self._paid.run(lambda listener: self._call(offer, ports, listener), progress)
 
     async def close(self) -> None:
-        """Cancel the running calls; a warning names the invocations that stay open."""
+        """Cancel the running calls. A warning names the invocations that stay open."""
         await self._paid.close()
 
     async def _call(self, offer: ToolOffer, ports: dict[str, Any], listener: CallClient) -> Outcome:
@@ -113,7 +113,7 @@ class OnChainCalls:
         return outcome, "" if closed is None else str(closed.previous_transaction)
 
     async def _delete(self, place: Address, reservation: Reservation) -> bool:
-        """Collect the refund and the rebate; a failure does not affect the outcome."""
+        """Delete the invocation for its refund and rebate, and return whether that succeeded."""
         try:
             closing = await self._invocations.closing_event(place)
             with reservation.sending(0) as took:
@@ -129,8 +129,8 @@ class OnChainCalls:
 
 def _open_warning(invocation_id: Address) -> str:
     return (
-        f"still open: run `nexus-tools tool outcome {invocation_id} --delete` to delete it after it"
-        " is closed or expired"
+        f"the invocation {invocation_id} is still open. After it is closed or expired, run"
+        f" `nexus-tools tool outcome {invocation_id} --delete` to delete it"
     )
 
 

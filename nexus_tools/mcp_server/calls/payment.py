@@ -27,7 +27,7 @@ class CallClient:
             self.is_gone = True
 
     def require(self) -> None:
-        """Cancel the call if its client has disconnected; before the payment this costs nothing.
+        """Cancel the call if its client has disconnected. Before the payment, this is free.
 
         Raises:
             CancelledError: if the client has disconnected.
@@ -37,7 +37,7 @@ class CallClient:
 
 
 class PaidCallRunner:
-    """The running calls."""
+    """The runner of paid calls."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Outcome]] = set()
@@ -45,7 +45,7 @@ class PaidCallRunner:
     async def run(
         self, call: Callable[[CallClient], Coroutine[Any, Any, Outcome]], progress: Progress
     ) -> Outcome:
-        """Run a call and return its outcome; a paid call continues without its client."""
+        """Run a call and return its outcome. A paid call continues without its client."""
         listener = CallClient(progress)
         task = asyncio.create_task(call(listener))
         self._running.add(task)

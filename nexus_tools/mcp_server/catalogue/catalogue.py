@@ -23,7 +23,7 @@ Progress = Callable[[str], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class CataloguePage:
-    """A page of definitions, with the cursor of the next page; None if this is the last.
+    """A page of definitions, with the cursor of the next page, or None on the last page.
 
     `prices_mist` holds the known prices of invocations, and for workflows the initial funds of an
     execution.
@@ -42,7 +42,7 @@ class Catalogue(Protocol):
     """
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
-        """Return at most `limit` definitions from `cursor` on; None starts at the first.
+        """Return at most `limit` definitions from `cursor` on. None starts at the first.
 
         Raises:
             ValidationError: with code `cursor_invalid` for a cursor that the catalogue did not
@@ -57,7 +57,7 @@ class Catalogue(Protocol):
     async def call(
         self, definition: Exportable, ports: dict[str, Any], progress: Progress
     ) -> Outcome:
-        """Invoke the tool once; `check_arguments` has already checked `ports`.
+        """Invoke the tool once. `check_arguments` has already checked `ports`.
 
         The call is cancelled when the client gives up.
         """
@@ -126,10 +126,10 @@ def _position(cursor: str | None) -> int:
 
 
 class ToolNames:
-    """The FQNs by the names that the server has listed; names are looked up and never parsed.
+    """The FQNs by the names that the server has listed. Names are looked up and never parsed.
 
-    A client may know a name from another process. Then the catalogue is read until the name occurs.
-    After a reading without success, it is not read again for `patience_s`.
+    A client may know a name that another process has listed. `find` then reads the catalogue until
+    the name occurs. If it does not occur, `find` does not read again for `patience_s`.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class ToolNames:
         self._read_until = 0.0
 
     def assign(self, definitions: Iterable[Exportable]) -> None:
-        """Register the names of listed definitions; a name keeps its first FQN."""
+        """Register the names of listed definitions. A name keeps its first FQN."""
         for definition in definitions:
             self._fqns.setdefault(self._name(definition.fqn), definition.fqn)
 

@@ -13,17 +13,17 @@ _MAX_MESSAGE = 300
 
 
 class CheckedSchemas:
-    """The hashes of the schemas that were checked last, with the error of those that are invalid.
+    """The hashes of the schemas that were checked last, with the errors of invalid schemas.
 
     A listing reads every definition each time. A cache of definitions that is smaller than the
-    registry would never return one. A hash is so small that those of all schemas can be kept.
+    registry would never have a hit. Hashes are so small that the hash of every schema can be kept.
     """
 
     def __init__(self, capacity: int = _CAPACITY) -> None:
         self._errors: LRUCache[bytes, str] = LRUCache(capacity)
 
     def parse(self, definition: Definition) -> ToolDefinition:
-        """Return a validated definition from the chain; equal schemas are checked once.
+        """Return a validated definition from the chain. Equal schemas are checked once.
 
         Raises:
             ValidationError: `definition_invalid`, for any error in the definition.

@@ -1,4 +1,4 @@
-"""A catalogue that opens once the network responds; until then requests report the error."""
+"""A catalogue that opens when the network responds. Until then, requests report the error."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -18,7 +18,8 @@ _log = get_logger("nexus_tools.mcp_server.catalogue.lazy_catalogue")
 class LazyCatalogue:
     """A catalogue that `connect` opens together with its origins, on the first successful request.
 
-    It stays open while `running()` is active. Every method raises the `NexusError` of the attempt.
+    It stays open while `running()` is active. If an attempt to open it fails, the methods raise its
+    `NexusError`.
     """
 
     def __init__(
@@ -41,7 +42,7 @@ class LazyCatalogue:
                 await keeper
 
     async def opened(self) -> tuple[Catalogue, OriginLookup]:
-        """Return the catalogue and its origins; concurrent callers share one attempt."""
+        """Return the catalogue and its origins. Concurrent callers share one attempt."""
         if self._attempt is None:
             self._attempt = asyncio.get_running_loop().create_future()
             self._wanted.set()

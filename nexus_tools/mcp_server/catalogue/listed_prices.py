@@ -30,7 +30,7 @@ class ListedPrices:
         if price_mist > listed_mist:
             raise WrongStateError(
                 "price_increased",
-                f"a call of {fqn} now costs {units.sui(price_mist)}; the listed price was"
+                f"a call of {fqn} now costs {units.sui(price_mist)}, but the listed price was"
                 f" {units.sui(listed_mist)}",
                 hint="Call it again to accept the new price.",
                 details={"price_mist": price_mist, "listed_mist": listed_mist},

@@ -110,15 +110,15 @@ class ToolCaller(Protocol):
     """A way to call tools."""
 
     async def call(self, offer: ToolOffer, ports: dict[str, Any], progress: Progress) -> Outcome:
-        """Invoke a tool once; the ports match its input schema."""
+        """Invoke a tool once. The ports match the tool's input schema."""
         ...
 
 
 class RegistryCatalogue:
     """The offered tools in the order of their registration.
 
-    A cursor is a position in the registry's list of names. If calls are paid, `prices` are those
-    that clients have seen.
+    A cursor is a position in the registry's list of names. If calls are paid, `prices` holds the
+    prices that clients have seen.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class RegistryCatalogue:
         self._pages = PageCache(self._read)
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
-        """Return at most `limit` definitions; the last page has no next cursor."""
+        """Return at most `limit` definitions. The last page has no next cursor."""
         return await self._pages.page(cursor, limit)
 
     async def find(self, fqn: ToolFqn) -> ToolDefinition | None:

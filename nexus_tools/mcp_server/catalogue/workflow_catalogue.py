@@ -40,7 +40,7 @@ _PER_PAGE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class WorkflowTerms:
-    """The terms of executions: the minimum for the maximum outcome size, and the duration in ms."""
+    """The terms of executions: the lowest `max_outcome_bytes`, and the maximum duration in ms."""
 
     max_outcome_bytes: int
     duration_ms: int
@@ -62,8 +62,8 @@ class WorkflowOffer:
 class WorkflowOffers:
     """The workflows that are valid, have active tools, and pass the filter.
 
-    `max_price_mist` is the maximum for the initial funds of an execution. Publications are read
-    from the node's events. They do not change, so each of them is read once.
+    `max_price_mist` limits the initial funds of an execution. Publications are read from the node's
+    events. A publication does not change, so it is read once.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class WorkflowOffers:
         return self._names
 
     async def among(self, fqns: Sequence[ToolFqn]) -> list[WorkflowOffer]:
-        """Return the offered workflows among these FQNs, in their order."""
+        """Return the offered workflows among `fqns`, in the order of `fqns`."""
         admitted_fqns = await admitted(self._registry, self._filter, fqns)
         candidates = await asyncio.gather(*map(self._workflow, admitted_fqns))
         workflows = [workflow for workflow in candidates if workflow is not None]
@@ -192,7 +192,7 @@ class WorkflowCaller(Protocol):
 
 
 class WorkflowCatalogue:
-    """The offered workflows in the order of their publication; a cursor is a position in it."""
+    """The offered workflows in the order of publication. A cursor is a position in this order."""
 
     def __init__(self, offers: WorkflowOffers, calls: WorkflowCaller) -> None:
         self._offers = offers
@@ -201,7 +201,7 @@ class WorkflowCatalogue:
         self._pages = PageCache(self._read)
 
     async def page(self, cursor: str | None, limit: int) -> CataloguePage:
-        """Return at most `limit` definitions; the last page has no next cursor."""
+        """Return at most `limit` definitions. The last page has no next cursor."""
         return await self._pages.page(cursor, limit)
 
     async def find(self, fqn: ToolFqn) -> WorkflowDefinition | None:

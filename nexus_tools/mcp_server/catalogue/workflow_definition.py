@@ -22,7 +22,7 @@ EARLY_END_STATUSES = (Status.TERMINATED, Status.CANCELLED, Status.TIMED_OUT)
 MAX_PORTS = 256
 """The limit for the entry ports of an offered workflow over all entry groups, and for its outputs.
 
-The definition has a schema for each of them, and every listing creates it.
+The definition has a schema for each port and output, and every listing creates the definition.
 """
 
 MAX_DEFINITION_BYTES = 65_536
@@ -37,7 +37,7 @@ _SENTENCES = {"type": "array", "items": _TEXT}
 
 
 def variant_of(status: Status) -> str:
-    """Return the variant for the end of an execution; early ends are error variants."""
+    """Return the variant for the end of an execution. Early ends are error variants."""
     return f"err_{status}" if status in EARLY_END_STATUSES else str(status)
 
 
@@ -46,8 +46,8 @@ class WorkflowDefinition:
     """The exportable definition of a published workflow.
 
     Its input schema has a property for each input, with the name that `workflow run --input` takes.
-    If the workflow has several entry groups, `group_port` is an additional property for the name of
-    the group; otherwise it is empty. `timeout_ms` is the maximum duration of an execution.
+    If the workflow has several entry groups, `group_port` names an additional property for the
+    entry group. Otherwise it is empty. `timeout_ms` is the maximum duration of an execution.
     """
 
     fqn: ToolFqn
@@ -97,7 +97,7 @@ class WorkflowDefinition:
         if not isinstance(group, str):
             groups = ", ".join(self.input_schema["properties"][self.group_port]["enum"])
             message = f"the workflow has several entry groups: {groups}"
-            hint = f"Select one of them as {self.group_port!r}."
+            hint = f"Pass the name of an entry group as {self.group_port!r}."
             raise UsageError("group_missing", message, hint=hint)
         return group, inputs
 
@@ -116,7 +116,7 @@ def _too_large() -> ValidationError:
 
 
 class _Inputs:
-    """The schemas of a document's inputs; targets of references are in `$defs`, by tool."""
+    """The schemas of a document's inputs. Targets of references are in `$defs`, by tool."""
 
     def __init__(self, document: Document, tools: Mapping[str, ToolDefinition]) -> None:
         self._document = document
@@ -169,7 +169,7 @@ class _Inputs:
         return {name: _all_of([self._port(target) for target in targets[name]]) for name in needed}
 
     def _port(self, target: InputPort) -> Any:
-        """Return the tool's schema of a port; unknown or unused ports accept any value."""
+        """Return the tool's schema of a port. Unknown or unused ports accept any value."""
         fqn = self._fqns[target.vertex]
         schema = self._schemas[fqn]
         port = schema.get("properties", {}).get(target.port, {})
@@ -223,14 +223,14 @@ def _distinct(schemas: Any) -> list[Any]:
 
 
 def _output_schema(outputs: list[str]) -> dict[str, Any]:
-    """Return the output schema with one variant per ending; output values have any schema."""
+    """Return the output schema with one variant per ending. Output values have any schema."""
     values: dict[str, Any] = {"type": "object"}
     if outputs:
         values["properties"] = {name: {} for name in outputs}
     ports = {
         "execution": {"type": "string", "description": "The ID of the execution on Sui."},
         "outputs": values
-        | {"description": "The outputs by name; a list if several runs produced one."},
+        | {"description": "The outputs by name. Several runs produce a list of values."},
         "failures": _SENTENCES | {"description": "The reasons why runs failed."},
         "waiting": _SENTENCES
         | {"description": "The steps that did not start, and their missing inputs."},

@@ -24,7 +24,7 @@ BATCH_SIZE = 100
 """The number of records or invocations that one transaction removes."""
 
 OWNER_ONLY_MS = 7 * 24 * 3_600_000
-"""The time after the end in which only the owner may clean up: `cleaning::OWNER_ONLY_MS`."""
+"""The time after an execution's end in which only its owner may clean up, as in `cleaning.move`."""
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ CleanupBatch = Callable[[TransactionBuilder, Package, Address], None]
 
 
 async def plan_cleanup(package: PackageClient, execution: Execution) -> list[CleanupBatch]:
-    """Return the commands of each cleanup transaction; the last one deletes the execution."""
+    """Return the commands of each cleanup transaction. The last one deletes the execution."""
     deployment, client = package.deployment, package.client
     records = await client.dynamic_fields(execution.progress.records.id)
     run_type, instance_type = deployment.type_of(Run), deployment.type_of(Instance)
@@ -61,7 +61,7 @@ async def plan_cleanup(package: PackageClient, execution: Execution) -> list[Cle
 
 
 async def expire_pending(package: PackageClient, execution: Execution) -> Sent:
-    """Expire pending invocations. Raises `execution_not_ended` if one can still be closed."""
+    """Expire the pending invocations. Raises `execution_not_ended` if a leader can close one."""
     builder = TransactionBuilder()
     due = await add_due_advances(package, builder, execution)
     if execution.progress.ending is None or due < execution.progress.in_flight:
@@ -77,7 +77,7 @@ async def expire_pending(package: PackageClient, execution: Execution) -> Sent:
 async def add_due_advances(
     package: PackageClient, builder: TransactionBuilder, execution: Execution
 ) -> int:
-    """Add a step for each invocation that is closed or expired, and return how many were added."""
+    """Advance the execution for each closed or expired invocation, and return their number."""
     now_ms, count = await package.client.now_ms(), 0
     of_runs = package.deployment.type_of(Run)
     records = [
@@ -114,7 +114,7 @@ def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 def _batches(parts: Sequence[tuple[int, CleanupBatch]]) -> Iterator[list[CleanupBatch]]:
-    """Combine batches into transactions that remove up to `BATCH_SIZE` objects each."""
+    """Combine parts into transactions that remove up to `BATCH_SIZE` objects each."""
     batch: list[CleanupBatch] = []
     count = 0
     for size, cleaning in parts:
@@ -181,7 +181,7 @@ def _clean_invocations(
 def _delete(
     schedule: Address | None, builder: TransactionBuilder, package: Package, execution: Address
 ) -> None:
-    """Delete an execution, after its leftover funds have been returned to its schedule."""
+    """Return the execution's leftover funds to its schedule, if any, and delete the execution."""
     if schedule is not None:
         schedules.collect(builder, package, schedule, execution)
     calls.delete(builder, package, execution)

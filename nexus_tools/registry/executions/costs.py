@@ -1,4 +1,4 @@
-"""Cost estimates of executions, computed from the workflow's plan before the start.
+"""Estimates of the cost of an execution, computed from the workflow's plan before the start.
 
 Source: `terms.move`, `attempt.move`, `records.move` and `invocation.move`.
 """
@@ -18,19 +18,20 @@ from nexus_tools.workflow import (
     PlannedVertex,
 )
 
-# The bytes that `advance` rewrites, and the most that a request writes.
+# The bytes that `advance` rewrites, and the maximum bytes that a request writes.
 _RECORD_BYTES, _INVOCATION_BYTES = 1_500, 1_600
-# The gas units of the steps after a closing, those of reading 1 000 bytes, and the number of bytes
-# that are read, as a multiple of the ports' limit.
+# The gas units of the steps after a closing, and the gas units of reading 1 000 bytes. The third
+# constant times the ports' limit is the number of bytes that are read.
 _STEP_GAS_UNITS, _READ_GAS_UNITS, _READ_FACTOR = 1_050, 40, 3
-# Upper bounds of the effort of an edge, and of a port and a cursor at its target.
+# Upper bounds of the effort of an edge, of a port of its target, and of a cursor of its target.
 _EDGE_EFFORT, _PORT_EFFORT, _CURSOR_EFFORT = 200, 10, 80
-# The bytes of an outcome that the fees cover, and the gas units of rewriting 1 000 more.
+# The bytes of an outcome that the fees cover, and the gas units of rewriting 1 000 further bytes.
 _COVERED_BYTES, _REWRITE_GAS_UNITS = 1_000, 25
-# The bytes of a tool that a request's effort covers, and the gas units of reading 1 000 more.
+# The bytes of a tool that a request's effort covers, and the gas units of reading 1 000 further
+# bytes.
 _COVERED_TOOL_BYTES, _TOOL_GAS_UNITS = 1_000, 15
-# Hundredths of a gas unit that each unit of effort beyond a bound adds. For example, 3 000 units of
-# effort cost 3 000 * 35 + 1 000 * 27 hundredths.
+# By lower bound: the hundredths of a gas unit that each unit of effort above the bound adds. For
+# example, 3 000 units of effort cost 3 000 * 35 + 1 000 * 27 hundredths.
 _EFFORT_GAS = {0: 35, 2_000: 27, 3_200: 125, 5_000: 220}
 # The sizes of the records of a run, of a block instance, and of an element of a list.
 _RUN_BYTES, _INSTANCE_BYTES, _MARK_BYTES = 330, 330, 333
@@ -43,10 +44,10 @@ _REPETITIONS = 8
 class VertexCost:
     """The maximum cost of one run of a vertex, in MIST.
 
-    `charge_mist` is the tool's part: its price, and the gas of an on-chain tool. `run_mist` adds
-    the leaders' fees and the largest outcome of one attempt. `stored_mist` pays for the storage of
-    its records; whoever cleans up receives it as a rebate. `worked_mist` pays a worker for its
-    steps.
+    `charge_mist` is the tool's part: its price, and the gas of an on-chain tool. `attempt_mist`
+    adds the leaders' fees and the largest outcome of one attempt. `storage_mist` pays for the
+    storage of the run's records. The account that cleans up the execution receives it as a rebate.
+    `steps_mist` pays a worker for the run's steps.
     """
 
     vertex: str
@@ -65,18 +66,18 @@ class VertexCost:
 
     @property
     def maximum_mist(self) -> int:
-        """The cost if only the last attempt succeeds; a failed attempt pays no price."""
+        """The cost if only the last attempt succeeds. Failed attempts do not pay the charge."""
         failed_mist = self.attempt_mist - self.charge_mist + self.storage_mist + self.steps_mist
         return self.first_run_mist + (self.attempts - 1) * failed_mist
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionCost:
-    """The estimated cost of an execution, in MIST; unused funds are refunded at its end.
+    """The estimated cost of an execution, in MIST. Unused funds are refunded at its end.
 
     `start_mist` covers the first runs. `single_pass_mist` covers one run of each vertex, which is
-    enough outside loops and regions. `maximum_mist` covers every case, because `max_steps` bounds
-    the runs.
+    enough for a workflow without loops and regions. `maximum_mist` covers every case, because
+    `max_steps` limits the number of runs.
     """
 
     vertices: tuple[VertexCost, ...]
@@ -86,7 +87,7 @@ class ExecutionCost:
 
     @property
     def recommended_mist(self) -> int:
-        """Funds for one run of each vertex, and for eight runs of those in loops and regions."""
+        """The funds for one run of each vertex, but eight runs of vertices in loops or regions."""
         repeated_mist = sum(vertex.maximum_mist for vertex in self.vertices if vertex.is_repeated)
         return min(self.single_pass_mist + (_REPETITIONS - 1) * repeated_mist, self.maximum_mist)
 
@@ -106,7 +107,10 @@ def estimate_execution_cost(
     max_steps: int,
     gas_price: int,
 ) -> ExecutionCost:
-    """Estimate the cost of an execution that starts with an entry group; `tools` are by FQN."""
+    """Estimate the cost of an execution that starts with an entry group.
+
+    `tools` maps FQNs to tools.
+    """
     byte_mist = settings.fee_per_outcome_byte_mist
     numbers = {name: number for number, name in enumerate(workflow.plan.vertices)}
 
@@ -131,7 +135,8 @@ def estimate_execution_cost(
     once_mist = sum(vertex_cost.maximum_mist for vertex_cost in costs.values())
     highest_mist = max((vertex_cost.first_run_mist for vertex_cost in costs.values()), default=0)
     is_bounded = not any(vertex_cost.is_repeated for vertex_cost in costs.values())
-    # The step after the last one is refused, but the funds must cover it as if it were not.
+    # The chain refuses the step after the last allowed one, but it first requires funds for that
+    # step.
     max_steps_mist = (max_steps + 1) * highest_mist
     return ExecutionCost(
         tuple(costs.values()),
@@ -154,19 +159,19 @@ def attempt_mist(
         + settings.settle_margin_mist // 2
         + read_bytes * _READ_GAS_UNITS * gas_price // 1_000
         + settings.fee_per_outcome_byte_mist * max_outcome_bytes
-        + _advancing_mist(settings, max_outcome_bytes, gas_price)
+        + _advance_mist(settings, max_outcome_bytes, gas_price)
     )
 
 
 def _worker_mist(effort: int, gas_price: int) -> int:
-    """Return a worker's pay for the effort of a step in MIST, as in `terms::worked_mist`."""
+    """Return a worker's pay for the effort of a step in MIST, as in `terms::effort_mist`."""
     effort = min(effort, MAX_STEP_EFFORT)
     hundredths = sum(price * max(0, effort - bound) for bound, price in _EFFORT_GAS.items())
     return hundredths * gas_price // 100
 
 
-def _advancing_mist(settings: LeaderSettings, outcome_bytes: int, gas_price: int) -> int:
-    """Return the pay of the sender of `advance` in MIST, as `terms::advancing_mist` computes it."""
+def _advance_mist(settings: LeaderSettings, outcome_bytes: int, gas_price: int) -> int:
+    """Return the pay of the sender of `advance` in MIST, as `terms::advance_mist` computes it."""
     extra_bytes = max(0, outcome_bytes - _COVERED_BYTES)
     bytes_mist = (_RECORD_BYTES + extra_bytes) * settings.fee_per_input_byte_mist
     return (
@@ -177,7 +182,7 @@ def _advancing_mist(settings: LeaderSettings, outcome_bytes: int, gas_price: int
 
 
 def _effort(workflow: PublishedWorkflow, vertex: PlannedVertex) -> int:
-    """Return the effort of a run: its request, and the edges of its most expensive variant."""
+    """Return the effort of a run: its request plus the edges of its most expensive variant."""
     efforts = [sum(_edge_effort(workflow, edge) for edge in edges) for edges in _variants(vertex)]
     return REQUEST_EFFORT + max(efforts, default=0)
 
@@ -210,7 +215,7 @@ def _read_units(
 
 
 def _storage_bytes(workflow: PublishedWorkflow, vertex: PlannedVertex) -> int:
-    """Return the most bytes that a run writes: its own, and the edges of its largest variant."""
+    """Return the maximum bytes that a run writes: its own plus the edges of its largest variant."""
     edge_bytes = [sum(_edge_bytes(workflow, edge) for edge in edges) for edges in _variants(vertex)]
     own_bytes = _INVOCATION_BYTES + _RUN_BYTES + _NUMBER_BYTES * len(vertex.blocks)
     return own_bytes + max(edge_bytes, default=0)

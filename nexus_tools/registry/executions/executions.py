@@ -1,4 +1,4 @@
-"""Executions of workflows: start, read, refill, cancel and clean up."""
+"""Executions of workflows, with methods to start, read, refill, cancel and clean up."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -53,8 +53,8 @@ DEFAULT_DURATION_MS = 24 * 60 * 60 * 1_000
 class StartedExecution:
     """A started execution: its transaction, ID, funds in MIST, leaders and estimated cost.
 
-    `max_prices_mist` and `max_outcome_bytes` are the limits that `Executions.start` was given or
-    chose.
+    `max_prices_mist` and `max_outcome_bytes` are the limits that the caller of `Executions.start`
+    passed, or the defaults.
     """
 
     sent: Sent
@@ -68,7 +68,7 @@ class StartedExecution:
 
 @dataclass(frozen=True, slots=True)
 class ListedExecution:
-    """An execution in a list; `execution` is None if it was deleted."""
+    """An execution in a list. `execution` is None if the execution was deleted."""
 
     start_event: ExecutionStarted
     execution: Execution | None
@@ -76,25 +76,25 @@ class ListedExecution:
 
 @dataclass(frozen=True, slots=True)
 class CleanupResult:
-    """The transactions of a cleanup. In a dry run, `unsent` counts those not simulated."""
+    """The transactions of a cleanup. After a dry run, `unsent` counts those not simulated."""
 
     sent: tuple[Sent, ...]
     unsent: int = 0
 
     @property
     def returned_mist(self) -> int:
-        """The storage rebate minus the gas, in MIST; negative if the cleanup cost more."""
+        """The storage rebate minus the gas, in MIST. Negative if the gas exceeds the rebate."""
         return -sum(transaction.cost.net for transaction in self.sent)
 
 
 @validate_arguments
 class Executions(PackageClient):
-    """The executions of a deployment. Owners control them; anyone may read and refill them.
+    """The executions of a deployment. Owners control them. Anyone may read and refill them.
 
-    Besides the documented errors, every method raises as `SuiClient` does.
+    In addition to the documented errors, every method raises those of `SuiClient`.
     """
 
-    # --- Beginning
+    # --- Starting
 
     async def estimate_cost(
         self,
@@ -131,16 +131,16 @@ class Executions(PackageClient):
     ) -> StartedExecution:
         """Start an execution and request its first runs, in one transaction.
 
-        `inputs` are JSON values by the names that the workflow gives them. The default of
-        `funds_mist` is `ExecutionCost.recommended_mist`; unused funds are refunded at the end. The
-        first two active leaders of `leaders` are named; without it they are drawn from those that
-        the tools accept. The highest price of a tool is `max_prices_mist` by its FQN, or its
-        current price.
+        `inputs` maps the workflow's input names to JSON values. The default of `funds_mist` is
+        `ExecutionCost.recommended_mist`. Unused funds are refunded at the end. The execution names
+        the first two active leaders of `leaders`. By default it names leaders drawn at random from
+        those that the tools accept. `max_prices_mist` maps FQNs to the highest accepted price, by
+        default the current price.
 
-        Raises, before anything is paid, `UsageError` for inputs and groups, `input_invalid`,
-        `duration_too_long`, `duration_too_short`, `tool_unknown`, `tool_not_active`,
-        `price_too_high`, `tool_without_key`, `outcome_limit_too_small`, `outcome_limit_too_large`,
-        `no_leader` and `funds_too_small`.
+        All checks run before anything is paid. Raises `UsageError` for inputs and groups,
+        `input_invalid`, `duration_too_long`, `duration_too_short`, `tool_unknown`,
+        `tool_not_active`, `price_too_high`, `tool_without_key`, `outcome_limit_too_small`,
+        `outcome_limit_too_large`, `no_leader` and `funds_too_small`.
         """
         if not duration_ms:
             raise UsageError("duration_too_short", "the duration of an execution must not be 0")
@@ -207,10 +207,10 @@ class Executions(PackageClient):
         for vertex, ports in terms.values.items():
             arguments = make_ports(builder, self.deployment.package, ports_of(ports))
             calls.add_entry_values(builder, package, execution, vertex, arguments)
-        foresight = StepPredictor(plan)
-        foresight.add_start([*plan.groups][terms.group])
+        predictor = StepPredictor(plan)
+        predictor.add_start([*plan.groups][terms.group])
         commands = StepCommands(self.deployment, workflow.id, plan)
-        for step in foresight.steps():
+        for step in predictor.steps():
             commands.add(builder, execution, terms.leaders[0], step)
         calls.share(builder, package, execution)
         return builder
@@ -218,7 +218,7 @@ class Executions(PackageClient):
     # --- Reading
 
     async def find(self, execution: Address) -> Execution | None:
-        """Return an execution, or None if it does not exist, for example after its cleanup."""
+        """Return an execution, or None if it does not exist or was cleaned up."""
         value = await self.client.object(execution)
         is_one = value is not None and value.type == self.deployment.type_of(Execution)
         return self.decode(value, Execution) if is_one else None
@@ -230,8 +230,8 @@ class Executions(PackageClient):
             raise NotFoundError(
                 "execution_unknown",
                 f"the execution {execution} does not exist",
-                hint="It was cleaned up, or belongs to another network. Run"
-                " `nexus-tools workflow executions` to see yours.",
+                hint="The execution was cleaned up, or it is on another network. Run"
+                " `nexus-tools workflow executions` to see your executions.",
             )
         return self.deployment.decode(value, Execution)
 
@@ -242,17 +242,17 @@ class Executions(PackageClient):
         return await read_state(self, current, workflow)
 
     async def wait_reasons(self, state: ExecutionState) -> tuple[Wait, ...]:
-        """Return why a running execution waits: an answer, a time, a leader, or funds."""
+        """Return the reasons why a running execution waits, such as an answer or missing funds."""
         return await read_waits(self, state)
 
     async def spent_mist(self, state: ExecutionState) -> int | None:
-        """Return the funds that an execution spent; None before its end or without events."""
+        """Return the funds that an ended execution spent, or None if its events are missing."""
         if not state.is_ended:
             return None
         return spent_mist(await self.history(state.execution.id))
 
     async def list(self, owner: Address | None = None) -> tuple[ListedExecution, ...]:
-        """Return the executions of an address (default: the wallet) by events, oldest first."""
+        """Return the executions of an address (default: the wallet), oldest first, from events."""
         address = owner or self.client.address
         records = past_events(self.client, event_filter(self.deployment, ExecutionStarted))
         events = [parse_event(self.deployment, record.event) async for record in records]
@@ -265,13 +265,13 @@ class Executions(PackageClient):
         return tuple(map(ListedExecution, starts, executions))
 
     async def history(self, execution: Address) -> tuple[Step, ...]:
-        """Return the events of an execution that the node still has, even of a deleted one."""
+        """Return the events of an execution that the node still has, even if it was deleted."""
         return await read_execution_history(self, execution)
 
     async def wait(self, execution: Address) -> ExecutionState:
-        """Wait until the execution has ended, and return it.
+        """Wait until the execution has ended, and return its state.
 
-        Bound it with `asyncio.timeout`. Raises `execution_unknown`.
+        To limit the wait, use `asyncio.timeout`. Raises `execution_unknown`.
         """
         kinds = event_filter(self.deployment, ExecutionEnded)
         while True:
@@ -294,10 +294,10 @@ class Executions(PackageClient):
         ended = parse_event(self.deployment, item.event)
         return isinstance(ended, ExecutionEnded) and ended.execution == execution
 
-    # --- Looking after it
+    # --- Changes
 
     async def refill(self, execution: Address, amount_mist: int) -> Sent:
-        """Add to the funds, as anyone may.
+        """Add to the funds of an execution. The sender may be anyone.
 
         Raises `amount_zero`, `execution_unknown` or `execution_ended`.
         """
@@ -309,11 +309,12 @@ class Executions(PackageClient):
         return await self.pay(calls.refill, execution, amount_mist=amount_mist)
 
     async def cancel(self, execution: Address) -> Sent:
-        """End an execution. Leaders can still close pending invocations, and are paid for it.
+        """Cancel an execution.
 
-        Invocations past their deadline expire in the same transaction. All other funds are refunded
-        at once to the owner, or to the schedule that started the execution. Raises
-        `execution_unknown`, `not_owner` or `execution_ended`.
+        Leaders can still close pending invocations, and are paid for it. Invocations past their
+        deadline expire in the transaction of the cancellation. All other funds are refunded at once
+        to the owner, or to the schedule that started the execution. Raises `execution_unknown`,
+        `not_owner` or `execution_ended`.
         """
         current = await self._require_owned(execution)
         builder = TransactionBuilder()
@@ -328,7 +329,7 @@ class Executions(PackageClient):
             schedules.collect(builder, package, execution.schedule, execution.id)
 
     async def expire(self, execution: Address) -> Sent:
-        """End an execution after its deadline, as anyone may. Raises `execution_unknown`."""
+        """End an execution after its deadline, as any sender. Raises `execution_unknown`."""
         current = await self.get(execution)
         builder = TransactionBuilder()
         calls.expire(builder, self.deployment.workflows, execution)
@@ -336,7 +337,7 @@ class Executions(PackageClient):
         return await self.send(builder)
 
     async def set_leaders(self, execution: Address, leaders: Sequence[LeaderRef]) -> Sent:
-        """Name one or two other leaders. Pending invocations keep the leaders that they name.
+        """Replace the execution's leaders by one or two others. Pending invocations keep theirs.
 
         Raises `execution_unknown`, `not_owner` or `no_leader`.
         """
@@ -356,9 +357,10 @@ class Executions(PackageClient):
     ) -> CleanupResult:
         """Delete an ended execution with its results, in one or more transactions.
 
-        The sender receives the storage rebate. For 7 days after the end only the owner may clean
-        up, then anyone. Call it again after an interruption. A dry run simulates only the first
-        transaction. `on_sent` receives the number of sent transactions and their total.
+        The sender receives the storage rebate. Only the owner may clean up within 7 days after the
+        end, and later anyone. After an interruption, call `clean` again. A dry run simulates only
+        the first transaction. `on_sent` receives the number of sent transactions and the total
+        number.
 
         Raises `execution_unknown`, `execution_not_ended` or `too_early`.
         """

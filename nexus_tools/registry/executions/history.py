@@ -34,24 +34,24 @@ RUN_EVENTS = (InvocationRequested, InvocationSettled, InvocationFailed, Invocati
 
 
 _REMEDIES = {
-    "too_many_steps": "Start it with a higher --max-steps.",
-    "price_too_high": "Start it with --max-price {fqn}=…, a higher price.",
-    "timeout_too_long": "Start it again, with the current timeout of the tool.",
-    "outcome_limit_too_small": "Start it with a higher --max-outcome-bytes.",
+    "too_many_steps": "Start the execution again with a higher --max-steps.",
+    "price_too_high": "Start the execution again with a higher --max-price {fqn}=….",
+    "timeout_too_long": "Start the execution again to accept the tool's current timeout.",
+    "outcome_limit_too_small": "Start the execution again with a higher --max-outcome-bytes.",
     "leader_not_accepted": (
         "Run `nexus-tools leader list --tool {fqn}` to see the accepted leaders."
     ),
     "tool_not_active": "Run `nexus-tools tool show {fqn}` to see the reason.",
-    "tool_without_key": "Ask its owner to add a key with `nexus-tools tool key add`.",
+    "tool_without_key": "Ask the tool's owner to add a key with `nexus-tools tool key add`.",
 }
-"""Hints for the reasons in `terms.move` why the chain refuses to invoke a tool."""
+"""Hints by reason why the chain refuses to invoke a tool. Source: `terms.move`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFailure:
     """A failure that no edge handled: the run, the reason, the Leader's detail, and the tool.
 
-    `invocation` is the one of the last attempt; None for a run that the chain refused to request.
+    `invocation` is the invocation of the last attempt, or None if the chain refused the request.
     """
 
     run: Run
@@ -68,7 +68,7 @@ class RunFailure:
 
     @property
     def hint(self) -> str:
-        """A hint for users on how to investigate or fix the failure; may be empty."""
+        """A hint for users on how to investigate or fix the failure, or an empty string."""
         if self.invocation is not None:
             return (
                 f"Run `nexus-tools tool outcome {self.invocation} --explain` to see what happened."
@@ -79,7 +79,7 @@ class RunFailure:
 class ExecutionEventFilter:
     """A filter for the events of one execution, including those of its invocations.
 
-    `attempts` are the known attempts by the IDs of their invocations.
+    `attempts` maps invocation IDs to the known attempts.
     """
 
     def __init__(self, execution: Address) -> None:
@@ -100,7 +100,7 @@ class ExecutionEventFilter:
 
 
 async def read_execution_history(package: PackageClient, execution: Address) -> tuple[Step, ...]:
-    """Return the events of an execution that the node still has, in order."""
+    """Return the events of an execution, in order, as far as the node has kept them."""
     following, kinds = ExecutionEventFilter(execution), (*OF_EXECUTIONS, *RUN_EVENTS)
     after = await cursor_before_creation(package, execution)
     return await read_history_events(package, kinds, following.is_wanted, after)
@@ -111,7 +111,7 @@ def run_failures(
 ) -> tuple[RunFailure, ...]:
     """Return the failures of runs in order, with the Leader's detail of the last attempt.
 
-    `refusals` are sentences about what the owner allowed, by FQN and reason.
+    `refusals` maps FQN and reason to a sentence about the limit that the owner set.
     """
     names = tuple(plan.vertices)
     last: dict[Run, Address] = {}
@@ -140,7 +140,7 @@ def run_failures(
 
 
 def spent_mist(steps: tuple[Step, ...]) -> int | None:
-    """Return the funds that an execution spent, or None unless its start and end are known."""
+    """Return the funds that an execution spent, or None if its start or end event is missing."""
     paid_mist, refunded_mist, kinds = 0, 0, set[type[object]]()
     for step in steps:
         kinds.add(type(step.event))

@@ -1,6 +1,6 @@
 """The work of assembling the inputs of a run on chain, counted in bytes as in `inputs.move`.
 
-A leader is paid by these bytes, and they are limited for each attempt.
+A leader is paid by this number of bytes. Each attempt has a limit.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,8 +24,8 @@ def load_order(
 ) -> tuple[Address, ...]:
     """Return the invocations in the order in which the chain reads values from them.
 
-    Elements of lists are read from the last to the first. An invocation that has elements of
-    several lists occurs several times.
+    Elements of lists are read from the last to the first. An invocation with elements of several
+    lists occurs several times in the order.
     """
     order: list[Address] = []
     for element in reversed(list(_elements(values, lists))):
@@ -46,7 +46,7 @@ def value_bytes(
     values: Sequence[Value],
     lists: ListElements,
 ) -> int:
-    """Return the bytes that ports, records, lists and loaded outcomes count.
+    """Return the bytes that are counted for ports, records, lists and loaded outcomes.
 
     `states` has the state of each loaded invocation.
     """
@@ -102,7 +102,7 @@ def _joined(
     value: CollectedList,
     element: Reference,
 ) -> int:
-    """Return the bytes counted for joining an element's text; 0 if it is stored as one text."""
+    """Return the bytes counted for joining an element's text, or 0 if the text is in one piece."""
     source = records.invocations.get(element.run)
     state = states.get(source) if source is not None else None
     variants = {

@@ -1,7 +1,7 @@
-"""Reads the records of an execution from the chain into the `Records` of `nexus_tools.workflow`.
+"""A reader of an execution's on-chain records, which it converts to `nexus_tools.workflow.Records`.
 
-On chain, vertices, ports and edges are numbers, and a value is stored only as the edge that
-delivered it. Its source run follows from that edge and the path of the receiving run.
+On chain, vertices, ports and edges are numbers. The record of a value stores only the edge that
+delivered the value. The source run follows from that edge and the path of the receiving run.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,7 +37,8 @@ from nexus_tools.workflow import (
 )
 
 _BLOCKS = 0x8000
-"""The first block number: smaller origins are vertices, larger ones are blocks."""
+"""The first block number. A smaller origin is a vertex number. Any other origin is a block number.
+"""
 
 _OPEN = 1
 
@@ -47,8 +48,8 @@ T = TypeVar("T")
 class ExecutionRecords:
     """A reader of the records of one execution.
 
-    `records` keeps everything that was read; it is complete for the runs that were requested.
-    `invocations` has the invocation of each run, and `refusals` the reason why a run has none.
+    `records` accumulates the records that were read. `invocations` maps a run to its invocation.
+    `refusals` maps a run without an invocation to the reason why the chain refused it.
     """
 
     def __init__(
@@ -85,20 +86,20 @@ class ExecutionRecords:
                 self._store_instance((key.block, tuple(key.path)), record)
 
     async def read_around(self, run: Run) -> None:
-        """Read the record of a run, and those of the blocks that enclose it."""
+        """Read the record of a run, and the records of the blocks that enclose the run."""
         blocks = self.plan.vertices[run.vertex].blocks
         instances = [(block, run.path[:depth]) for depth, block in enumerate(blocks)]
         await self._read([run], instances)
 
     async def read_runs(self, runs: Iterable[Run]) -> None:
-        """Read the records of these runs, as far as they exist."""
+        """Read the existing records of these runs."""
         await self._read([run for run in runs if run not in self.records.runs], [])
 
     async def elements(self, value: CollectedList) -> tuple[Reference, ...]:
         """Return references to the elements of a collected list, in the order of the iterations.
 
-        Iterations without a closed run are left out. Whether a closed run delivered an element
-        follows from its invocation's outcome, which is not read here.
+        Iterations without a closed run are left out. A closed run may have ended in another
+        variant, without an element. The caller must check the outcome of its invocation.
         """
         instance = (value.block, value.path)
         if instance not in self._iterations:
@@ -120,7 +121,7 @@ class ExecutionRecords:
         )
 
     def iterations(self, value: CollectedList) -> int:
-        """Return the number of iterations of the list's region, after `elements` has read it."""
+        """Return the number of iterations of the list's region. Call `elements` first."""
         return self._iterations.get((value.block, value.path), 0)
 
     def edges_to(self, value: CollectedList) -> list[PlannedEdge]:
@@ -136,7 +137,7 @@ class ExecutionRecords:
         return self._sizes.read_units([self._numbers[name] for name in vertices], blocks)
 
     async def entry_values(self, vertices: Iterable[str]) -> dict[str, Ports]:
-        """Return the entry values of vertices by name, for those that have some."""
+        """Return the entry values by vertex. Vertices without entry values are left out."""
         names = list(dict.fromkeys(vertices))
         keys = [EntryKey(self._numbers[name]) for name in names]
         values = await self._entries(self._execution.id, keys, Ports)
@@ -151,11 +152,11 @@ class ExecutionRecords:
     # --- Numbers and names
 
     def run_of(self, run: move_run.Run) -> Run:
-        """Return a run with its vertex by name, from one with its vertex by number."""
+        """Convert a run from the form that the chain stores, with a vertex number."""
         return Run(self._names[run.vertex], tuple(run.path))
 
     def key_of(self, run: Run) -> move_run.Run:
-        """Return a run with its vertex by number, as the chain stores it."""
+        """Convert a run to the form that the chain stores, with a vertex number."""
         return move_run.Run(self._numbers[run.vertex], run.path)
 
     # --- Private
@@ -203,7 +204,7 @@ class ExecutionRecords:
     async def _fields(
         self, parent: Address, kinds: Sequence[tuple[MoveStruct, type[MoveStruct]]]
     ) -> list[Any]:
-        """Return the values of dynamic fields by key and value type; None for missing fields."""
+        """Return the values of dynamic fields by key and value type, or None for missing fields."""
         deployment = self._package.deployment
         ids = []
         for key, _ in kinds:
@@ -258,9 +259,10 @@ class ExecutionRecords:
     def _value(self, edge: PlannedEdge, origin: int, last_round: int, path: Path) -> Value:
         """Return the reference to the value that an edge delivered at a path.
 
-        The source run shares the first `edge.keeps` numbers of the path. The edge kinds then
-        differ: a `DO_WHILE` edge comes from the previous round (`[2, 3]` from `[2, 2]`), and a
-        `BREAK` edge from the last round, which is inside the loop (`[2]` from `[2, 5]`).
+        The paths of the source run and the receiving run have their first `edge.keeps` numbers in
+            common. The source of a `DO_WHILE` edge is in the previous round: the value at `[2, 3]`
+            comes from `[2, 2]`. The source of a `BREAK` edge is in the last round of the loop: the
+            value at `[2]` comes from `[2, 5]`.
         """
         source_path = path[: edge.keeps]
         if origin >= _BLOCKS:

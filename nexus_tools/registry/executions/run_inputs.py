@@ -1,4 +1,4 @@
-"""The inputs of a run, assembled from values that other objects on chain store."""
+"""The inputs of a run, assembled from values that are stored in other on-chain objects."""
 
 from collections.abc import Iterable, Mapping
 
@@ -21,20 +21,22 @@ from nexus_tools.tool import canonical_json
 from nexus_tools.workflow import ERR_EVAL, CollectedList, GivenValue, Reference, Run, Value
 
 _MAX_INVOCATIONS = 1_024
-"""The size of the cache of closed invocations: one often provides inputs of several runs."""
+"""The size of the cache of closed invocations. An invocation often provides inputs of several runs.
+"""
 
 
 class RunInputResolver:
-    """Resolves references to values. It caches closed invocations, which never change."""
+    """A resolver of references to values that caches closed invocations, which never change."""
 
     def __init__(self, client: SuiClient, deployment: Deployment) -> None:
         self._package = PackageClient(client, deployment)
         self._closed: LRUCache[Address, Invocation] = LRUCache(_MAX_INVOCATIONS)
 
     async def inputs(self, execution: Execution, workflow: PublishedWorkflow, run: Run) -> Ports:
-        """Return the input ports of a run that is or was ready, as the chain assembles them.
+        """Return the input ports of a run as the chain assembles them.
 
-        Raises `value_unknown` for a value that no longer exists, and as `SuiClient` does.
+        The run must be ready, or must have been requested. Raises `value_unknown` for a value that
+        no longer exists, and the errors of `SuiClient`.
         """
         records = ExecutionRecords(self._package, execution, workflow)
         await records.read_around(run)
@@ -117,7 +119,7 @@ class RunInputResolver:
         objects = await self._package.find_all(missing, Invocation)
         for invocation_id, invocation in zip(missing, objects, strict=True):
             if invocation is None:
-                raise NotFoundError("value_unknown", f"the invocation {invocation_id} is deleted")
+                raise NotFoundError("value_unknown", f"the invocation {invocation_id} was deleted")
             by_id[invocation_id] = invocation
             if invocation.is_closed:
                 self._closed[invocation_id] = invocation
@@ -127,7 +129,7 @@ class RunInputResolver:
 async def _runs_behind(
     records: ExecutionRecords, values: Iterable[Value]
 ) -> tuple[list[Run], dict[CollectedList, tuple[Reference, ...]]]:
-    """Return the invoked runs that values refer to, and the elements of lists."""
+    """Return the invoked runs that provide these values, and the elements of each list."""
     unique = list(dict.fromkeys(values))
     lists = [value for value in unique if isinstance(value, CollectedList)]
     elements = {collected: await records.elements(collected) for collected in lists}
@@ -140,7 +142,7 @@ async def _runs_behind(
 def _outcome_of(
     records: ExecutionRecords, invocations: Mapping[Run, Invocation], run: Run
 ) -> tuple[str, dict[str, JsonValue.Variant]]:
-    """Return the variant with which a run ended, and its ports; a failure has ports as well."""
+    """Return the variant with which a run ended, and its ports. A failure has ports as well."""
     if run in records.refusals:
         return ERR_EVAL, _failure_ports(records.refusals[run], "")
     if run not in invocations:
@@ -190,9 +192,10 @@ def _list(
     value: CollectedList,
     elements: Iterable[Reference],
 ) -> JsonValue.Variant:
-    """Return the list of collected values; iterations that ended in another variant add none.
+    """Return the list of collected values.
 
-    All elements are of one kind: texts, or keys of one storage.
+    Iterations that ended in another variant do not add an element. Either all elements are inline
+    texts, or all are keys of one storage.
     """
     sources = {(edge.source.vertex, edge.source.variant) for edge in records.edges_to(value)}
     collected = [
@@ -206,13 +209,13 @@ def _list(
     if len(keys) < len(collected) or len({item.storage for item in keys}) > 1:
         raise ValidationError(
             "remote_value_unavailable",
-            f"the elements of the list for {value.target} are in several storages",
+            f"the elements of the list for {value.target} must all be in one storage",
         )
     return JsonValue.RemoteList(keys[0].storage, tuple(item.key for item in keys))
 
 
 def _text(value: JsonValue.Variant) -> bytes:
-    """Return the JSON text of a value on chain, as `value::json` returns it."""
+    """Return the JSON text of an on-chain value, as `value::json` returns it."""
     match value:
         case JsonValue.Inline(text):
             return text

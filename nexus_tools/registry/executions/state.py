@@ -47,7 +47,7 @@ _EARLY_ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class ExecutionResult:
-    """A result value of an execution; `name` is the name of its output, or empty."""
+    """A result value of an execution. `name` is the name of the workflow's output, or empty."""
 
     name: str
     source: OutputPort
@@ -56,16 +56,17 @@ class ExecutionResult:
 
     @property
     def label(self) -> str:
-        """A label for users: the name or the port, with the path of its run."""
+        """A label for users: the name or the port, and the path of the run."""
         path = f"[{','.join(map(str, self.run.path))}]" if self.run.path else ""
         return f"{self.name or self.source}{path}"
 
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """The state of a run, with its `outcome` if it is closed, and its last invocation if any.
+    """The state of a run.
 
-    A ready run can be requested from `not_before_ms` on, in ms since 1970.
+    `outcome` is None unless the run is closed. `invocation` is its last invocation, if any. A ready
+    run can be requested from `not_before_ms` on, in ms since 1970.
     """
 
     run: Run
@@ -80,9 +81,9 @@ class RunState:
 class ExecutionState:
     """The state of an execution at the time of reading.
 
-    `waiting` lists runs that lack input values, and these values. `iterations_left` has the number
-    of iterations of a head vertex that are still to be requested. `left` are the steps, apart from
-    runs, that can be sent now.
+    `waiting` lists the runs that lack input values, with the missing values. `remaining_iterations`
+    maps a head vertex to the number of iterations that are not requested yet. `remaining_steps`
+    lists the steps, other than requests of runs, that can be sent now.
     """
 
     execution: Execution
@@ -99,17 +100,17 @@ class ExecutionState:
 
     @property
     def is_ended(self) -> bool:
-        """Whether the execution has ended, so that it never changes again."""
+        """Whether the execution has ended. An ended execution never changes again."""
         return self.execution.ended_at_ms is not None
 
     @property
     def status(self) -> Status:
-        """The status: running, or how it ended."""
+        """The status: running, or the way in which the execution ended."""
         return status_of(self.execution)
 
     @property
     def early_end_reason(self) -> str:
-        """A message for users if the execution ended early, with the reason; else empty."""
+        """A message for users with the reason for an early end, or an empty string."""
         ending = _EARLY_ENDS.get(self.status)
         if ending is None:
             return ""
@@ -118,7 +119,7 @@ class ExecutionState:
 
     @property
     def terminating_failure(self) -> RunFailure | None:
-        """The failure that terminated the execution: the first one of a terminating vertex."""
+        """The failure that terminated the execution: the first failure of a terminating vertex."""
         if self.status is not Status.TERMINATED:
             return None
         vertices = self.workflow.plan.vertices
@@ -127,10 +128,11 @@ class ExecutionState:
         )
 
     def outputs(self, *, checked: bool = True) -> dict[str, Any]:
-        """Return the results by name, or `vertex.variant.port`; a list if several runs have one.
+        """Return the results by output name, or by `vertex.variant.port` for unnamed outputs.
 
-        Raises `output_invalid` if the answer of any run violates its tool's output schema. With
-        `checked=False` it does not check, for callers that only display results.
+        If several runs have a result of the output, the value is a list. Raises `output_invalid` if
+        the answer of a run violates its tool's output schema. Pass `checked=False` to skip this
+        check if you only display the results.
         """
         if checked:
             self.require_valid()
@@ -158,7 +160,7 @@ class ExecutionState:
 
 
 def status_of(execution: Execution) -> Status:
-    """Return the status of an execution: running, or how it ended."""
+    """Return the status of an execution: running, or the way in which it ended."""
     if execution.ended_at_ms is None:
         return Status.RUNNING
     if execution.progress.ending is not None:
@@ -214,7 +216,7 @@ async def read_state(
 
 
 def _left_in_regions(records: Records) -> Iterator[ExecutionStep]:
-    """Yield requests of iterations, and the gathering of regions in which nothing is left to do."""
+    """Yield requests of the remaining iterations, and the gathering of finished regions."""
     for (block, path), instance in records.instances.items():
         if not instance.is_open:
             continue
@@ -228,7 +230,7 @@ def _left_in_regions(records: Records) -> Iterator[ExecutionStep]:
 async def _failures(
     package: PackageClient, execution: Execution, workflow: PublishedWorkflow, terms: Terms
 ) -> tuple[RunFailure, ...]:
-    """Return the failures of runs, from events, because the chain stores only their number."""
+    """Return the failures of runs from events, because the object has only their number."""
     if not execution.progress.failures:
         return ()
     steps = await read_execution_history(package, execution.id)
@@ -259,7 +261,7 @@ def _outcome(refusal: str | None, invocation: Invocation | None) -> RunSettled |
 
 
 def _value(run: RunState, port: str) -> Any:
-    """Return the JSON value of a port of a settled run; its location if it is stored off chain."""
+    """Return the JSON value of a port of a settled run, or the location of an off-chain value."""
     assert run.invocation is not None
     assert isinstance(run.invocation.state, State.Settled)
     values = run.invocation.state.ports.values
@@ -267,7 +269,7 @@ def _value(run: RunState, port: str) -> Any:
 
 
 def _lengths(ports: Ports) -> dict[str, int | None]:
-    """Return each port, with its length if the chain knows that it is a list."""
+    """Return the length of each port's list, or None if the chain does not store it as a list."""
     return {name: _length(value) for name, value in ports.values}
 
 

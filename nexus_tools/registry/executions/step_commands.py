@@ -1,8 +1,9 @@
 """Prediction of the next steps of an execution, and the commands of these steps.
 
-A step without work does nothing and costs little. So whoever closes a run adds all possible next
-steps to the same transaction. Only the workflow determines them, so no records are read. Steps that
-did not fit, or were not predicted, are in the `Change` of the emitted events.
+A step without work does nothing and costs little. So the transaction that closes a run also
+contains all steps that may be possible next. These steps are predicted from the workflow alone,
+without reading records. If a step did not fit into the transaction or was not predicted, the
+emitted events contain it in their `Change`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,9 +30,9 @@ from nexus_tools.workflow import (
 )
 
 MAX_STEPS = 16
-"""The most steps that are added to one transaction, so that anyone can pay its gas."""
+"""The most steps that are added to one transaction. The limit bounds the gas that a sender pays."""
 MAX_ITERATIONS = 32
-"""The most iterations that one command requests: the limit of `execution.move`."""
+"""The most iterations that one command requests. Source: `execution.move`."""
 
 Path = tuple[int, ...]
 _ERROR_PORTS = {"reason": None, "detail": None}
@@ -39,16 +40,16 @@ _ERROR_PORTS = {"reason": None, "detail": None}
 
 @dataclass(frozen=True, slots=True)
 class RequestRun:
-    """A step that requests a run, if it is ready."""
+    """A step that requests a run if the run is ready."""
 
     run: Run
 
 
 @dataclass(frozen=True, slots=True)
 class RequestIterations:
-    """A step that requests up to `limit` iterations, starting at `vertex`.
+    """A step that requests up to `limit` iterations of a region.
 
-    `path` is the path of the region.
+    `vertex` is the head vertex of the iterations, and `path` is the path of the region.
     """
 
     vertex: str
@@ -58,7 +59,7 @@ class RequestIterations:
 
 @dataclass(frozen=True, slots=True)
 class GatherRegion:
-    """A step that delivers the collected values of a region once it has nothing left to do."""
+    """A step that delivers the collected values of a region if the region has finished."""
 
     region: int
     path: Path
@@ -68,7 +69,7 @@ ExecutionStep = RequestRun | RequestIterations | GatherRegion
 
 
 class StepPredictor:
-    """Predicts the next steps of one execution from one or more changes.
+    """A predictor of an execution's next steps after one or more changes.
 
     Call `add_start`, `add_closing` or `add_change` for each change, and then `steps`.
     """
@@ -83,7 +84,7 @@ class StepPredictor:
     # --- Changes
 
     def add_start(self, group: str) -> None:
-        """Add the start with an entry group: vertices that wait for no other vertex are ready."""
+        """Add the start with an entry group. Vertices that do not wait for others become ready."""
         for name, vertex in self._plan.vertices.items():
             if (
                 name in self._plan.groups[group]
@@ -93,7 +94,7 @@ class StepPredictor:
                 self._runs[Run(name, (0,) * len(vertex.blocks))] = None
 
     def add_closing(self, run: Run, attempt: int, outcome: RunSettled | RunFailed) -> None:
-        """Add the closing of a run, in an attempt counted from 1."""
+        """Add the closing of a run. `attempt` is the number of the closed attempt, from 1."""
         vertex = self._plan.vertices[run.vertex]
         settled = outcome if isinstance(outcome, RunSettled) else None
         edges = vertex.variants.get(settled.variant, ()) if settled else ()
@@ -122,11 +123,11 @@ class StepPredictor:
     # --- Steps
 
     def steps(self, limit: int = MAX_STEPS) -> tuple[ExecutionStep, ...]:
-        """Return the first steps, ordered so that earlier steps enable later ones."""
+        """Return up to `limit` next steps. A step that enables another precedes it."""
         return tuple(islice(self._steps(), limit))
 
     def _steps(self) -> Iterator[ExecutionStep]:
-        """Yield requests, and then region by region, inner ones first, the steps that follow."""
+        """Yield all requests, then for each region, from the innermost out, its following steps."""
         yielded: set[Run | tuple[str, Path] | tuple[int, Path]] = set()
         while True:
             for run in [run for run in self._runs if run not in yielded]:
@@ -155,7 +156,10 @@ class StepPredictor:
             self._add_emptied(block.region, path)
 
     def _add_delivery(self, edge: PlannedEdge, path: Path, length: int | None) -> None:
-        """Add what follows when an edge delivers a value; `length` is that of a list, else None."""
+        """Add the steps that follow the delivery of a value by an edge.
+
+        `length` is the length of the value if it is a list, else None.
+        """
         target_path = edge.target_path(path)
         if edge.scope is None:
             self._runs[Run(edge.target.vertex, target_path)] = None
@@ -165,9 +169,9 @@ class StepPredictor:
             self._add_opening(edge.scope, target_path, {edge.target.vertex: length})
 
     def _add_opening(self, number: int, path: Path, lengths: Mapping[str, int]) -> None:
-        """Add what follows if an instance of a block opens.
+        """Add the steps that follow the opening of a block instance.
 
-        `lengths` has the lengths of the lists for its head vertices.
+        `lengths` maps its head vertices to the lengths of their lists.
         """
         block = self._plan.blocks[number]
         for name in block.cursors:
@@ -182,7 +186,7 @@ class StepPredictor:
             self._emptied[number, path] = None
 
     def _add_run_end(self, run: Run) -> None:
-        """Add what follows for the enclosing region when a run in it ends."""
+        """Add the steps of the enclosing region that follow the end of a run."""
         region = self._plan.vertices[run.vertex].region
         if region is None:
             return
@@ -202,7 +206,7 @@ class StepPredictor:
 
 
 def _needs_only_entries(vertex: PlannedVertex) -> bool:
-    """Return whether a vertex needs only entry values in its first round."""
+    """Return whether a vertex needs only entry values for its first run."""
     return all(
         edge.kind is EdgeKind.DO_WHILE
         for port, edges in vertex.incoming.items()
@@ -238,7 +242,7 @@ def add_advance(
 
 
 class StepCommands:
-    """Adds steps of executions of one workflow to transactions; `dag` is its ID."""
+    """A builder of the steps of a workflow's executions. `dag` is the ID of the workflow."""
 
     def __init__(self, deployment: Deployment, dag: Address, plan: Plan) -> None:
         self._deployment = deployment
@@ -260,7 +264,7 @@ class StepCommands:
         leader: Address,
         step: ExecutionStep,
     ) -> None:
-        """Add the command of a step, sent by a worker of the leader or by the execution's owner."""
+        """Add the command of a step. The sender must be the owner or a worker of the leader."""
         package, dag = self._deployment.workflows, self._dag
         match step:
             case RequestRun(run):

@@ -1,4 +1,4 @@
-"""Terms of executions: entry values, leaders, prices and limits, resolved before any payment."""
+"""The terms of an execution (entry values, leaders, prices, limits), resolved before payment."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from nexus_tools.workflow import (
 )
 
 DEFAULT_STEPS = 1_000
-"""The default limit of the runs that an execution requests."""
+"""The default limit on the number of runs that an execution requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Terms:
 
     @property
     def recommended_mist(self) -> int:
-        """The recommended funds: one run of each vertex, and some more for vertices in blocks."""
+        """The recommended funds, as in `ExecutionCost.recommended_mist`."""
         return self.cost.recommended_mist
 
     def prices_of(self, workflow: PublishedWorkflow) -> dict[str, int]:
@@ -58,7 +58,7 @@ class Terms:
 
 
 class TermsResolver(PackageClient):
-    """Resolves the terms of executions from arguments and from the current state of the chain."""
+    """A resolver of an execution's terms from arguments and from the current state of the chain."""
 
     async def terms(
         self,
@@ -140,7 +140,7 @@ class TermsResolver(PackageClient):
     async def choose_leaders(
         self, tools: Mapping[str, Tool], among: Sequence[LeaderRef] = ()
     ) -> list[Leader]:
-        """Return one or two active leaders: the first ones `among` a list, or a weighted draw.
+        """Return one or two active leaders, either the first ones `among` a list or a random draw.
 
         Raises `no_leader`, and as `LeaderRegistry.ids`.
         """
@@ -152,7 +152,7 @@ class TermsResolver(PackageClient):
         if not active:
             raise WrongStateError(
                 "no_leader",
-                "none of the given leaders is active" if among else "no active leader exists",
+                "the given leaders are not active" if among else "no active leader exists",
                 hint="Run `nexus-tools leader list` to see all leaders.",
             )
         if among:
@@ -192,12 +192,12 @@ def _check_outcome_limit(settings: LeaderSettings, max_outcome_bytes: int) -> No
         limit = units.count(settings.max_ports_bytes, "byte")
         raise UsageError(
             "outcome_limit_too_large",
-            f"the outcome limit is too large: at most {limit} are allowed",
+            f"the outcome limit is too large: expected at most {limit}, got {max_outcome_bytes}",
         )
 
 
 def _outcome_bytes(tools: Mapping[str, Tool], requested: int | None) -> int:
-    """Return the outcome limit in bytes: the requested one, or the largest minimum of the tools."""
+    """Return the requested outcome limit in bytes, or the default or largest tool minimum."""
     if requested is not None:
         return requested
     return max([DEFAULT_MAX_OUTCOME_BYTES, *(tool.min_outcome_bytes for tool in tools.values())])
@@ -230,7 +230,7 @@ def _entry_inputs(
 def _max_prices(
     workflow: PublishedWorkflow, tools: Mapping[str, Tool], limits: Mapping[str, int]
 ) -> dict[str, int]:
-    """Return the highest price of each tool by FQN: the requested one, or the current price."""
+    """Return the highest accepted price of each tool by FQN, by default its current price."""
     for fqn in limits:
         if fqn not in tools:
             message = f"{workflow.fqn} has no tool {fqn}"
@@ -257,8 +257,8 @@ def _check_tool(
     if tool.charge_mist > max_price_mist:
         raise WrongStateError(
             "price_too_high",
-            f"{tool.fqn} costs {sui(tool.charge_mist)}, and the limit is {sui(max_price_mist)}",
-            hint=f"Allow it with --max-price {tool.fqn}="
+            f"{tool.fqn} costs {sui(tool.charge_mist)}, but the limit is {sui(max_price_mist)}",
+            hint=f"Allow this price with --max-price {tool.fqn}="
             f"{units.format_sui_argument(tool.charge_mist)}.",
         )
     if tool.min_outcome_bytes > max_outcome_bytes:
@@ -277,7 +277,10 @@ def _check_tool(
 
 
 def _accepted_by_most(leaders: Sequence[Leader], tools: Mapping[str, Tool]) -> list[Leader]:
-    """Return the leaders that all tools accept; if none exist, all by the number of such tools."""
+    """Return the leaders that all tools accept.
+
+    If no leader qualifies, return all leaders, ordered by the number of tools that accept them.
+    """
 
     def count(leader: Leader) -> int:
         return sum(tool.accepts(leader.id) for tool in tools.values())

@@ -1,6 +1,6 @@
 """The reasons why a running execution waits: an answer, a time, a leader, or funds.
 
-To learn what the next steps would do, they are simulated on the node.
+To predict the effects of the next steps, the node simulates them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -46,9 +46,10 @@ class WaitReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A reason why an execution waits, and the waiting run; `sentence` is the message for users.
+    """A reason why an execution waits, and the waiting run.
 
-    `since_ms` and `until_ms` bound the wait, in ms since 1970.
+    `message` is for users. `since_ms` and `until_ms` are the start and end of the wait, in ms since
+    1970.
     """
 
     reason: WaitReason
@@ -65,7 +66,10 @@ class Wait:
 
 
 async def read_waits(package: PackageClient, state: ExecutionState) -> tuple[Wait, ...]:
-    """Return why an execution waits; empty if it has ended. Raises as `SuiClient` does."""
+    """Return the reasons why an execution waits, or nothing if it has ended.
+
+    Raises the errors of `SuiClient`.
+    """
     if state.is_ended:
         return ()
     reader = _Reader(package, state, await package.client.now_ms())
@@ -84,25 +88,25 @@ class _Reader:
         self._resolver = RunInputResolver(package.client, package.deployment)
 
     def ending(self) -> Iterator[Wait]:
-        """Yield the wait for an early end that is in progress or possible."""
+        """Yield the wait for an early end that has started, or that the deadline makes possible."""
         deadline_ms, ending = self._state.terms.deadline_ms, self._state.execution.progress.ending
         if ending is not None:
             status = Status(ending).replace("_", " ")
             yield Wait(
                 WaitReason.CLOSING,
-                f"{status}. It ends when its pending invocations are closed or expired",
+                f"{status}. The execution ends when its pending invocations are closed or expired",
             )
         elif self._now_ms >= deadline_ms:
             yield Wait(
                 WaitReason.LEADER,
-                f"its deadline passed at {utc(deadline_ms)}, and no one has ended it. Run"
-                f" `nexus-tools workflow cancel {self._id} --expired` to end it",
+                f"the deadline {utc(deadline_ms)} passed, but the execution has not ended. Run"
+                f" `nexus-tools workflow cancel {self._id} --expired`",
                 leaders=self._leaders,
                 since_ms=deadline_ms,
             )
 
     async def of_runs(self) -> list[Wait]:
-        """Return the waits of runs that are in flight or will be retried."""
+        """Return the waits of runs with a pending invocation, and of runs that will be retried."""
         return [
             await self._pending_wait(run.run, run.invocation)
             if run.invocation is not None and run.phase is RunPhase.UNDER_WAY
@@ -112,7 +116,7 @@ class _Reader:
         ]
 
     async def of_steps(self) -> list[Wait]:
-        """Return the waits for steps that a leader could send now, and for missing funds."""
+        """Return the waits for steps that a leader can send now, and the wait for missing funds."""
         events = await self._predicted_events()
         shortages = [event for event in events if isinstance(event, moves.ExecutionUnderfunded)]
         waits = [wait for event in events if (wait := self._step_wait(event)) is not None]
@@ -153,10 +157,10 @@ class _Reader:
                 raise
             except (NexusError, LookupError, TypeError, ValueError):
                 pass  # the inputs are untrusted: a leader fails invalid ones
-        leaders = ", or else ".join(map(str, invocation.leaders))
+        leaders = " or the backup leader ".join(map(str, invocation.leaders))
         return Wait(
             WaitReason.OUTCOME,
-            f"{run} was requested {ago(self._now_ms - invocation.requested_at_ms)}, and the leader"
+            f"{run} was requested {ago(self._now_ms - invocation.requested_at_ms)}, but the leader"
             f" {leaders} has not closed it. It expires at {utc(invocation.expires_at_ms)}",
             run,
             invocation.id,
@@ -168,7 +172,7 @@ class _Reader:
     def _question_or_timer_wait(
         self, run: Run, invocation: Invocation, inputs: Mapping[str, Any]
     ) -> Wait:
-        """Return the wait of a run of `ask` or `wait`."""
+        """Return the wait of a run of the tool `ask` or `wait`."""
         times = invocation.requested_at_ms, invocation.expires_at_ms
         since_ms, leaders = invocation.requested_at_ms, invocation.leaders
         if invocation.fqn == WAIT:
@@ -193,7 +197,7 @@ class _Reader:
     # --- Steps
 
     async def _predicted_events(self) -> list[Any]:
-        """Return the events of the next steps if they were sent now; empty on failure."""
+        """Return the events that the next steps would emit, or nothing on failure."""
         deployment, execution = self._package.deployment, self._state.execution
         commands = StepCommands(deployment, execution.dag, self._state.workflow.plan)
         builder = TransactionBuilder()
@@ -219,7 +223,7 @@ class _Reader:
         return [parse_event(deployment, event) for event in simulation.events]
 
     def _closed_or_expired(self) -> list[Address]:
-        """Return closed or expired invocations with which the execution has not advanced."""
+        """Return the closed or expired invocations after which the execution has not advanced."""
         return [
             run.invocation.id
             for run in self._state.runs.values()
@@ -229,19 +233,19 @@ class _Reader:
         ][:MAX_STEPS]
 
     def _step_wait(self, event: Any) -> Wait | None:
-        """Return the wait for a step that would emit this event, or None for other events."""
-        run, leaders = self._run_of(event), ", or else ".join(map(str, self._leaders))
+        """Return the wait for the step that would emit this event, or None for other events."""
+        run, leaders = self._run_of(event), " or the backup leader ".join(map(str, self._leaders))
         match event:
             case InvocationRequested() | moves.RunRefused():
-                sentence = f"{run} is ready, and the leader {leaders} has not requested it"
+                sentence = f"{run} is ready, but the leader {leaders} has not requested it"
             case moves.ExecutionAdvanced():
                 ending = self._end_of_run(run)
                 sentence = (
-                    f"{run} {ending}, and the leader {leaders} has not advanced the execution"
+                    f"{run} {ending}, but the leader {leaders} has not advanced the execution"
                 )
             case moves.RegionGathered():
                 sentence = (
-                    f"a region is complete, and the leader {leaders} has not gathered its results"
+                    f"a region is complete, but the leader {leaders} has not gathered its results"
                 )
             case _:
                 return None
@@ -252,7 +256,7 @@ class _Reader:
         return Wait(WaitReason.LEADER, sentence, run, leaders=self._leaders)
 
     def _end_of_run(self, run: Run | None) -> str:
-        """Return how the last invocation of a run ended, as a predicate for a message."""
+        """Return the end of a run's last invocation as the predicate of a sentence."""
         state = self._state.runs.get(run) if run else None
         invocation = state.invocation if state else None
         if invocation is None or invocation.is_closed:
@@ -274,7 +278,7 @@ class _Reader:
         )
         return Wait(
             WaitReason.FUNDS,
-            f"insufficient funds: its next step needs {sui(needed)}, and it has {sui(funds)}. Run"
+            f"insufficient funds: the next step needs {sui(needed)}, but {sui(funds)} are left. Run"
             f" `nexus-tools workflow refill {self._id} {least}`{note}",
             needed_mist=needed,
             funds_mist=funds,

@@ -1,7 +1,7 @@
 """Validation of settled answers against the output schemas of their tools.
 
-All requesters of outcomes use it. The schemas of a registered tool never change, so the schemas on
-chain are the ones at the time of the request.
+All code that returns outcomes to requesters uses this module. The schemas of a registered tool
+never change, so the current on-chain schemas equal those at the time of the request.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ from nexus_tools.tool import Answer, OutputValidator, parse_json
 
 
 class OutputInvalidError(ValidationError):
-    """An answer that violates the tool's output schema.
+    """The error for an answer that violates the tool's output schema.
 
     `answer` is the answer that the leader settled, and `invocation` is the ID of its invocation.
     """
@@ -49,8 +49,7 @@ async def validate_answers(
 ) -> Mapping[Address, OutputInvalidError]:
     """Return an error for each settled invocation whose answer violates its tool's output schema.
 
-    A value that is stored off chain is not checked. If an answer has such a value, only its variant
-    is checked.
+    If an answer has a value that is stored off chain, only the variant of the answer is checked.
     """
     settled = [
         invocation for invocation in invocations if isinstance(invocation.state, State.Settled)
@@ -84,5 +83,5 @@ def _error_of(invocation: Invocation, tool: Tool) -> OutputInvalidError | None:
 
 @lru_cache(maxsize=256)
 def _validator(output_schema: bytes) -> OutputValidator:
-    """Return the compiled schema. Compiling takes far longer than checking an answer."""
+    """Return the compiled schema. The cache avoids compiling, which is far slower than a check."""
     return OutputValidator(parse_json(output_schema))

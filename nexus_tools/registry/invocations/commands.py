@@ -21,8 +21,8 @@ def quote_mist(
 ) -> int:
     """Return the maximum cost of an invocation in MIST, as `invocation::quote` computes it.
 
-    `input_bytes` are `Ports.size()`, and `gas_price` is the reference gas price in MIST. The unused
-    part of the outcome limit is refunded.
+    `input_bytes` is `Ports.size()` of the inputs, and `gas_price` is the reference gas price in
+    MIST. The price of the unused part of the outcome limit is refunded.
     """
     return (
         tool.charge_mist
@@ -47,7 +47,8 @@ def add_request(
 ) -> None:
     """Add the commands that request an invocation by one or two leaders, paid from the gas coin.
 
-    The requester consents to the given revisions of the settings and the tool.
+    The requester consents to the revisions of `settings` and `tool`. If a revision has changed, the
+    chain refuses the request.
     """
     payment = builder.split_coins(builder.gas, [payment_mist])[0]
     ports = make_ports(builder, deployment.package, inputs)
@@ -62,7 +63,7 @@ def add_request(
         case _:
             raise UsageError(
                 "leader_count_invalid",
-                f"an invocation names one or two leaders, got {len(leaders)}",
+                f"expected one or two leaders, got {len(leaders)}",
             )
 
 
@@ -77,8 +78,9 @@ def add_outcome(
 ) -> None:
     """Add the commands with which a worker of a leader closes one invocation.
 
-    A transaction can close any number of invocations; the chain skips those that are already
-    closed. A signed answer to an `attempt` needs its inputs, which are assembled first.
+    A transaction can close any number of invocations. The chain skips invocations that are already
+    closed. A signed answer to an `attempt` needs the inputs of its run, so the commands first
+    assemble these inputs.
     """
     closed = deployment.package, invocation, leader
     if isinstance(outcome, Failure):

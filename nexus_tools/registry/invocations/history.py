@@ -1,4 +1,4 @@
-"""The events of one invocation, which remain available after it was deleted."""
+"""The events of one invocation, which remain available after the invocation was deleted."""
 
 import asyncio
 from collections import deque
@@ -30,7 +30,7 @@ class Step(Struct, frozen=True):
 
 
 class InvocationHistory(Struct, frozen=True):
-    """The events of one invocation, in order; the first one is its request."""
+    """The events of one invocation, in order. The first event is its request."""
 
     steps: tuple[Step, ...]
 
@@ -42,7 +42,7 @@ class InvocationHistory(Struct, frozen=True):
         return event
 
     def find(self, kind: type[T]) -> T | None:
-        """Return the event of a kind, or None if it has not occurred."""
+        """Return the first event of a kind, or None if no such event has occurred."""
         return next((step.event for step in self.steps if isinstance(step.event, kind)), None)
 
 
@@ -75,9 +75,9 @@ async def read_history_events(
     is_wanted: Callable[[RegistryEvent], bool],
     after: Cursor | None = None,
 ) -> tuple[Step, ...]:
-    """Return the matching events of these kinds, in order, as far as the node has them.
+    """Return the matching events of these kinds, in order, as far as the node has kept them.
 
-    Only events `after` a cursor are read, or all without one.
+    With a cursor `after`, only later events are read.
     """
     matches: list[tuple[EventRecord, RegistryEvent]] = []
     of_kinds = event_filter(package.deployment, *kinds)
@@ -101,11 +101,11 @@ async def _steps(
 
 
 def invocation_unknown_error(invocation: Address, hint: str | None = None) -> NotFoundError:
-    """Return the error for an unknown invocation; the default hint is about deleted invocations."""
+    """Return the error for an unknown invocation. The default hint is about deleted invocations."""
     return NotFoundError(
         "invocation_unknown",
         f"the invocation {invocation} does not exist",
         hint=hint
-        or "It was deleted by its requester, or belongs to another network. Run"
-        f" `nexus-tools tool outcome {invocation} --explain` to see the history of a deleted one.",
+        or "The requester deleted it, or it is on another network. Run"
+        f" `nexus-tools tool outcome {invocation} --explain` to see its history.",
     )

@@ -1,4 +1,4 @@
-"""Invocations: request them, wait for their outcomes, close and delete them."""
+"""Invocations, with methods to request, await, close and delete them."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -57,20 +57,21 @@ Closing = InvocationSettled | InvocationFailed | InvocationExpired
 """An event that closes an invocation."""
 
 DEFAULT_MAX_OUTCOME_BYTES = 4_096
-"""The default limit of the size of an outcome."""
+"""The default limit on the size of an outcome."""
 
 MIN_OUTCOME_BYTES = outcome_bytes(Answer("x", {}))
-"""The size of the smallest answer: a variant of one letter, without ports."""
+"""The size of the smallest answer, which has a variant of one letter and no ports."""
 
-# The time that a node may take after the last window to report a closing in that window.
+# The time after the deadline in which a node may still report that a leader closed the invocation.
 _GRACE_S = 10.0
 
 
 def outcome_of(invocation: Invocation) -> Outcome:
-    """Return the outcome of a closed invocation, with references to values stored off chain.
+    """Return the outcome of a closed invocation.
 
-    The detail of a failure is only in its event: see `Invocations.outcome`. Raises `not_closed`, or
-    `json_invalid` if an on-chain tool wrote invalid JSON.
+    A value that is stored off chain is represented by its location. The detail of a failure is only
+    in its event, which `Invocations.outcome` reads. Raises `not_closed`, or `json_invalid` if an
+    on-chain tool wrote invalid JSON.
     """
     match invocation.state:
         case State.Settled(variant, ports):
@@ -84,7 +85,7 @@ def outcome_of(invocation: Invocation) -> Outcome:
 
 
 class InvocationFailedError(NexusError):
-    """The failure of an invocation; `failure` has the reason and a detail for users."""
+    """The error for a failed invocation. `failure` has the reason and a detail for users."""
 
     def __init__(self, invocation: Address, failure: Failure) -> None:
         self.invocation = invocation
@@ -99,7 +100,7 @@ class InvocationFailedError(NexusError):
 
 @validate_arguments
 class Invocations(PackageClient):
-    """The invocations of a deployment. Requesters use it, and anyone may `expire` an invocation."""
+    """The invocations of a deployment, for their requesters. Anyone may call `expire`."""
 
     async def quote(
         self,
@@ -122,11 +123,10 @@ class Invocations(PackageClient):
     ) -> tuple[Address, ...]:
         """Return one or two leaders that an invocation of a tool can name.
 
-        They are the first ones of `among`, a list of IDs or names, that are active and that the
-        tool accepts. Without `among`, they are drawn from all such leaders, weighted by their
-        records.
-
-        Raises `tool_not_active` or `no_leader`, and as `LeaderRegistry.ids`.
+        A leader qualifies if it is active and the tool accepts it. With `among`, a list of IDs or
+        names, the first qualified leaders are returned. Without `among`, leaders are drawn at
+        random from all qualified leaders, weighted by their records. Raises `tool_not_active`,
+        `no_leader`, and the errors of `LeaderRegistry.ids`.
         """
         if not tool.is_active:
             raise WrongStateError(
@@ -168,10 +168,10 @@ class Invocations(PackageClient):
     ) -> tuple[Sent, Address]:
         """Request an invocation, prepay it, and return its ID.
 
-        `inputs` are JSON values by port name; the leader validates them against the tool's schema.
-        `leaders` is a list as for `leaders_for`. The default of `max_outcome_bytes` is
+        `inputs` maps port names to JSON values. The leader validates them against the tool's
+        schema. `leaders` is a list as for `choose_leaders`. The default of `max_outcome_bytes` is
         `DEFAULT_MAX_OUTCOME_BYTES`, or the minimum of the tool if that is larger. The requester
-        consents to the given revision of the tool.
+        consents to the revision of `tool`.
 
         Raises `tool_not_active`, `no_leader`, `too_expensive`, `inputs_too_large`,
         `outcome_limit_too_large`, `outcome_limit_too_small` or, after a concurrent change,
@@ -191,7 +191,7 @@ class Invocations(PackageClient):
         if max_cost_mist is not None and cost_mist > max_cost_mist:
             raise WrongStateError(
                 "too_expensive",
-                f"the invocation costs {sui(cost_mist)}, and the limit is {sui(max_cost_mist)}",
+                f"the invocation costs {sui(cost_mist)}, but the limit is {sui(max_cost_mist)}",
                 hint="Raise the limit, or request a smaller outcome.",
             )
         builder = TransactionBuilder()
@@ -211,8 +211,8 @@ class Invocations(PackageClient):
     async def outcome(self, invocation: Address) -> Outcome:
         """Return the outcome of a closed invocation, with the detail of a failure.
 
-        Raises `invocation_unknown`, `not_closed`, or `output_invalid` for an answer that violates
-        the tool's output schema: see `OutputInvalidError`.
+        Raises `invocation_unknown`, `not_closed`, or `OutputInvalidError` for an answer that
+        violates the tool's output schema.
         """
         value = await self.client.object(invocation)
         if value is None:
@@ -228,9 +228,9 @@ class Invocations(PackageClient):
         return Failure(outcome.reason, detail)
 
     async def closing_event(self, invocation: Address) -> Closing | None:
-        """Return the event that closed an invocation, which has the fee and the refund.
+        """Return the event that closed an invocation. The event has the fee and the refund.
 
-        Returns None while the invocation is open, and if the node has pruned the transaction.
+        The result is None while the invocation is open, or if the node has pruned the transaction.
 
         Raises `invocation_unknown`.
         """
@@ -240,7 +240,7 @@ class Invocations(PackageClient):
         return await self._closing(value)
 
     async def _closing(self, value: Object) -> Closing | None:
-        # A closed invocation never changes again, so the last transaction that wrote it closed it.
+        # A closed invocation never changes, so its last transaction is the closing.
         closing = await self.client.transaction(value.previous_transaction)
         for event in closing.events if closing else ():
             parsed = parse_event(self.deployment, event)
@@ -256,7 +256,10 @@ class Invocations(PackageClient):
         return current
 
     async def history(self, invocation: Address) -> InvocationHistory:
-        """Return the events of an invocation, even a deleted one. Raises `invocation_unknown`."""
+        """Return the events of an invocation, even a deleted invocation.
+
+        Raises `invocation_unknown`.
+        """
         return await read_history(self, invocation)
 
     async def recent_closings(self, requester: Address, last: int) -> tuple[Step, ...]:
@@ -266,8 +269,8 @@ class Invocations(PackageClient):
     async def owned_by(self, requester: Address | None = None) -> tuple[Invocation, ...]:
         """Return the invocations of an address that are not deleted, oldest first.
 
-        The default is the wallet's address. They are found through their request events, so the
-        result is limited to the events that the node keeps.
+        The default address is the wallet's. The invocations are looked up by their request events,
+        so the result is limited to the events that the node has kept.
         """
         address = requester or self.client.address
         records = past_events(self.client, event_filter(self.deployment, InvocationRequested))
@@ -283,8 +286,9 @@ class Invocations(PackageClient):
     async def wait(self, invocation: Address) -> Outcome:
         """Wait until an invocation is closed, and return its outcome.
 
-        Raises `invocation_unknown`, `output_invalid` as `outcome` does, or `not_closed` once no
-        leader can close it. In the last case `delete` refunds the prepayment.
+        Raises `invocation_unknown`, `output_invalid` as `outcome` does, or `not_closed` when no
+        leader can close the invocation any more. After `not_closed`, call `delete` to get the
+        prepayment back.
         """
         current = await self.get(invocation)
         remaining_ms = current.expires_at_ms - await self.client.now_ms()
@@ -302,9 +306,9 @@ class Invocations(PackageClient):
             ) from error
 
     async def wait_until_closed(self, invocation: Address) -> Invocation:
-        """Wait until the invocation is closed, and return it.
+        """Wait until the invocation is closed, and return the closed invocation.
 
-        Bound it with `asyncio.timeout`. Raises `invocation_unknown`.
+        To limit the wait, use `asyncio.timeout`. Raises `invocation_unknown`.
         """
         kinds = event_filter(
             self.deployment, InvocationSettled, InvocationFailed, InvocationExpired
@@ -343,7 +347,7 @@ class Invocations(PackageClient):
         return await self.call(calls.expire, invocation, possible_at_ms=current.expires_at_ms)
 
     async def delete(self, *invocations: Address) -> Sent:
-        """Delete invocations for their storage rebate; those past their deadline expire first.
+        """Delete invocations for their storage rebate. Open ones past their deadline expire first.
 
         The unused part of a prepayment was already refunded at the closing. Raises
         `nothing_to_delete`, `invocation_unknown`, `not_requester` or `not_expired`.
@@ -352,7 +356,7 @@ class Invocations(PackageClient):
             raise UsageError(
                 "nothing_to_delete",
                 "expected at least one invocation, got none",
-                hint="Pass an ID.",
+                hint="Pass the ID of an invocation.",
             )
         builder, package = TransactionBuilder(), self.deployment.package
         objects = await self.find_all(invocations, Invocation)
@@ -374,8 +378,8 @@ class Invocations(PackageClient):
     ) -> Sent:
         """Close invocations in one transaction, as a worker of this leader.
 
-        The chain skips, without an event, invocations that are already closed or past their
-        deadline. With a `budget` in MIST the transaction is not simulated first.
+        If an invocation is already closed or past its deadline, the chain skips it without an
+        event. With a `budget` in MIST the transaction is not simulated first.
 
         Raises `nothing_to_close`, `not_responsible`, `not_worker`, `leader_suspended`, `too_early`,
         `outcome_too_large`, `signature_or_call_required`, `wrong_key` or `invalid_signature`.
@@ -384,7 +388,7 @@ class Invocations(PackageClient):
             raise UsageError(
                 "nothing_to_close",
                 "expected at least one invocation, got none",
-                hint="Pass an outcome.",
+                hint="Pass at least one outcome by its invocation's ID.",
             )
         builder = TransactionBuilder()
         for invocation, outcome in outcomes.items():

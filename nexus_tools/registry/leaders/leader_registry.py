@@ -1,4 +1,4 @@
-"""The registry of leaders: register, find and change them, and configure terms of invocations."""
+"""The registry of leaders, with methods to register, find and change leaders."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVarTuple
@@ -34,7 +34,7 @@ LeaderRef = Address | str
 
 @validate_arguments
 class LeaderRegistry(PackageClient):
-    """The leaders of a deployment. Methods take a leader by its ID, and its owner signs."""
+    """The leaders of a deployment. Methods that change a leader must be signed by its owner."""
 
     subject = "The leader"
 
@@ -66,10 +66,10 @@ class LeaderRegistry(PackageClient):
         return tuple(results)
 
     async def find(self, leader: LeaderRef, among: Sequence[Leader] | None = None) -> Leader:
-        """Return the leader with an ID, or with a unique name `among` these leaders or all of them.
+        """Return the leader with an ID, or the one leader with a name.
 
-        Text that starts with 0x is an ID, even if a leader has such a name. Raises `leader_unknown`
-        or `leader_ambiguous`.
+        A name is looked up `among` these leaders, or among all leaders by default. Text that starts
+        with 0x is always an ID. Raises `leader_unknown` or `leader_ambiguous`.
         """
         address = _id_of(leader)
         if address is not None:
@@ -91,9 +91,10 @@ class LeaderRegistry(PackageClient):
         )
 
     async def ids(self, leaders: Sequence[LeaderRef]) -> tuple[Address, ...]:
-        """Return the IDs of leaders given by ID or name, without repetitions. Raises as `find`.
+        """Return the IDs of leaders that are passed by ID or name, without duplicates.
 
-        An ID is returned without a check that the leader exists.
+        The method does not check whether a leader that is passed by ID exists. Raises the errors of
+        `find`.
         """
         ids = {reference: _id_of(reference) for reference in leaders}
         names = [reference for reference, address in ids.items() if address is None]
@@ -137,12 +138,14 @@ class LeaderRegistry(PackageClient):
     ) -> tuple[Sent, Address]:
         """Register a leader, lock its collateral, and return its ID.
 
-        `workers` may close invocations for it; the default is the wallet. `keys` are Ed25519 public
-        keys of 32 bytes that verify its requests to tools. The default of `collateral_mist` is the
-        required minimum, and that of `max_delay_ms` is the current unregister delay, to which the
-        owner consents. `expected_length` is the length of the registry when the caller looked for a
-        leader of this name: the chain refuses the registration if the registry has grown since. In
-        a dry run the ID is the simulated one.
+        `workers` are the addresses that may close invocations for the leader, by default the
+        wallet. `keys` are Ed25519 public keys of 32 bytes that verify the leader's requests to
+        tools. The default of `collateral_mist` is the required minimum. The owner consents to an
+        unregister delay of at most `max_delay_ms`, by default the current delay.
+
+        `expected_length` is the length of the registry when the caller looked for a leader with
+        this name. If the registry has grown since then, the chain refuses the registration. In a
+        dry run, the returned ID is from the simulation.
 
         Raises `leaders_changed`, `not_accepting`, `collateral_too_small`, `delay_too_long`,
         `name_too_long` or `public_key_invalid`.
@@ -187,11 +190,9 @@ class LeaderRegistry(PackageClient):
     async def claim(self, leader: Address) -> Sent:
         """Transfer the collateral to the address balance of the wallet.
 
-        The part that is locked for a pending slash can be claimed by a second call, after the
-        decision.
-
-        Raises `not_owner`, `not_unregistered`, `delay_not_over`, `locked_for_slash` or
-        `already_claimed`.
+        The part that is locked for a pending slash is not transferred. Call `claim` again when the
+        slash was executed or cancelled. Raises `not_owner`, `not_unregistered`, `delay_not_over`,
+        `locked_for_slash` or `already_claimed`.
         """
         current = await self._require_owned(leader)
         at_ms = current.collateral.claimable_at_ms
@@ -204,9 +205,10 @@ class LeaderRegistry(PackageClient):
         collateral_mist: int | None = None,
         max_delay_ms: int | None = None,
     ) -> Sent:
-        """Register a claimed leader again, with terms as for `register`.
+        """Register a claimed leader again.
 
-        Raises `not_owner`, `not_claimed`, `not_accepting` or `delay_too_long`.
+        `collateral_mist` and `max_delay_ms` are as in `register`. Raises `not_owner`,
+        `not_claimed`, `not_accepting` or `delay_too_long`.
         """
         await self._require_owned(leader)
         builder = TransactionBuilder()
@@ -223,7 +225,7 @@ class LeaderRegistry(PackageClient):
     # --- Workers, keys and ownership
 
     async def add_worker(self, leader: Address, worker: Address) -> Sent:
-        """Let an address close invocations for the leader, and receive its fees.
+        """Let an address close invocations for the leader and receive the leader's fees.
 
         Raises `not_owner`, `already_listed` or `too_many_entries`.
         """
@@ -247,7 +249,7 @@ class LeaderRegistry(PackageClient):
         return await self._call_as_owner(calls.remove_key, leader, key)
 
     async def offer(self, leader: Address, to: Address | None) -> Sent:
-        """Offer the leader to an address; with None, withdraw the offer. Raises `not_owner`."""
+        """Offer the leader to an address. With None, withdraw the offer. Raises `not_owner`."""
         return await self._call_as_owner(calls.offer, leader, to)
 
     async def accept(self, leader: Address) -> Sent:
@@ -266,7 +268,7 @@ class LeaderRegistry(PackageClient):
         """
         await self._require_admin()
         to = (self._registry, self.deployment.admin)
-        # Without the revision, which the chain counts.
+        # The last field, the revision, is left out because the chain increments it.
         return await self.call(leader_registry.configure, *to, *astuple(settings)[:-1])
 
     async def propose_slash(
@@ -274,8 +276,8 @@ class LeaderRegistry(PackageClient):
     ) -> Sent:
         """Propose to burn part of a leader's collateral, with a reason of 1 to 500 bytes.
 
-        `evidence` is the SHA-256 digest of the evidence. Raises `not_admin`, `leader_unknown`, and
-        otherwise as `ToolRegistry.propose_slash` does.
+        `evidence` is the SHA-256 digest of the evidence. Raises `leader_unknown` and the errors of
+        `ToolRegistry.propose_slash`.
         """
         await self._require_admin()
         current = await self.get(leader)
@@ -336,7 +338,7 @@ def _terms(
     collateral_mist: int | None,
     max_delay_ms: int | None,
 ) -> tuple[Argument, int]:
-    """Return the collateral coin and the delay to consent to. Raises as the chain would."""
+    """Return the collateral coin and the accepted delay. Raises as `check_registration_terms`."""
     locked_mist = settings.collateral_mist if collateral_mist is None else collateral_mist
     delay_ms = settings.unregister_delay_ms if max_delay_ms is None else max_delay_ms
     check_registration_terms(settings, locked_mist, delay_ms, "the leader")

@@ -1,4 +1,4 @@
-"""Track records of leaders, read from events, and the weighted choice of leaders by them."""
+"""Track records of leaders, read from events, and the choice of leaders by these records."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import FailureReason
 
 RECENT_CHECKPOINTS = 100_000
-"""How far back records are read for a choice: some hours at four checkpoints per second."""
+"""The number of latest checkpoints whose events count for a choice: about seven hours of Sui."""
 
 MAX_LEADERS_PER_INVOCATION = 2
 """The most leaders that an invocation can name."""
@@ -31,21 +31,21 @@ _UNKNOWN = 1 / 2
 _LEAST_WEIGHT = 1 / 4
 _OWN_WEIGHT = 2
 _OWN_DOUBT = 1
-# With four, the votes of as many tools as 5 SUI of collateral can register do not decide.
+# With a doubt of four, the tools that 5 SUI of collateral can register do not decide a record.
 _DOUBT = 4
 
-# Other failures may be the fault of the tool or of its requester.
+# These failures are the leader's own. The tool or the requester may have caused other failures.
 _OWN_FAILURES = {FailureReason.REFUSED, FailureReason.OVERLOADED}
 
 
 class LeaderRecord(Struct, frozen=True):
-    """The invocations that a leader settled, failed or missed.
+    """The numbers of invocations that a leader settled, failed or missed.
 
-    Each pair of requester and tool counts once, by its latest closing. A failure counts only if it
-    is the leader's own: it refused or was overloaded. An invocation is missed if it expired, or if
-    a later leader closed it. `latency_ms` is the median time from request to answer; None if the
+    Each pair of requester and tool counts once, by its latest closing. A failure counts only if the
+    leader caused it by a refusal or overload. An invocation is missed if it expired, or if the
+    backup leader closed it. `latency_ms` is the median time from request to answer, or None if the
     leader settled nothing. `reliability` is the smoothed share of answers, between 0 and 1. A
-    leader can cheaply improve its record with tools of its own, so the record is weak evidence.
+    leader can cheaply improve its record with its own tools, so the record is weak evidence.
     """
 
     settled: int = 0
@@ -56,7 +56,7 @@ class LeaderRecord(Struct, frozen=True):
 
 
 class LeaderHistories(Struct, frozen=True):
-    """The records of leaders with all requesters, and their reliability for the caller only."""
+    """The records of leaders with all requesters, and their reliability with the caller alone."""
 
     records: Mapping[Address, LeaderRecord] = {}
     own_reliability: Mapping[Address, float] = {}
@@ -69,7 +69,7 @@ class _Kind(Enum):
 
 
 class _Closing(Struct, frozen=True):
-    """The result of one leader in one invocation; `took_ms` only if the leader settled it."""
+    """The result of a leader in one invocation. `took_ms` is None unless the leader settled it."""
 
     leader: Address
     requester: Address
@@ -81,12 +81,12 @@ class _Closing(Struct, frozen=True):
 async def read_records(
     package: PackageClient, after: Cursor | None = None
 ) -> dict[Address, LeaderRecord]:
-    """Return the records of all leaders that events name, since a cursor or from the start."""
+    """Return the records of all leaders that occur in events after a cursor, or in all events."""
     return _records(await _read_closings(package, after))
 
 
 async def read_histories(package: PackageClient, after: Cursor | None = None) -> LeaderHistories:
-    """Return the records, and the reliability for this client's wallet."""
+    """Return all leaders' records, and their reliability with this client's wallet."""
     closings, caller = await _read_closings(package, after), _caller(package)
     own = defaultdict[Address, list[bool]](list)
     for closing in closings:
@@ -99,7 +99,7 @@ async def read_histories(package: PackageClient, after: Cursor | None = None) ->
 
 
 async def draw_leaders(package: PackageClient, leaders: Sequence[Leader]) -> tuple[Address, ...]:
-    """Choose one or two of these leaders by the last `RECENT_CHECKPOINTS`."""
+    """Choose one or two of these leaders by their records in the last `RECENT_CHECKPOINTS`."""
     start = await package.client.latest_checkpoint() - RECENT_CHECKPOINTS
     after = Cursor.after_checkpoint(start) if start > 0 else None
     return choose_leaders(leaders, await read_histories(package, after))
@@ -108,11 +108,12 @@ async def draw_leaders(package: PackageClient, leaders: Sequence[Leader]) -> tup
 def choose_leaders(
     leaders: Sequence[Leader], histories: LeaderHistories, random: Random | None = None
 ) -> tuple[Address, ...]:
-    """Draw one or two of these leaders, reliable ones more often; empty if `leaders` is empty.
+    """Draw one or two of these leaders at random, weighted by reliability.
 
-    The caller's own experience weighs from 0 to 2, in proportion to the reliability. Without it, a
-    record weighs from 1/4 to 1. Records can be bought, so no record makes a leader more than four
-    times as likely as another one.
+    A leader that the caller has used weighs from 0 to 2, by its reliability with the caller.
+    Another leader weighs from 1/4 to 1, by its record. Records can be bought, so no record makes a
+    leader more than four times as likely as another leader. The result is empty if `leaders` is
+    empty.
     """
     random = random or SystemRandom()
     weights = {leader.id: _weight(leader.id, histories) for leader in leaders}
@@ -165,9 +166,11 @@ def _record(pairs: Sequence[_Closing]) -> LeaderRecord:
 
 
 def _smoothed_share(results: Sequence[float], doubt: int) -> float:
-    """Return (successes + doubt) / (all + 2 doubt): Laplace's rule of succession if doubt is 1.
+    """Return (successes + doubt) / (all + 2 doubt).
 
-    A new leader has a chance, and one lucky answer does not outweigh a long record. For example,
+    A doubt of 1 gives Laplace's rule of succession.
+
+    So a new leader has a chance, and one lucky answer does not outweigh a long record. For example,
     with a doubt of 4, no results give 0.5, one success gives 5/9, and 100 successes give 104/108.
     """
     return (sum(results) + doubt) / (len(results) + 2 * doubt)
@@ -188,7 +191,7 @@ async def _read_closings(package: PackageClient, after: Cursor | None) -> list[_
                 requests[requested.invocation] = requested
             case InvocationSettled() | InvocationFailed() | InvocationExpired() as closed:
                 request = requests.pop(closed.invocation, None)
-                # If anyone may close the invocation, its closing says nothing about a leader.
+                # If anyone may close an invocation, its closing is not evidence about a leader.
                 if request is None or not request.is_closable_by_anyone:
                     closings += _closings(closed, request)
     return closings
@@ -200,7 +203,7 @@ def _closings(
 ) -> Iterable[_Closing]:
     """Yield the results of an invocation's leaders from the event that closed it.
 
-    Without the `request`, which was before the cursor, the results of earlier leaders are unknown.
+    `request` is None if it is older than the cursor. In this case, leaders that missed are unknown.
     """
     pair = closed.requester, closed.tool
     if isinstance(closed, InvocationExpired):

@@ -27,7 +27,7 @@ def _fee_mist(order: StandingOrder, workflow: PublishedWorkflow, gas_price: int)
 
 
 def _bytes(order: StandingOrder, workflow: PublishedWorkflow) -> int:
-    """Return the most bytes that a starting execution stores."""
+    """Return the maximum bytes that the start of an execution stores."""
     terms = _TERMS_BYTES + len(order.terms.bcs.encode(order.terms))
     values = _ENTRY_BYTES * len(order.values) + order.values_bytes
     vertices = [workflow.plan.vertices[name] for name in _entry_vertices(order, workflow)]

@@ -1,4 +1,4 @@
-"""The creation of a schedule: checks before anything is paid, and the transaction."""
+"""The creation of a schedule: its checks, which run before any payment, and its transaction."""
 
 from nexus_tools.contracts import Deployment, make_ports, ports_of
 from nexus_tools.contracts.move_bindings.workflows import schedule as calls
@@ -32,7 +32,7 @@ def make_order(
 ) -> StandingOrder:
     """Return the order to which the owner consents, as the chain will store it.
 
-    Only the version of the package differs.
+    Only `terms.entry_bytes` and `terms.version` differ, because the chain sets them.
     """
     values = tuple(ports_of(inputs) for inputs in terms.values.values())
     return StandingOrder(
@@ -78,7 +78,7 @@ async def check_funds(
     funds_mist: int,
     start_mist: int,
 ) -> None:
-    """Raise `funds_too_small` if the first execution could not start, or could not request runs."""
+    """Raise `funds_too_small` if the first execution cannot start or cannot request its runs."""
     if order.funds_per_execution_mist < start_mist:
         needed = f"the first runs of an execution cost up to {sui(start_mist)}"
         raise _too_small(
@@ -93,7 +93,7 @@ async def check_funds(
 def _too_small(needed: str, available: str, needed_mist: int) -> WrongStateError:
     return WrongStateError(
         "funds_too_small",
-        f"{needed}, and {available}",
+        f"{needed}, but {available}",
         hint=f"Pass {format_sui_argument(needed_mist)} SUI or more. The unused part is refunded.",
         details={"needed_mist": needed_mist},
     )

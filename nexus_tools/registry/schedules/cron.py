@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from nexus_tools.errors import UsageError
 
 MAX_TIMES = 256
-"""The most times of a schedule: `timing::MAX_TIMES`."""
+"""The most times of a schedule. Source: `timing::MAX_TIMES`."""
 
 _FIELDS = 5
 _NICKNAMES = {
@@ -25,13 +25,14 @@ def cron_times(
 ) -> tuple[int, ...]:
     """Return the next 256 times of a cron expression, in ms since 1970, up to `until_ms`.
 
-    The expression has the five fields of crontab(5), minute to day of week, or is a nickname such
-    as `@daily`. Times follow the clock of `zone`, a name of the IANA database.
+    The expression has the five fields of crontab(5), from minute to day of week, or is a nickname
+    such as `@daily`. The expression is evaluated in the time zone `zone`, a name of the IANA
+    database.
 
-    Clock changes are handled as in Debian's cron. If the minute or hour starts with `*`, the
-    expression is due whenever the clock shows a matching time: never in a skipped hour, twice in a
-    repeated one. Otherwise a skipped time is due right after the change, and a repeated time is due
-    once.
+    Changes to and from daylight saving time are handled as in Debian's cron. If the minute or hour
+    field starts with `*`, the expression is due whenever the clock shows a matching time. So a time
+    in a skipped hour is never due, and a time in a repeated hour is due twice. Otherwise a skipped
+    time is due right after the change, and a repeated time is due once.
 
     Raises `cron_invalid`, `time_zone_unknown`, or `no_future_time` if no time remains.
     """

@@ -26,7 +26,7 @@ from nexus_tools.sui.types.address import Address
 
 @validate_arguments
 class ScheduleKeeper(PackageClient):
-    """Schedule operations for keepers: workers of the named leaders first, and then anyone."""
+    """Schedule operations for keepers. Workers of the schedule's leaders precede anyone else."""
 
     async def get(self, schedule: Address) -> Schedule:
         """Return the current state of a schedule. Raises `schedule_unknown`."""
@@ -40,10 +40,10 @@ class ScheduleKeeper(PackageClient):
         return (await read_uncollected(self, [schedule]))[schedule]
 
     async def collect(self, schedule: Address) -> Sent:
-        """Return leftover funds of ended, stopped or overdue executions to the schedule.
+        """Return the leftover funds of ended, stopped or overdue executions to the schedule.
 
-        If an execution has not ended, its pending invocations keep their payment: collect again
-        after they are closed. Raises `nothing_to_collect`.
+        If an execution has not ended, its pending invocations keep their payment. Call `collect`
+        again after they are closed. Raises `nothing_to_collect`.
         """
         builder = TransactionBuilder()
         await self._collect(builder, schedule)
@@ -55,7 +55,7 @@ class ScheduleKeeper(PackageClient):
         return await self.send(builder)
 
     async def _collect(self, builder: TransactionBuilder, schedule: Address) -> int:
-        """Add all possible collections, and return how many executions will then have ended."""
+        """Add all possible collections, and return how many executions they leave ended."""
         started, collected = await self.uncollected(schedule), 0
         for execution in started:
             if execution.progress.in_flight:
@@ -66,9 +66,10 @@ class ScheduleKeeper(PackageClient):
     async def _add_end(
         self, builder: TransactionBuilder, schedule: Address, execution: Execution
     ) -> bool:
-        """Collect the unneeded funds of a stopped or overdue execution with pending invocations.
+        """Collect the funds of a stopped or overdue execution that pending invocations do not need.
 
-        Invocations past their deadline expire with it. Return whether the execution ends.
+        Invocations past their deadline expire in this transaction. Return whether the execution
+        ends.
         """
         goes_on, package = execution.progress.ending is None, self.deployment.workflows
         if goes_on and not await is_late(self, execution):
@@ -83,9 +84,10 @@ class ScheduleKeeper(PackageClient):
     async def _add_collects(
         self, builder: TransactionBuilder, schedule: Address, began: Sequence[Execution]
     ) -> int:
-        """Collect ended and overdue executions, and return how many there are.
+        """Collect ended and overdue executions, and return their number.
 
-        From a stopped execution, collect only the funds that no pending invocation needs.
+        The executions have no pending invocations. A stopped execution is also collected, but not
+        counted unless it has ended.
         """
         package, collected = self.deployment.workflows, 0
         for execution in began:
@@ -98,12 +100,13 @@ class ScheduleKeeper(PackageClient):
         return collected
 
     async def trigger(self, schedule: Address, leader: Address | None = None) -> Sent:
-        """Start the due execution; the wallet is paid for it.
+        """Start the due execution of a schedule, for which the wallet is paid.
 
-        Ended executions are collected first. A worker of a `leader` that the schedule names can
-        trigger it in the leader's window, and anyone (without `leader`) after all windows. Without
-        an error, nothing starts if nothing is due, another execution runs, or the funds are
-        insufficient: the events then contain no `ScheduleTriggered`.
+        Ended executions are collected first. If `leader` is a leader of the schedule, its workers
+        can start the execution in the leader's time window. Without `leader`, anyone can start it
+        after all windows. If no execution is due, another execution runs, or the funds are
+        insufficient, nothing starts. In this case, no error is raised, but the events do not
+        contain `ScheduleTriggered`.
 
         Raises `schedule_unknown`, `leader_not_listed`, `not_worker`, `event_schedule`,
         `wrong_version` or `not_accepting`.
@@ -121,9 +124,9 @@ class ScheduleKeeper(PackageClient):
         began: Sequence[Execution],
         event: EventCursor | None = None,
     ) -> None:
-        """Add the commands of `trigger`; `began` are the uncollected executions of the schedule.
+        """Add the commands of `trigger`, or with an `event` those of `trigger_by_event`.
 
-        With an `event`, add those of `trigger_by_event`, which needs a leader.
+        `began` are the uncollected executions of the schedule. An `event` needs a `leader`.
         """
         await self._add_collects(builder, schedule.id, began)
         package, registry = self.deployment.workflows, self.deployment.leader_registry
@@ -136,7 +139,7 @@ class ScheduleKeeper(PackageClient):
             calls.trigger_by_event(*target, leader, *event.position)
 
     async def _able_leader(self, schedule: Address) -> Address:
-        """Return an active leader that the schedule names; the first one if none is active."""
+        """Return the first active leader of the schedule, or its first leader if none is active."""
         leader_ids = (await read_order(self, schedule)).terms.leaders
         leaders = await self.find_all(leader_ids, Leader)
         active = (leader.id for leader in leaders if leader is not None and leader.is_active)
@@ -145,10 +148,10 @@ class ScheduleKeeper(PackageClient):
     async def trigger_by_event(
         self, schedule: Address, leader: Address, event: EventCursor
     ) -> Sent:
-        """Start an execution for an event, as a worker of a leader that the schedule names.
+        """Start an execution for an event, as a worker of one of the schedule's leaders.
 
-        Without an error, nothing starts if this event or a later one was already reported, and in
-        the cases of `trigger`. Raises `schedule_unknown`, `leader_not_listed`, `not_worker`,
+        Nothing starts if this event or a later event was already reported, or in the cases that
+        `trigger` describes. Raises `schedule_unknown`, `leader_not_listed`, `not_worker`,
         `not_event_schedule`, `wrong_version` or `not_accepting`.
         """
         builder = TransactionBuilder()

@@ -1,7 +1,7 @@
 """The effective state of a schedule, as if its ended executions were already collected.
 
-Until a keeper collects an ended execution, the chain counts it as running. The values here show
-what follows once that happens. Source: `schedule.move` and `timing.move`.
+Until a keeper collects an ended execution, the chain counts the execution as running. The values in
+    this module show the state after the collection. Source: `schedule.move` and `timing.move`.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from nexus_tools.workflow import Status
 
 @dataclass(frozen=True, slots=True)
 class EndedExecution:
-    """An ended, uncollected execution; `ended_at_ms` is at most its deadline."""
+    """An ended, uncollected execution. `ended_at_ms` is at most its deadline."""
 
     execution: Execution
     status: Status
@@ -26,7 +26,7 @@ class EndedExecution:
 
 
 def is_stopped(execution: Execution) -> bool:
-    """Return whether an execution is ending early and has funds that nothing needs."""
+    """Return whether an execution is ending early and has funds that it no longer needs."""
     return execution.progress.ending is not None and execution.funds > 0
 
 
@@ -34,7 +34,8 @@ def is_stopped(execution: Execution) -> bool:
 class ScheduleOverview:
     """A schedule, its order, and its uncollected executions.
 
-    `left` are the ended and `running` the running ones, both oldest first.
+    `ended` and `running` together have all uncollected executions, each from the oldest to the
+    newest.
     """
 
     schedule: Schedule
@@ -47,12 +48,12 @@ class ScheduleOverview:
 
     @property
     def funds_mist(self) -> int:
-        """The funds in MIST, including those that can be collected."""
+        """The funds in MIST, including the funds that can be collected."""
         return self.schedule.funds_mist + self.collectable_mist
 
     @property
     def collectable_mist(self) -> int:
-        """The funds of ended executions and the unneeded funds of stopped ones, in MIST."""
+        """The funds of ended executions, and the unneeded funds of stopped executions, in MIST."""
         stopped_mist = sum(execution.funds for execution in self.running if is_stopped(execution))
         return sum(entry.execution.funds for entry in self.ended) + stopped_mist
 
@@ -63,12 +64,12 @@ class ScheduleOverview:
 
     @property
     def is_funded(self) -> bool:
-        """Whether the funds, with those that can be collected, cover the next execution."""
+        """Whether the funds, including collectable funds, cover the next execution."""
         return self.funds_mist >= self.needed_mist
 
     @property
     def shortfall_mist(self) -> int:
-        """The shortfall for the next execution in MIST, if running ones spend nothing more."""
+        """The missing funds of the next execution in MIST, if running ones spend no more."""
         expected_mist = sum(
             execution.funds for execution in self.running if not is_stopped(execution)
         )
@@ -93,7 +94,7 @@ class ScheduleOverview:
 
     @property
     def remaining_times(self) -> tuple[int, ...]:
-        """The remaining planned times of a list; empty for other plans."""
+        """The remaining planned times of a list of times. Empty for other plans."""
         plan, next_at_ms = self.order.timing.plan, self.schedule.next_at_ms
         if not isinstance(plan, Plan.At) or next_at_ms is None:
             return ()
@@ -101,12 +102,12 @@ class ScheduleOverview:
 
     @property
     def free_times(self) -> int:
-        """The number of times that can be added to a list."""
+        """The number of times that can be added to a list of times."""
         return MAX_TIMES - len(self.remaining_times)
 
     @property
     def state(self) -> ScheduleState:
-        """Whether the schedule starts executions."""
+        """The state of the schedule: active, paused, cancelled or finished."""
         state = schedule_state(self.schedule, self.order)
         if state in {ScheduleState.CANCELLED, ScheduleState.FINISHED}:
             return state
@@ -133,9 +134,9 @@ class ScheduleOverview:
 
     @property
     def next_at_ms(self) -> int | None:
-        """The time of the next possible start; an execution is due if it has passed.
+        """The time of the next possible start. If it has passed, an execution is due.
 
-        None if nothing is planned, or if the next event counts, whenever it is reported.
+        None if no time is planned, or if the schedule may start at its next event.
         """
         planned_at_ms = self._planned_at_ms
         if planned_at_ms is None or planned_at_ms > self.now_ms:
@@ -148,12 +149,12 @@ class ScheduleOverview:
 
     @property
     def _skips(self) -> bool:
-        """Whether an execution runs, so that planned times in the meantime are skipped."""
+        """Whether an execution runs that makes the schedule skip planned times."""
         return bool(self.running) and not self.order.overlaps
 
     @property
     def _planned_at_ms(self) -> int | None:
-        """The first planned time that is not yet processed."""
+        """The first planned time that was neither used nor skipped."""
         final_states = {ScheduleState.CANCELLED, ScheduleState.FINISHED}
         if schedule_state(self.schedule, self.order) in final_states:
             return None
@@ -165,7 +166,7 @@ class ScheduleOverview:
 
 
 def schedule_state(schedule: Schedule, order: StandingOrder) -> ScheduleState:
-    """Return the state of a schedule; it is finished once it has used all its executions."""
+    """Return the state of a schedule, which is finished after the last allowed execution."""
     used_up = order.max_executions is not None and schedule.started >= order.max_executions
     if used_up and not schedule.is_cancelled:
         return ScheduleState.FINISHED
@@ -173,7 +174,7 @@ def schedule_state(schedule: Schedule, order: StandingOrder) -> ScheduleState:
 
 
 def next_planned_time(timing: Timing, from_ms: int) -> int | None:
-    """Return the first planned time from `from_ms` on; for events, `from_ms` itself."""
+    """Return the first planned time from `from_ms` on, or `from_ms` for an event schedule."""
     match timing.plan:
         case Plan.Every(interval_ms, first_at_ms, until_ms):
             interval_ms = max(interval_ms, 1)  # the chain refuses 0
@@ -189,14 +190,14 @@ def next_planned_time(timing: Timing, from_ms: int) -> int | None:
 
 
 def _is_too_late(timing: Timing, next_at_ms: int, now_ms: int) -> bool:
-    """Return whether it is too late even for the last of the planned times that have passed."""
+    """Return whether it is too late even for the latest planned time that has passed."""
     if timing.max_late_ms is None:
         return False
     return now_ms - _passed(timing, next_at_ms, now_ms)[0] > timing.max_late_ms
 
 
 def _passed(timing: Timing, next_at_ms: int, now_ms: int) -> tuple[int, int]:
-    """Return the last planned time from `next_at_ms` to now, and the number of such times."""
+    """Return the last planned time between `next_at_ms` and now, and the number of these times."""
     match timing.plan:
         case Plan.Every(interval_ms, _, until_ms):
             last_ms = now_ms if until_ms is None else min(until_ms, now_ms)

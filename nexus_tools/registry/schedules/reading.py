@@ -1,4 +1,4 @@
-"""Readers of schedules and of the executions that they started, from objects and events."""
+"""Functions that read schedules and their executions from objects and events."""
 
 from collections.abc import Sequence
 from typing import TypeVar, cast
@@ -34,7 +34,7 @@ EmittedEvent = TypeVar("EmittedEvent", ScheduleCreated, ScheduleTriggered, Sched
 async def emitted_events(
     package: PackageClient, kind: type[EmittedEvent], after: Cursor | None = None
 ) -> tuple[EmittedEvent, ...]:
-    """Return the events of a kind that the node has, in order, all or those after a cursor."""
+    """Return the events of a kind that the node has, in order, from the start or a cursor."""
     records = past_events(package.client, event_filter(package.deployment, kind), after)
     parsed = [parse_event(package.deployment, record.event) async for record in records]
     return tuple(event for event in parsed if isinstance(event, kind))
@@ -53,7 +53,7 @@ def schedule_unknown_error(package: PackageClient, schedule: Address) -> NotFoun
     return NotFoundError(
         "schedule_unknown",
         f"the schedule {schedule} does not exist on {package.client.network.name}",
-        hint="Run `nexus-tools schedule list` to see yours that are not deleted.",
+        hint="Run `nexus-tools schedule list` to see your schedules.",
     )
 
 
@@ -84,7 +84,7 @@ async def read_uncollected(
 async def is_over(package: PackageClient, execution: Execution) -> bool:
     """Return whether an execution has ended, or is overdue without pending invocations.
 
-    Anyone may end it in the second case.
+    Anyone may end an overdue execution.
     """
     if execution.ended_at_ms is not None or execution.progress.in_flight:
         return execution.ended_at_ms is not None
@@ -131,8 +131,8 @@ async def schedule_overview(
 ) -> ScheduleOverview:
     """Return the overview of a schedule that was already read.
 
-    `began` are its uncollected executions. Raises `execution_unknown` if one of them was cleaned up
-    in the meantime.
+    `began` are the schedule's uncollected executions. Raises `execution_unknown` if one of them was
+    cleaned up after it was read.
     """
     ends = await _split_ended(package, began)
     return ScheduleOverview(schedule, order, workflow, *ends, now_ms, gas_price)
@@ -141,7 +141,7 @@ async def schedule_overview(
 async def _split_ended(
     package: PackageClient, uncollected: Sequence[Execution]
 ) -> tuple[tuple[EndedExecution, ...], tuple[Execution, ...]]:
-    """Return the ended and the running ones of these executions."""
+    """Divide the executions into ended and running ones."""
     ended: list[EndedExecution] = []
     running: list[Execution] = []
     for execution in uncollected:
@@ -166,7 +166,7 @@ async def _deadline_ms(package: PackageClient, execution: Execution) -> int:
 async def _field(
     package: PackageClient, parent: Address, key: type[Key], kind: type[Value]
 ) -> Value | None:
-    """Return an object's dynamic field whose key has no fields, or None if it does not exist."""
+    """Return the dynamic field of an object under a key type without fields, or None."""
     kinds = package.deployment.type_of(key), package.deployment.type_of(kind)
     name = TYPE_TAG.encode(kinds[0]), key.bcs.encode(key())
     value = await package.client.object(dynamic_field_id(parent, *name))

@@ -43,7 +43,7 @@ from nexus_tools.sui.transaction_builder import TransactionBuilder
 from nexus_tools.sui.types.address import Address
 
 DEFAULT_KEEPER_FEE_MIST = 500_000
-"""The default fee of a keeper for each execution that it starts."""
+"""The default fee, in MIST, that a keeper earns for each execution that it starts."""
 
 DEFAULT_MAX_FAILURES = 5
 """The default number of failures in a row after which a schedule pauses."""
@@ -53,10 +53,11 @@ HOUR_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class CreatedSchedule:
-    """A created schedule; each of its executions receives `funds_per_execution_mist`.
+    """A created schedule. Each of its executions receives `funds_per_execution_mist`.
 
-    `next_at_ms` is the first planned time, if there is one. `max_prices_mist` and
-    `max_outcome_bytes` are the limits that `Schedules.create` was given or chose.
+    `next_at_ms` is the first planned time, or None for an event schedule. `max_prices_mist` and
+    `max_outcome_bytes` are the limits that the caller of `Schedules.create` passed, or the
+    defaults.
     """
 
     schedule: Address
@@ -70,7 +71,7 @@ class CreatedSchedule:
 
 @validate_arguments
 class Schedules(ScheduleKeeper):
-    """The schedules of a deployment, for owners and keepers. Anyone may `refill` one."""
+    """The schedules of a deployment, for owners and keepers. Anyone may call `refill`."""
 
     async def create(
         self,
@@ -93,15 +94,15 @@ class Schedules(ScheduleKeeper):
     ) -> CreatedSchedule:
         """Create a schedule that starts executions of a workflow, paid from `funds_mist`.
 
-        Each execution has `inputs` and terms as for `Executions.start`, and
-        `funds_per_execution_mist` of funds, by default the recommended amount. A keeper that starts
-        one is repaid its costs and earns `keeper_fee_mist`. Unless `allow_overlap` is set, times
-        that pass while an execution runs are skipped. The schedule pauses after `max_failures`
-        failures in a row (0: never).
+        `inputs` and the terms of each execution are as in `Executions.start`. Each execution
+        receives `funds_per_execution_mist`, by default the recommended amount. The keeper that
+        starts an execution is repaid its costs and earns `keeper_fee_mist`. Without `allow_overlap`
+        the schedule skips times while an execution runs. It pauses after `max_failures` in a row.
 
-        Raises, before anything is paid, `no_future_time`, and `funds_too_small` for an execution or
-        for the first of them; `invalid_interval`, `invalid_times`, `invalid_event`, `type_invalid`,
-        `amount_too_large`, `too_many_entries`, `values_too_large`, and as `Executions.start`.
+        All checks run before anything is paid. Raises `no_future_time`, `funds_too_small` if an
+        execution or its start costs more than its funds, `invalid_interval`, `invalid_times`,
+        `invalid_event`, `type_invalid`, `amount_too_large`, `too_many_entries`, `values_too_large`,
+        and the errors of `Executions.start`.
         """
         await check_future_times(self.client, timing)
         terms = await TermsResolver(self.client, self.deployment).terms(
@@ -142,8 +143,8 @@ class Schedules(ScheduleKeeper):
     async def list(self, owner: Address | None = None) -> tuple[Schedule, ...]:
         """Return the schedules of an address that are not deleted, oldest first.
 
-        The default is the wallet's address. They are found through their creation events, so the
-        result is limited to the events that the node keeps.
+        The default address is the wallet's. The schedules are looked up by their creation events,
+        so the result is limited to the events that the node has kept.
         """
         address = owner or self.client.address
         created = await emitted_events(self, ScheduleCreated)
@@ -154,15 +155,15 @@ class Schedules(ScheduleKeeper):
 
     async def overview(self, schedule: Address) -> ScheduleOverview:
         """Return the overview of a schedule, with collectable funds. Raises `schedule_unknown`."""
-        (standing,) = await read_overviews(self, [await self.get(schedule)])
-        return standing
+        (overview,) = await read_overviews(self, [await self.get(schedule)])
+        return overview
 
     async def overviews(self, owner: Address | None = None) -> tuple[ScheduleOverview, ...]:
         """Return the overviews of the schedules that `list` returns."""
         return await read_overviews(self, await self.list(owner))
 
     async def executions(self, schedule: Address) -> tuple[ScheduleTriggered, ...]:
-        """Return the start events of a schedule's executions that the node has, oldest first."""
+        """Return the start events of a schedule's executions on the node, oldest first."""
         triggered = await emitted_events(
             self, ScheduleTriggered, await cursor_before_creation(self, schedule)
         )
@@ -180,10 +181,10 @@ class Schedules(ScheduleKeeper):
     ) -> Sent:
         """Plan more executions.
 
-        `times` follow the last one of a list, `until_ms` is a later end of an interval, and
-        `max_executions` includes the executions that already started. A finished schedule
-        continues. Raises `schedule_unknown`, `not_owner`, `schedule_cancelled`, `extension_empty`,
-        `no_future_time`, `no_time_list`, `invalid_times` or `invalid_end`.
+        `times` are appended to a list of times, and `until_ms` is a later end of an interval.
+        `max_executions` is the new limit, which includes the executions that already started. A
+        finished schedule continues. Raises `schedule_unknown`, `not_owner`, `schedule_cancelled`,
+        `extension_empty`, `no_future_time`, `no_time_list`, `invalid_times` or `invalid_end`.
         """
         await self._require_owned(schedule)
         builder, target = TransactionBuilder(), (self.deployment.workflows, schedule)
@@ -206,8 +207,8 @@ class Schedules(ScheduleKeeper):
     async def reset_cursor(self, schedule: Address, leaders: Sequence[LeaderRef] = ()) -> Sent:
         """Accept events from now on, regardless of the last event that a leader reported.
 
-        With `leaders`, these report events from now on. Raises `schedule_unknown`, `not_owner`,
-        `not_event_schedule`, `schedule_cancelled`, and as `name_leaders`.
+        Pass `leaders` to replace the leaders that report events. Raises `schedule_unknown`,
+        `not_owner`, `not_event_schedule`, `schedule_cancelled`, and the errors of `set_leaders`.
         """
         await self._require_owned(schedule)
         builder = TransactionBuilder()
@@ -255,7 +256,7 @@ class Schedules(ScheduleKeeper):
             case _:
                 raise UsageError(
                     "leader_count_invalid",
-                    f"a schedule names one or two leaders, got {len(leaders)}",
+                    f"expected one or two leaders, got {len(leaders)}",
                 )
 
     async def pause(self, schedule: Address) -> Sent:
@@ -277,7 +278,7 @@ class Schedules(ScheduleKeeper):
     async def resume(self, schedule: Address) -> Sent:
         """Continue with the times that are planned from now on.
 
-        Times that passed during the pause are not caught up. Ended executions are collected first,
+        Times that passed during the pause are skipped. Ended executions are collected first,
         because their failures may be the reason for the pause. Raises `schedule_unknown`,
         `not_owner`, `not_paused`, `schedule_cancelled` or `schedule_finished`.
         """
@@ -294,13 +295,13 @@ class Schedules(ScheduleKeeper):
         return await self.send(builder)
 
     async def cancel(self, schedule: Address) -> Sent:
-        """Cancel the schedule, and withdraw its funds and those of ended executions.
+        """Cancel the schedule, and withdraw its funds and the funds of ended executions.
 
-        Running executions continue, because they need their funds: cancel them first. From stopped
-        or overdue executions, all funds return that no pending invocation needs. The same
-        transaction deletes the schedule unless an execution still runs; `delete` does so later.
-        `returned_mist` returns the refund. Raises `schedule_unknown`, `not_owner` or
-        `schedule_cancelled`.
+        Running executions continue and keep their funds. To withdraw the funds of running
+        executions as well, first cancel the executions. A stopped or overdue execution returns the
+        funds that its pending invocations do not need. The transaction also deletes the schedule,
+        unless an execution still runs. In that case, call `delete` later. `returned_mist` returns
+        the refund. Raises `schedule_unknown`, `not_owner` or `schedule_cancelled`.
         """
         builder, current = TransactionBuilder(), await self._require_owned(schedule)
         collected = await self._collect(builder, schedule)
@@ -318,10 +319,10 @@ class Schedules(ScheduleKeeper):
         return await self.send(builder)
 
     def returned_mist(self, sent: Sent) -> int:
-        """Return the owner's refund by `cancel` or `delete` in MIST, without the storage rebate."""
+        """Return the refund of `cancel` or `delete` in MIST, excluding the storage rebate."""
         events = [parse_event(self.deployment, event) for event in sent.events]
         refunds = [event.refund_mist for event in events if isinstance(event, ScheduleCancelled)]
-        if refunds:  # the refund includes the funds that were collected before
+        if refunds:  # the refund includes the funds that this transaction collected
             return sum(refunds)
         refund_kinds = (ScheduleCollected, ExecutionRefunded)
         return sum(event.amount_mist for event in events if isinstance(event, refund_kinds))
@@ -329,8 +330,8 @@ class Schedules(ScheduleKeeper):
     async def delete(self, schedule: Address) -> Sent:
         """Delete a cancelled schedule for its storage rebate.
 
-        Leftover funds of ended executions are returned. Raises `schedule_unknown`, `not_owner`,
-        `schedule_not_cancelled` or `executions_not_collected`.
+        The leftover funds of ended executions are returned to the owner. Raises `schedule_unknown`,
+        `not_owner`, `schedule_not_cancelled` or `executions_not_collected`.
         """
         await self._require_owned(schedule)
         builder = TransactionBuilder()
@@ -353,7 +354,7 @@ class Schedules(ScheduleKeeper):
         return await self.pay(calls.refill, schedule, amount_mist=amount_mist)
 
     async def _require_owned(self, schedule: Address) -> Schedule:
-        """Return the schedule, if the wallet owns it. Raises `schedule_unknown` or `not_owner`."""
+        """Return the schedule if the wallet owns it. Raises `schedule_unknown` or `not_owner`."""
         current = await self.get(schedule)
         check_execution_owner(current, self.client.address)
         return current
@@ -363,12 +364,12 @@ class Schedules(ScheduleKeeper):
 
         Raises `schedule_cancelled` or `schedule_finished`.
         """
-        (standing,) = await read_overviews(self, [schedule])
-        if standing.state in {ScheduleState.CANCELLED, ScheduleState.FINISHED}:
+        (overview,) = await read_overviews(self, [schedule])
+        if overview.state in {ScheduleState.CANCELLED, ScheduleState.FINISHED}:
             raise WrongStateError(
-                f"schedule_{standing.state.value}",
-                f"the schedule {schedule.id} is {standing.state} and starts no more executions",
+                f"schedule_{overview.state.value}",
+                f"the schedule {schedule.id} is {overview.state} and does not start executions",
                 hint=f"Run `nexus-tools schedule cancel {schedule.id}` to withdraw its funds, and"
                 " `nexus-tools schedule create` to create a new one.",
             )
-        return standing.state
+        return overview.state

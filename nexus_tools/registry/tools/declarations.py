@@ -1,4 +1,4 @@
-"""Declarations of Move functions as tools, which only the publisher of a module can make."""
+"""Declarations of Move functions as tools, made with the `Publisher` of the function's module."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -15,17 +15,17 @@ from nexus_tools.sui.types.type_tag import StructTag, parse_struct_tag
 
 _PLACEHOLDER = "0x0::"
 _PUBLISHER = StructTag(SUI_FRAMEWORK, "package", "Publisher", ())
-# The fields of a `Publisher` after its ID: an address without `0x`, and a module name.
+# The fields of a `Publisher` after its ID: a package address without `0x`, and a module name.
 _PACKAGE_AND_MODULE = record((string, string))
 
 
 async def with_declarations(
     client: SuiClient, reader: FunctionReader, registrations: Iterable[Registration]
 ) -> list[Registration]:
-    """Return the registrations, on-chain ones with the `Publisher` object that the wallet owns.
+    """Return the registrations, and declare on-chain tools with the wallet's `Publisher` objects.
 
-    A registration stays as it is if the wallet has no `Publisher` of its module. Raises
-    `function_unknown`, or `function_incompatible` for a function that no leader could call.
+    If the wallet does not own the `Publisher` of a module, the registration is returned unchanged.
+    Raises `function_unknown`, or `function_incompatible` for a function that no leader can call.
     """
     results: list[Registration] = []
     publishers: Mapping[tuple[Address, str], Address] | None = None
@@ -47,10 +47,11 @@ async def with_declarations(
 async def place_function(
     client: SuiClient, package: Address, document: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """Return a definition document in which a published package replaces the address `0x0`.
+    """Return a definition document with the address `0x0` replaced by the published package.
 
-    An object given by its type, such as `0x0::badge::Collection`, becomes the object of that type
-    that the publishing transaction created. Raises `function_unknown`.
+    The document may name an object by its type, such as `0x0::badge::Collection`. The type is
+    replaced by the ID of the object that the publishing transaction created. Raises
+    `function_unknown`.
     """
     function = document.get("function")
     if not isinstance(function, Mapping):
@@ -71,7 +72,7 @@ async def place_function(
 
 
 async def _created_object(client: SuiClient, package: Address, kind: str) -> str:
-    """Return the object of a type that was created when the package was published."""
+    """Return the ID of the one object of a type that the publication of a package created."""
     published = await client.object(package)
     executed = published and await client.transaction(published.previous_transaction)
     _, module, name = kind.split("::")

@@ -1,4 +1,4 @@
-"""Lookup of tools by name, and listing by the registry's table of FQNs with parallel reads."""
+"""Lookup of tools by name, and lists of tools read in parallel through the registry's FQN table."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ ANY = FqnPatterns()
 class ToolFilter:
     """A filter for tools. Fields that are None or empty match every tool.
 
-    `owner` owns the name. `domains` are domains of FQNs, or their first labels. `search` is a part
-    of the FQN or the description, ignoring case. `patterns` match the FQN.
+    `owner` is the owner of the tool's name. `domains` are domains of FQNs, or their first labels.
+    `search` is text in the FQN or the description, ignoring case. `patterns` match the FQN.
     """
 
     owner: Address | None = None
@@ -48,7 +48,7 @@ class ToolFilter:
         return in_domains and self.patterns.admit(fqn)
 
     def admits(self, tool: Tool) -> bool:
-        """Return whether a tool matches the state and the search text, but not the owner."""
+        """Return whether a tool matches the state and the search text. The owner is not checked."""
         is_in_state = self.state is None or tool.state is self.state
         return is_in_state and self.admits_text(tool.fqn, tool.definition.description)
 
@@ -62,7 +62,7 @@ ALL = ToolFilter()
 
 @dataclass(frozen=True, slots=True)
 class ToolPage:
-    """A page of matching tools; `next` is the start of the next page, None after the last one."""
+    """A page of matching tools. `next` is the start of the next page, or None on the last page."""
 
     tools: tuple[Tool, ...]
     next: int | None
@@ -81,7 +81,7 @@ class ToolListing(PackageClient):
         return (await self.state()).settings
 
     async def find(self, fqn: Fqn) -> Tool | None:
-        """Return the tool with this FQN, or None, with one request. Raises `fqn_invalid`."""
+        """Return the tool with this FQN, or None. Sends one request. Raises `fqn_invalid`."""
         return self.decode(await self.client.object(self._id(parse_fqn(fqn))), Tool)
 
     def _id(self, fqn: ToolFqn) -> Address:
@@ -91,7 +91,7 @@ class ToolListing(PackageClient):
         return name_id(self.deployment.tool_registry, name)
 
     async def get(self, fqn: Fqn) -> Tool:
-        """Return the tool with this FQN, with one request. Raises `tool_unknown`."""
+        """Return the tool with this FQN. Sends one request. Raises `tool_unknown`."""
         return await self._require_registered(await self.find(fqn), fqn)
 
     async def name(self, name: str) -> Name:
@@ -125,7 +125,7 @@ class ToolListing(PackageClient):
         return tool
 
     async def _newest_names(self) -> list[str]:
-        """Return the newest FQNs, as candidates for a suggestion; empty if they cannot be read."""
+        """Return the newest FQNs as candidates for a suggestion, or nothing if the read fails."""
         try:
             state = await self.state()
             size = state.fqns.size
@@ -145,7 +145,7 @@ class ToolListing(PackageClient):
     ) -> ToolPage:
         """Return at most `size` matching tools, in the order of their registration.
 
-        Start the first page at 0, and each later one at the `next` of the page before.
+        Start the first page at 0, and each later page at the `next` of the page before it.
         """
         return await self._page(await self.state(), tool_filter, start, size)
 

@@ -1,4 +1,4 @@
-"""Unversioned names, which are the part of FQNs before the @, and their transfer to new owners."""
+"""Unversioned names (the part of an FQN before the @), and their transfer to new owners."""
 
 from nexus_tools.contracts import Sent
 from nexus_tools.contracts.move_bindings import name as calls
@@ -15,7 +15,7 @@ class Names(ToolListing):
     """The names of a deployment, which owners can transfer."""
 
     async def offer(self, name: str, to: Address | None) -> Sent:
-        """Offer an unversioned name to an address; with None, withdraw the offer.
+        """Offer an unversioned name to an address. With None, withdraw the offer.
 
         Raises `name_unknown` or `not_owner`.
         """
@@ -26,8 +26,8 @@ class Names(ToolListing):
     async def accept(self, name: str) -> Sent:
         """Accept an offered name, with all its versions.
 
-        The same transaction ends the former owner's access: the wallet receives the payouts, and
-        operators and keys are removed. URLs and the current lists of leaders stay, so review them.
+        The transaction also ends the former owner's access. The wallet becomes the payout address,
+        and operators and keys are removed. URLs and lists of accepted leaders stay, so review them.
 
         Raises `name_unknown` or `not_offered`.
         """

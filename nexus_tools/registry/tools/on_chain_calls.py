@@ -1,9 +1,9 @@
-"""Calls of on-chain tools: the parameters of their Move functions, and the commands that call them.
+"""Parameters of the Move functions of on-chain tools, and the commands that call these functions.
 
-The function is untrusted code that runs in the caller's transaction. A `TxContext` would identify
-the caller as the sender to all code that the function calls. The tool could then settle other
-invocations as the leader, or transfer objects of the sender. So no function that takes one is
-called.
+A tool's function is untrusted code that runs in the caller's transaction. A `TxContext` would
+identify the caller as the sender to all code that the function calls. The tool could then settle
+other invocations as the leader, or transfer objects of the sender. So functions that take a
+`TxContext` are rejected.
 """
 
 from collections.abc import Callable, Coroutine, Sequence
@@ -41,7 +41,7 @@ _RANDOM = (_FRAMEWORK, "random", "Random")
 
 @dataclass(frozen=True, slots=True)
 class MoveFunctionCall:
-    """A Move function with its arguments after the `Call`: objects, and whether each is mutable."""
+    """A Move function with its object arguments, which follow the `Call`, and their mutability."""
 
     package: Address
     module: str
@@ -59,14 +59,14 @@ class RunAttempt(NamedTuple):
 
 
 class FunctionReader:
-    """A reader of tools' Move functions. It caches modules, because packages never change."""
+    """A reader of tools' Move functions. Modules are cached, because packages never change."""
 
     def __init__(
         self,
         read: Callable[[Sequence[Address]], Coroutine[Any, Any, Sequence[Object | None]]],
         deployment: Deployment,
     ) -> None:
-        """Set the source of objects: `read` returns objects by ID, as `SuiClient.objects` does."""
+        """Set the source of objects. `read` returns objects by ID, as `SuiClient.objects` does."""
         self._read = read
         self._deployment = deployment
         self._modules: LRUCache[tuple[Address, str], CompiledModule] = LRUCache(_MAX_MODULES)
@@ -82,7 +82,7 @@ class FunctionReader:
         if placeholders:
             raise _incompatible(
                 definition,
-                f"the object {placeholders[0]} is unknown: give its package with --package",
+                f"the package of {placeholders[0]} is missing: pass it with --package",
             )
         package, module, name = definition.url.split("::")
         package_id = Address.parse(package)
@@ -103,7 +103,7 @@ class FunctionReader:
         )
 
     async def witness_of(self, definition: ToolDefinition) -> StructTag:
-        """Return the witness type, at the version of the package that first defined it.
+        """Return the witness type, with the ID of the package version that first defined it.
 
         Raises `function_unknown`.
         """
@@ -166,7 +166,7 @@ class FunctionReader:
                 definition, "it takes a TxContext, with which it could act as the caller"
             )
         if any(_is_reference_to(module, parameter, _RANDOM) for parameter in object_parameters):
-            raise _incompatible(definition, "it takes `&Random`, which must be in the last command")
+            raise _incompatible(definition, "Sui allows `&Random` only in the last command")
         mutabilities = [
             parameter.mutable
             for parameter in object_parameters
@@ -204,7 +204,7 @@ def _is_reference_to(
     *,
     mutable: bool = False,
 ) -> bool:
-    """Return whether a parameter is a reference to this type, mutable if that is required."""
+    """Return whether a parameter is a reference (if `mutable`, a `&mut` reference) to this type."""
     from nexus_tools.sui.bytecode import DatatypeToken, ReferenceToken  # noqa: PLC0415
 
     if not isinstance(token, ReferenceToken) or not isinstance(token.target, DatatypeToken):
@@ -217,8 +217,8 @@ def _incompatible(definition: ToolDefinition, problem: str) -> ValidationError:
     return ValidationError(
         "function_incompatible",
         f"no leader can call {definition.url} of {definition.fqn}: {problem}",
-        hint="Write it as `public fun f(call: &mut Call, …)` with references to shared or immutable"
-        " objects, without a TxContext and without a return value.",
+        hint="Write the function as `public fun f(call: &mut Call, …)` with references to shared or"
+        " immutable objects, without a TxContext and without a return value.",
     )
 
 
@@ -229,7 +229,7 @@ def open_call(
     tool: Address,
     attempt: RunAttempt | None = None,
 ) -> Argument:
-    """Add the commands that open a call; for an attempt, its inputs are assembled first."""
+    """Add the commands that open a call. For an attempt of a run, first assemble its inputs."""
     if attempt is None:
         return on_chain_call.open(builder, deployment.package, invocation, tool)
     inputs = add_assembled_inputs(builder, deployment, invocation, attempt)
@@ -270,7 +270,10 @@ def close_call(
     invocation: Address,
     leader: Address | None,
 ) -> None:
-    """Add the command that settles with the result of a call, for a leader or without one."""
+    """Add the command that settles an invocation with the result of its call.
+
+    If `leader` is None, use the function with which anyone may close the invocation.
+    """
     package = deployment.package
     if leader is None:
         on_chain_call.close_by_anyone(builder, package, call, invocation)

@@ -1,4 +1,4 @@
-"""Plans of registrations: the missing tools among many definitions, and their commands."""
+"""The choice of the tools that are not registered yet, and the commands that register them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,12 +42,12 @@ class Declaration(NamedTuple):
 class Registration:
     """A tool to register, and its terms.
 
-    `price_mist` is the price of one invocation: at most half of the collateral, and 0 unless
-    `leaders` lists the only leaders that receive answers. The default of `collateral_mist` is the
-    required minimum. The owner consents to an unregister delay of `max_delay_ms`, by default the
-    current one. `keys` are Ed25519 public keys of 32 bytes that verify the tool's responses. An
-    on-chain tool has a `declaration`, which `ToolRegistry` creates from the wallet's objects. The
-    other fields are as in `Tool`.
+    `price_mist` is the price of one invocation, at most half of the collateral. The price must be 0
+    unless `leaders` lists the accepted leaders or the tool is on chain. The default of
+    `collateral_mist` is the required minimum. `max_delay_ms` is the longest unregister delay to
+    which the owner consents, by default the current delay. `keys` are Ed25519 public keys of 32
+    bytes that verify the tool's responses. An on-chain tool has a `declaration`, which
+    `ToolRegistry` creates from the wallet's objects. The other fields are as in `Tool`.
     """
 
     definition: ToolDefinition
@@ -89,7 +89,7 @@ class Registration:
 
 
 def _function(function: MoveFunction) -> Function:
-    """Return the function as the chain stores it: Move writes types without `0x`."""
+    """Return the function as the chain stores it, in which type names have no `0x`."""
     return Function(
         function.type_name,
         function.type_arguments,
@@ -101,10 +101,10 @@ def _function(function: MoveFunction) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredTool:
-    """A tool after `register`; `is_new` is whether this call registered it.
+    """A tool after `register`. `is_new` is whether this call registered the tool.
 
-    `price_mist` is the price of an invocation. If the tool was already registered, its old price
-    stays: use `update` to change it.
+    `price_mist` is the price of an invocation. If the tool was already registered, its price stays.
+    Use `update` to change the price.
     """
 
     fqn: ToolFqn
@@ -115,7 +115,7 @@ class RegisteredTool:
 
 @dataclass(frozen=True, slots=True)
 class RegisterResult:
-    """The result of `register`; `sent` is None if everything was already registered."""
+    """The result of `register`. `sent` is None if all tools were already registered."""
 
     tools: tuple[RegisteredTool, ...]
     sent: Sent | None
@@ -123,7 +123,7 @@ class RegisterResult:
 
 @dataclass(frozen=True, slots=True)
 class RegistrySnapshot:
-    """The on-chain state of some names: tools by FQN, and the unversioned names."""
+    """The on-chain state of some tools by FQN, and of their unversioned names."""
 
     settings: ToolSettings
     tools: Mapping[ToolFqn, calls.Tool]
@@ -135,7 +135,7 @@ def missing_registrations(
 ) -> tuple[Registration, ...]:
     """Return the tools that are not registered yet.
 
-    Raises, with a message, what the chain would refuse: `fqn_duplicate`, `schema_too_large`,
+    Reports with a message what the chain would refuse. Raises `fqn_duplicate`, `schema_too_large`,
     `timeout_out_of_range`, `publisher_missing`, `collateral_too_small`, `delay_too_long`,
     `price_too_high`, `accepts_any_leader`, `signing_key_missing`, `public_key_invalid`,
     `not_accepting`, `name_taken`, `definition_differs`, `tool_not_active`.
@@ -157,9 +157,10 @@ def missing_registrations(
     return tuple(results)
 
 
-# A transaction has at most 128 KiB, 512 arguments to a command, and 1 000 new dynamic fields, three
-# for each tool (`max_tx_size_bytes`, `max_arguments`, `object_runtime_max_num_store_entries`). The
-# commands of a tool take about 600 bytes. The rest of the 128 KiB is for the gas coins.
+# A transaction has at most 128 KiB (`max_tx_size_bytes`), 512 arguments to a command
+# (`max_arguments`), and 1 000 new dynamic fields (`object_runtime_max_num_store_entries`). A tool
+# creates three fields, and its commands take about 600 bytes. The rest of the 128 KiB is for gas
+# coins.
 _BATCH_BYTES = 96 * 1024
 _BATCH_TOOLS = 100
 _COMMAND_BYTES = 700
@@ -168,8 +169,8 @@ _COMMAND_BYTES = 700
 def batches(registrations: Iterable[Registration]) -> list[tuple[Registration, ...]]:
     """Return groups of registrations that fit into one transaction each.
 
-    All versions of a name stay together, because later ones need the name that the first one
-    creates.
+    All versions of a name stay in one group, because the first version creates the name object that
+    later versions need.
     """
     groups: list[list[Registration]] = []
     free_bytes = 0
@@ -204,7 +205,7 @@ def add_registrations(
     registrations: Sequence[Registration],
     view: RegistrySnapshot,
 ) -> None:
-    """Add the commands that register these tools; new names belong to the sender."""
+    """Add the commands that register these tools. New names belong to the sender."""
     package, registry = deployment.package, deployment.tool_registry
     settings = view.settings
     locked = [registration.required_collateral_mist(settings) for registration in registrations]
@@ -235,7 +236,7 @@ def add_registrations(
 
 
 def _define(builder: TransactionBuilder, package: Package, registration: Registration) -> Result:
-    """Add the command that creates the definition; an on-chain tool needs its function first."""
+    """Add the command that creates the definition. For an on-chain tool, first add its function."""
     fqn, tool_type, *fields, function = astuple(registration.on_chain_definition())
     if function is None:
         return define(builder, package, fqn, tool_type, *fields)
@@ -261,7 +262,7 @@ def _add_signing(
     tool: Argument,
     name: Address | Argument,
 ) -> None:
-    """Add the commands that set the keys and answer terms of a tool before it is shared."""
+    """Add the commands that set a tool's keys and requirements for answers before it is shared."""
     by_owner = (builder, deployment.package, tool, name)
     registry = deployment.tool_registry
     for key in registration.keys:
@@ -299,7 +300,7 @@ def _check_settings(registration: Registration, settings: ToolSettings) -> None:
     if size > settings.max_schema_bytes:
         raise ValidationError(
             "schema_too_large",
-            f"{fqn} has a schema of {size} bytes, and the limit is {settings.max_schema_bytes}",
+            f"{fqn} has a schema of {size} bytes, but the limit is {settings.max_schema_bytes}",
             hint="Shorten descriptions in the schema, or simplify it.",
         )
     is_closable_by_anyone = (
@@ -340,7 +341,7 @@ def publisher_missing_error(fqn: ToolFqn | str) -> ValidationError:
 
 
 def required_collateral_mist(settings: ToolSettings, price_mist: int) -> int:
-    """Return the least collateral in MIST of a tool with this price."""
+    """Return the minimum collateral in MIST of a tool with this price."""
     return max(settings.collateral_mist, 2 * price_mist)
 
 
@@ -349,7 +350,7 @@ def check_price(
 ) -> None:
     """Raise `price_too_high` for a price of more than half of the collateral.
 
-    `when` completes the hint: it says when more collateral can be locked.
+    `when` completes the hint with the occasion on which more collateral can be locked.
     """
     if price_mist > collateral_mist // 2:
         raise ValidationError(
@@ -378,8 +379,8 @@ def _check_same(registration: Registration, existing: calls.Tool) -> None:
     if existing.state is not ToolState.ACTIVE:
         raise WrongStateError(
             "tool_not_active",
-            f"{registration.fqn} is already registered, but {existing.state}",
-            hint=f"To use it, {reactivation_hint(existing)}.",
+            f"{registration.fqn} is registered, but its state is {existing.state}",
+            hint=f"To use the tool, {reactivation_hint(existing)}.",
         )
 
 
@@ -393,5 +394,5 @@ _REACTIVATION = {
 
 
 def reactivation_hint(tool: calls.Tool, *, as_owner: bool = True) -> str:
-    """Return what makes a tool active again, as an instruction for its owner or for others."""
+    """Return the instruction that makes a tool active again, for its owner or for others."""
     return _REACTIVATION[tool.state].format(tool.fqn if as_owner else f"{tool.fqn} --wallet OWNER")

@@ -21,10 +21,10 @@ from nexus_tools.tool import MoveFunction, ToolDefinition
 
 @dataclass(frozen=True, slots=True)
 class ToolChanges:
-    """The new values of a tool's fields; None keeps the current value.
+    """The new values of a tool's fields. None keeps the current value.
 
-    A new function of an on-chain tool must keep the witness and needs a declaration: `declared` is
-    the registration with it.
+    A new function of an on-chain tool must keep the witness and needs a declaration, which is part
+    of `declaring_registration`.
     """
 
     url: str | None = None
@@ -46,9 +46,10 @@ class ToolChanges:
     def check(self, tool: Tool) -> None:
         """Check the changes of a tool as the chain and the leaders would.
 
-        The chain accepts any text as a URL, but leaders refuse to call an invalid one. Raises
+        The chain accepts any text as a URL, but leaders do not call an invalid URL. Raises
         `nothing_to_update`, `price_too_high`, `accepts_any_leader`, `signing_key_missing`, for a
-        function `incompatible_function` or `publisher_missing`, and as `ToolDefinition.parse`.
+        function `incompatible_function` or `publisher_missing`, and the errors of
+        `ToolDefinition.parse`.
         """
         if self == ToolChanges():
             raise UsageError(
@@ -112,6 +113,6 @@ class ToolChanges:
 def _other_function(tool: Tool) -> ValidationError:
     return ValidationError(
         "incompatible_function",
-        f"a new function of {tool.fqn} must keep its witness and who may close invocations",
-        hint="Register another function as a tool of another name.",
+        f"a new function of {tool.fqn} must keep its witness and its `closable_by_anyone`",
+        hint="Register the function as a tool with another name.",
     )

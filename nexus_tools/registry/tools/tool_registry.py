@@ -1,4 +1,4 @@
-"""The registry of tools: register, find, change and claim them."""
+"""The registry of tools, with methods to register, find, change and claim tools."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -42,16 +42,16 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.tool import MoveFunction, ToolDefinition, ToolFqn
 
 _GAS_MIST = 20_000_000
-"""The gas and storage cost of registering one tool, with a margin."""
+"""The gas and storage cost of registering one tool, plus a margin."""
 
 
 @validate_arguments
 class ToolRegistry(Names):
     """The tools of a deployment.
 
-    Every method that writes sends one transaction. It raises, with a message, what the chain would
-    refuse, instead of sending it. Besides the documented errors, every method raises as `SuiClient`
-    does, and `object_unknown` for a wrong deployment.
+    A method that writes sends one transaction. If the chain would refuse the transaction, the
+    method raises the error without sending it. In addition to the documented errors, every method
+    raises those of `SuiClient`, and `object_unknown` for a wrong deployment.
     """
 
     subject = "The tool"
@@ -64,12 +64,14 @@ class ToolRegistry(Names):
         price_mist: int = 0,
         leaders: Sequence[LeaderRef] = (),
     ) -> RegisterResult:
-        """Register tools in one atomic transaction, under names that the wallet owns or acquires.
+        """Register tools in one atomic transaction.
 
-        For definitions, `price_mist` is the price of an invocation, and `leaders` are the accepted
-        leaders by ID or name, regardless of other versions of the tool. Tools that the wallet has
-        already registered with the same definition keep their price. Raises `leader_unknown`, and
-        as `declarations.declared` and `registration.missing_registrations`.
+        The wallet must own the tools' names, and acquires names that do not exist yet. `price_mist`
+        and `leaders` apply to tools that are passed as a `ToolDefinition`. `price_mist` is the
+        price of an invocation. `leaders` are the accepted leaders by ID or name, regardless of
+        other versions of the tool. Tools that the wallet has already registered with an equal
+        definition keep their price. Raises `leader_unknown` and the errors of
+        `declarations.with_declarations` and `registration.missing_registrations`.
         """
         registrations, view, missing = await self._plan(tools, price_mist, leaders)
         sent = await self._send_registrations(missing, view) if missing else None
@@ -81,12 +83,12 @@ class ToolRegistry(Names):
         price_mist: int = 0,
         leaders: Sequence[LeaderRef] = (),
     ) -> AsyncIterator[RegisterResult]:
-        """Register any number of tools in as many transactions as needed; yield the result of each.
+        """Register tools in as many transactions as needed, and yield the result of each.
 
-        The first result has the tools that are already registered, without a transaction.
-        Everything is checked before the first transaction is sent. After an interruption, call it
-        again for the missing tools. Raises as `register` does, and `not_enough_sui` if the wallet
-        cannot lock all collateral.
+        If some tools are already registered, the first result lists them and has no transaction.
+        All tools are checked before the first transaction is sent. After an interruption, call
+        `register_all` again to register the missing tools. Raises the errors of `register`, and
+        `not_enough_sui` if the wallet cannot lock all collateral.
         """
         registrations, view, missing = await self._plan(tools, price_mist, leaders)
         groups = batches(missing)
@@ -107,7 +109,7 @@ class ToolRegistry(Names):
         price_mist: int,
         leaders: Sequence[LeaderRef],
     ) -> tuple[list[Registration], RegistrySnapshot, tuple[Registration, ...]]:
-        """Return all registrations, the on-chain state of their names, and the missing ones."""
+        """Return all registrations, the state of their names, and the tools not registered yet."""
         registrations = await self._registrations(tools, price_mist, leaders)
         view = await self._snapshot([registration.fqn for registration in registrations])
         missing = missing_registrations(registrations, view, self.client.address)
@@ -153,7 +155,7 @@ class ToolRegistry(Names):
         return RegisterResult(tuple(tools), sent)
 
     async def _snapshot(self, fqns: Sequence[ToolFqn]) -> RegistrySnapshot:
-        """Return the on-chain state of these names, with one request."""
+        """Return the on-chain state of these tools and their names. Sends one request."""
         registry = self.deployment.tool_registry
         unversioned = [*dict.fromkeys(fqn.unversioned for fqn in fqns)]
         ids = [self._id(fqn) for fqn in fqns]
@@ -187,7 +189,8 @@ class ToolRegistry(Names):
     async def claim(self, fqn: Fqn) -> Sent:
         """Transfer the collateral to the address balance of the wallet.
 
-        A second call claims the part that is locked for a pending slash, after its decision.
+        The part that is locked for a pending slash is not transferred. Call `claim` again when the
+        slash was executed or cancelled.
 
         Raises `not_owner`, `not_unregistered`, `delay_not_over`, `locked_for_slash` or
         `already_claimed`.
@@ -200,9 +203,9 @@ class ToolRegistry(Names):
     ) -> Sent:
         """Register a claimed tool again, with new collateral.
 
-        The default of `collateral_mist` is the required minimum, or more if the price of the tool
-        needs it. The owner consents to an unregister delay of `max_delay_ms`, by default the
-        current one.
+        The default of `collateral_mist` is the required minimum, or more if the tool's price
+        requires it. The owner consents to an unregister delay of at most `max_delay_ms`, by default
+        the current delay.
 
         Raises `not_owner`, `not_claimed`, `not_accepting`, `collateral_too_small`, `price_too_high`
         or `delay_too_long`.
@@ -220,7 +223,10 @@ class ToolRegistry(Names):
         return await self.send(builder)
 
     async def top_up(self, fqn: Fqn) -> Sent:
-        """Top up the collateral. Raises `not_owner`, `already_claimed` or `nothing_to_top_up`."""
+        """Restore slashed collateral.
+
+        Raises `not_owner`, `already_claimed` or `nothing_to_top_up`.
+        """
         tool = await self._owned(fqn)
         shortfall_mist = check_shortfall(tool.collateral, tool.fqn)
         return await self.pay(calls.top_up, *self._by_owner(tool), amount_mist=shortfall_mist)
@@ -240,13 +246,12 @@ class ToolRegistry(Names):
         requires_signed_outcome: bool | None = None,
         function: MoveFunction | None = None,
     ) -> Sent:
-        """Change the given fields in one transaction; requested invocations keep their terms.
+        """Change the passed fields in one transaction. Requested invocations keep their terms.
 
-        The owner may change everything; an operator only the URL, timeout, price and minimum
-        outcome size. The `function` of an on-chain tool keeps its witness, and the wallet's
-        `Publisher` declares it.
-
-        Raises `not_owner`, `not_operator`, and as `declarations.declared`, `ToolChanges.check`.
+        The owner may change all fields. An operator may change only the URL, timeout, price and
+        minimum outcome size. A new `function` of an on-chain tool must have the same witness, and
+        the wallet must own the `Publisher` of its module. Raises `not_owner`, `not_operator`, and
+        the errors of `declarations.with_declarations` and `ToolChanges.check`.
         """
         terms = price_mist, payout, min_outcome_bytes, requires_signed_outcome, function
         changes = ToolChanges(url, description, timeout_ms, *terms)
@@ -268,7 +273,7 @@ class ToolRegistry(Names):
     # --- Leaders, operators and keys
 
     async def add_leader(self, fqn: Fqn, leader: LeaderRef) -> Sent:
-        """Add a leader to the accepted ones, by its ID or name.
+        """Add a leader, by its ID or name, to the tool's accepted leaders.
 
         Raises `not_owner`, `leader_unknown`, `already_listed` or `too_many_entries`.
         """
@@ -283,15 +288,16 @@ class ToolRegistry(Names):
     async def _require_leaders(self, *leaders: Address) -> None:
         """Check that the leaders exist.
 
-        The chain accepts any ID, even one that another account may register next.
+        The chain accepts any ID, even an ID under which another account may register a leader
+        later.
         """
         await self._leaders.get_all(list(dict.fromkeys(leaders)))
 
     async def remove_leader(self, fqn: Fqn, leader: LeaderRef) -> Sent:
-        """Remove a leader from the accepted ones, as an operator may.
+        """Remove a leader from the accepted leaders. An operator may do this as well.
 
-        Without any leader, no invocation of the tool is possible. Raises `not_operator` or
-        `not_listed`.
+        If the list becomes empty, no one can request an invocation of the tool. Raises
+        `not_operator` or `not_listed`.
         """
         tool, name = await self._with_name(fqn)
         check_operator(tool, name, self.client.address)
@@ -372,7 +378,7 @@ class ToolRegistry(Names):
         return tool.id, self.deployment.admin, self.deployment.tool_registry
 
     async def _with_name(self, fqn: Fqn) -> tuple[calls.Tool, Name]:
-        """Return the tool and its name, with one request. Raises `tool_unknown`."""
+        """Return the tool and its name. Sends one request. Raises `tool_unknown`."""
         parsed = parse_fqn(fqn)
         name_at = self._name_id(parsed.unversioned)
         value, name = await self.client.objects([self._id(parsed), name_at])

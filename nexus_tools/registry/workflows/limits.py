@@ -1,4 +1,4 @@
-"""Limits of workflows on chain, checked before the publication costs anything."""
+"""Limits of on-chain workflows, checked before a publication costs anything."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from nexus_tools.tool import MAX_DESCRIPTION_BYTES
 from nexus_tools.workflow import Document, Plan
 
 PAGE = 64
-"""The number of entries of a page: `dag::PAGE`."""
+"""The number of entries of a page. Source: `dag::PAGE`."""
 
 MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
-"""The size limit of a canonical document: readers decompress no more."""
+"""The size limit of a canonical document. Readers stop decompressing at this size."""
 
 MAX_CHUNKS = 300
-"""The most chunks of a document of that size, for any compression."""
+"""The most chunks that a document of `MAX_DOCUMENT_BYTES` can have, however it is compressed."""
 
 MAX_ARGUMENT_BYTES = 16_000
-"""The size limit of a column of a command. Sui's limit of an argument is 16 KiB."""
+"""The size limit of a vector argument of a command. Sui's limit for an argument is 16 KiB."""
 
 # The limits of `dag` and `plan`.
 _MAX_VERTICES = _MAX_BLOCKS = 2_048
@@ -31,17 +31,17 @@ _MAX_OF_ONE = 32
 _ID_BYTES = 32
 _MAX_NAME_BYTES = 32
 
-# `dag::MAX_PAGE_BYTES`, for each page and for the rest of the workflow.
+# `dag::MAX_PAGE_BYTES`, which limits each page, and the workflow without its pages.
 _MAX_PAGE_BYTES = 64 * 1024
-# The FQN, the description, digests, counts and the sizes of pages.
+# The maximum size of the FQN, the description, digests, counts and page sizes together.
 _HEAD_BYTES = MAX_DESCRIPTION_BYTES + 1_024
-# Sui's limit is 250 KiB (`max_move_object_size`), which includes the key of a field.
+# Sui's limit is 250 KiB (`max_move_object_size`). It includes the key of a dynamic field.
 _MAX_OBJECT_BYTES = 250 * 1024 - 1_024
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedPlan:
-    """A workflow as written on chain; `tools` are FQNs, `defaults` are by vertex number."""
+    """A plan as the chain stores it. `tools` are FQNs, and `defaults` are by vertex number."""
 
     tools: tuple[str, ...]
     groups: tuple[Group, ...]
@@ -61,7 +61,7 @@ def check_plan(document: Document, plan: Plan) -> None:
 
 
 def check_encoded_plan(plan: EncodedPlan, text: bytes, description: str) -> None:
-    """Raise `workflow_too_large` if the chain, or every reader, would reject the workflow."""
+    """Raise `workflow_too_large` if the chain or readers would reject the workflow."""
     _at_most(MAX_DOCUMENT_BYTES, len(text), "bytes in its document")
     _at_most(MAX_DESCRIPTION_BYTES, len(description.encode()), "bytes in its description")
     names = sum(len(fqn) + 1 for fqn in plan.tools)
@@ -119,7 +119,7 @@ def _at_most(limit: int, count: int, items: str) -> None:
     if count > limit:
         raise too_large_error(
             f"it has {count} {items}, and the limit is {limit}",
-            "Split it into several workflows.",
+            "Split the workflow into several workflows.",
         )
 
 

@@ -1,7 +1,7 @@
 """The on-chain encoding of a workflow's plan: vertices, blocks, edges and ports as numbers.
 
-The Move modules `dag` and `plan` define the numbers. Two plans are the same if their encodings are
-equal, so anyone with the document can verify the plan on chain.
+The Move modules `dag` and `plan` define the numbers. Equal plans have equal encodings, so anyone
+with the document can verify the plan on chain.
 """
 
 from collections.abc import Sequence
@@ -35,14 +35,17 @@ from nexus_tools.workflow import (
 )
 
 BLOCK_NUMBER_OFFSET = 0x8000
-"""The offset of block numbers where vertices and blocks share one number range."""
+"""The offset that is added to block numbers in fields that hold either a vertex or a block."""
 
 _KINDS = {EdgeKind.FOR_EACH: 1, EdgeKind.DO_WHILE: 2, EdgeKind.BREAK: 3, EdgeKind.STATIC: 4}
 _WALRUS = "walrus"
 
 
 def encode_plan(document: Document, plan: Plan | None = None) -> EncodedPlan:
-    """Return the encoded plan of a document. Raises `workflow_too_large`, or as `create_plan`."""
+    """Return the encoded plan of a document.
+
+    Raises `workflow_too_large` and the errors of `create_plan`.
+    """
     plan = plan or create_plan(document)
     check_plan(document, plan)
     return _Encoder(document, plan).encoded()
@@ -108,7 +111,7 @@ class _Encoder:
         kind = _KINDS.get(edge.kind, 0)
         source = self._plan.vertices[edge.source.vertex].blocks
         if edge.kind is EdgeKind.BREAK and edge.keeps == len(source):
-            kind = 0  # the target is inside the loop, so the edge does not leave it
+            kind = 0  # the target is inside the loop, so the edge does not leave the loop
         return Edge(
             edge.number,
             port,
@@ -175,13 +178,13 @@ def _position(region: int | None, blocks: Sequence[int]) -> int | None:
 
 
 def default_ports(document: Document, vertex: str) -> Ports:
-    """Return the default values of a vertex as one set of ports."""
+    """Return the default values of a vertex as `Ports`."""
     defaults = (default for default in document.defaults if default.target.vertex == vertex)
     return Ports(tuple((default.target.port, default_value(default)) for default in defaults))
 
 
 def default_value(default: Default) -> Value.Variant:
-    """Return a default value as stored on chain; for an off-chain value, its storage keys."""
+    """Return a default value as the chain stores it, or the storage keys of an off-chain value."""
     data = default.data
     if default.storage is Storage.INLINE:
         [(_, value)] = ports_of({default.target.port: data}).values

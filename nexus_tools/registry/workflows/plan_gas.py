@@ -1,6 +1,7 @@
 """The gas units of reading a workflow and the pages of its plan, as `dag::read_units` counts them.
 
-A transaction that names a workflow reads all of it except its pages, and each page that it uses.
+A transaction that has a workflow as an argument reads the workflow's head, which is everything
+except the pages. The transaction also reads each page that it uses.
 """
 
 from collections.abc import Iterable
@@ -14,7 +15,7 @@ _HEAD_BYTE_GAS, _PAGE_BYTE_GAS, _COVERED_GAS_UNITS = 15, 3, 30
 
 @dataclass(frozen=True, slots=True)
 class PlanSizes:
-    """The sizes of a workflow in bytes: without its pages, and of each page."""
+    """The sizes in bytes of a workflow's head and of each of its pages."""
 
     head: int
     vertex_pages: tuple[int, ...]
@@ -23,7 +24,7 @@ class PlanSizes:
     def read_units(self, vertices: Iterable[int], blocks: Iterable[int] = ()) -> int:
         """Return the gas units of reading the pages of these vertices and blocks.
 
-        Units that the fees already cover are subtracted.
+        The units that the fees cover are subtracted.
         """
         pages = [self.vertex_pages[page] for page in {number // PAGE for number in vertices}]
         pages += [self.block_pages[page] for page in {number // PAGE for number in blocks}]

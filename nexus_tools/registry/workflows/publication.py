@@ -1,6 +1,6 @@
 """Publication of a workflow in steps, with as many steps in each transaction as fit.
 
-A step runs completely or not at all, and the state on chain shows which steps are done. So an
+A step runs completely or not at all. The on-chain state shows which steps are done, so an
 interrupted publication can resume.
 """
 
@@ -28,21 +28,25 @@ from nexus_tools.sui.types.transaction import TRANSACTION_KIND, Argument
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES, ToolFqn
 from nexus_tools.workflow import Document, Plan, create_plan
 
-# Sui's limits are 128 KiB and 1 024 commands. The rest is for object references and gas coins.
+# Sui's limits for a transaction are 128 KiB and 1 024 commands. The difference is reserved for
+# object references and gas coins.
 _MAX_TRANSACTION_BYTES = 110 * 1024
 _MAX_COMMANDS = 1_000
 
 _NONE = 0xFFFF
 
 Step = Callable[[TransactionBuilder, Deployment, Argument], None]
-"""Adds the commands of a step to a transaction that has the workflow as this argument."""
+"""A function that adds the commands of a step. The last argument is the workflow."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The published parts of an unfinished workflow; `defaults` are vertex numbers."""
+    """The numbers of parts of an unfinished workflow that are on chain.
+
+    `defaults` has the numbers of the vertices whose default values are on chain.
+    """
 
     chunks: int = 0
     groups: int = 0
@@ -67,7 +71,7 @@ class Publication:
     def of(cls, document: Document, fqn: ToolFqn, description: str) -> "Publication":
         """Return the publication of a document.
 
-        Raises `workflow_too_large`, and as `create_plan` does.
+        Raises `workflow_too_large` and the errors of `create_plan`.
         """
         plan = create_plan(document)
         encoded_plan = encode_plan(document, plan)
@@ -93,7 +97,7 @@ class Publication:
         for page in _pages(plan.vertices, done.vertices):
             yield partial(_add_vertices, page, plan.vertices[page * PAGE : (page + 1) * PAGE])
         pages = len(_pages(plan.vertices, 0)) + len(_pages(plan.blocks, 0))
-        # Any addition after a check invalidates the check.
+        # A check of a page is invalid if parts are added after it.
         is_all_there = done.vertices == len(plan.vertices)
         for page in range(done.checked if is_all_there else 0, pages):
             yield partial(_check_page, page)
@@ -101,7 +105,7 @@ class Publication:
     def draft(
         self, builder: TransactionBuilder, deployment: Deployment, *, has_name: bool
     ) -> Argument:
-        """Add the commands that start it; the first version of a name also creates the name."""
+        """Add the commands that create the draft. The first version of a name creates the name."""
         dags, tools = deployment.require_dag_registry(), deployment.tool_registry
         terms = (str(self.fqn), self.description, self.document.digest(), self.encoded.tools)
         if has_name:
@@ -113,7 +117,10 @@ class Publication:
 
 
 def batches(steps: Iterable[Step], deployment: Deployment) -> list[list[Step]]:
-    """Return the steps of each transaction, at least one. Raises `workflow_too_large`."""
+    """Return the steps of each transaction (at least one transaction).
+
+    Raises `workflow_too_large`.
+    """
     transactions: list[list[Step]] = [[]]
     free_bytes, free_commands = _MAX_TRANSACTION_BYTES - _DRAFT_BYTES, _MAX_COMMANDS
     for step in steps:
@@ -122,7 +129,7 @@ def batches(steps: Iterable[Step], deployment: Deployment) -> list[list[Step]]:
         size = len(TRANSACTION_KIND.encode(probe.finish()))
         if size > _MAX_TRANSACTION_BYTES or len(probe.commands) > _MAX_COMMANDS:
             raise too_large_error(
-                f"one of its parts takes {size} bytes, the limit of a transaction is"
+                f"one of its parts takes {size} bytes, but the limit of a transaction is"
                 f" {_MAX_TRANSACTION_BYTES}",
                 "Shorten default values and names, or pass large values as inputs.",
             )
@@ -135,7 +142,7 @@ def batches(steps: Iterable[Step], deployment: Deployment) -> list[list[Step]]:
     return transactions
 
 
-# The FQNs of the tools, a description, and the creation of a name.
+# The maximum size of the tools' FQNs, a description, and the creation of a name.
 _DRAFT_BYTES = MAX_ARGUMENT_BYTES + MAX_DESCRIPTION_BYTES + 1_024
 
 
@@ -260,7 +267,7 @@ def _row(edge: Edge) -> list[int]:
 
 
 def _parts(rows: Sequence[T], size_of: Callable[[T], int]) -> Iterator[Sequence[T]]:
-    """Yield slices of the rows whose columns each fit into one argument."""
+    """Yield slices of the rows. Each column of a slice fits into one argument."""
     start = size = 0
     for index, row in enumerate(rows):
         row_size = size_of(row)

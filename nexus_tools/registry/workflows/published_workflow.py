@@ -1,7 +1,7 @@
-"""Published workflows, read back and verified against their documents.
+"""Published workflows, read from the chain and verified against their documents.
 
 The publisher is untrusted. So the document is decompressed up to a limit, its digest must equal the
-one on chain, and the executed plan must be the plan of the document.
+on-chain digest, and the on-chain plan must equal the plan of the document.
 """
 
 import asyncio
@@ -43,10 +43,10 @@ Entry = TypeVar("Entry", Vertex, Block)
 
 @dataclass(frozen=True, slots=True)
 class PublishedWorkflow:
-    """A published workflow; `tools` are the IDs of its tools, in the order of `fqns`.
+    """A published workflow.
 
-    `name` is the ID of the name of which it is a version, and `sizes` determine the gas of reading
-    it.
+    `tools` are the IDs of its tools, in the order of `fqns`. `name` is the ID of the name object of
+    the workflow's unversioned name. `sizes` determines the gas of reading the workflow.
     """
 
     id: Address
@@ -60,7 +60,7 @@ class PublishedWorkflow:
 
     @property
     def fqns(self) -> tuple[str, ...]:
-        """The FQNs of its tools, by number."""
+        """The FQNs of the workflow's tools, in the order of their numbers."""
         return tuple(dict.fromkeys(vertex.fqn for vertex in self.document.vertices))
 
 
@@ -71,7 +71,7 @@ async def read_workflow(package: PackageClient, dag: Dag) -> PublishedWorkflow:
     blocks = await _pages(package, dag, BlockPageKey, dag.blocks, Block)
     edges = sum(len(variant.edges) for vertex in vertices for variant in vertex.variants)
     registry = package.deployment.tool_registry
-    # The largest one takes a second or two, so do not block the event loop of the Leader.
+    # Parsing the largest document takes up to two seconds, so do not block the Leader's event loop.
     parsed = await asyncio.to_thread(_parse, registry, dag, text, edges)
     expected = parsed.encoded
     if (dag.tools, dag.groups) != (parsed.tools, expected.groups):
@@ -105,7 +105,11 @@ class _ParsedDocument:
 
 
 def _parse(registry: Address, dag: Dag, text: bytes, edges: int) -> _ParsedDocument:
-    """Parse a document, and plan it if it has the size that its publisher paid for on chain."""
+    """Parse a document and create its plan.
+
+    The plan is created only if the document has as many vertices and edges as the publisher paid
+    for on chain. So an untrusted document cannot cause more work than its publisher paid for.
+    """
     with _as_mismatch(dag):
         document, _ = read_document(text)
     if (len(document.vertices), len(document.edges)) != (dag.vertices, edges):
@@ -130,7 +134,7 @@ def _as_mismatch(dag: Dag) -> Iterator[None]:
 async def written_defaults(
     package: PackageClient, dag: Dag, numbers: Sequence[int]
 ) -> frozenset[int]:
-    """Return the numbers of these vertices whose default values are on chain."""
+    """Return those of these vertex numbers whose default values are on chain."""
     ids = [_field_id(package, dag, DefaultsKey(number)) for number in numbers]
     objects = await package.client.objects(ids)
     return frozenset(number for number, value in zip(numbers, objects, strict=True) if value)
@@ -158,7 +162,7 @@ async def _text(package: PackageClient, dag: Dag) -> bytes:
 async def _fields(
     package: PackageClient, dag: Dag, keys: Sequence[MoveStruct], value: TypeTag
 ) -> list[Any]:
-    """Return the values under these keys; None for those that do not exist."""
+    """Return the values of these dynamic field keys, or None for fields that do not exist."""
     deployment = package.deployment
     objects = await package.client.objects([_field_id(package, dag, key) for key in keys])
     return [
@@ -182,7 +186,7 @@ async def _pages(
     entries: int,
     kind: type[Entry],
 ) -> tuple[Entry, ...]:
-    """Return all entries of the pages of a kind, as far as the pages exist."""
+    """Return the entries of all pages of a kind. Missing pages are skipped."""
     keys = [page(number) for number in range(-(-entries // PAGE))]
     pages = await _fields(package, dag, keys, VectorTag(package.deployment.type_of(kind)))
     return tuple(entry for entries in pages for entry in entries or ())
@@ -192,5 +196,5 @@ def _mismatch(dag: Dag, reason: str) -> ValidationError:
     return ValidationError(
         "workflow_mismatch",
         f"{dag.fqn} is inconsistent: {reason}",
-        hint="Do not execute it. It was not published with nexus-tools.",
+        hint="Do not execute the workflow. It was not published with nexus-tools.",
     )

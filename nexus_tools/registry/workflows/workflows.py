@@ -1,4 +1,4 @@
-"""The registry of workflows: publish, read and list them."""
+"""The registry of workflows, with methods to publish, read and list workflows."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -48,9 +48,10 @@ _MIN_SIMILARITY = 0.9
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """The result of `publish`; `sent` is empty if the same workflow was already published.
+    """The result of `publish`.
 
-    A dry run can simulate only the first transaction: `left` is the number of the other ones.
+    `sent` is empty if an equal workflow was already published under the FQN. A dry run simulates
+    only the first transaction. `remaining` is the number of transactions that it does not simulate.
     """
 
     fqn: ToolFqn
@@ -68,8 +69,8 @@ class PublishResult:
 class Workflows(PackageClient):
     """The workflows of a deployment.
 
-    Besides the documented errors, every method raises as `SuiClient` does, and `object_unknown` for
-    a wrong deployment.
+    In addition to the documented errors, every method raises those of `SuiClient`, and
+    `object_unknown` for a wrong deployment.
     """
 
     # --- Publishing
@@ -82,13 +83,14 @@ class Workflows(PackageClient):
         *,
         on_sent: Callable[[int, int], None] = lambda _done, _total: None,
     ) -> PublishResult:
-        """Publish a workflow under a name that the wallet owns or now acquires.
+        """Publish a workflow under a name that the wallet owns, or acquires if it does not exist.
 
-        This may take several transactions: after each one, `on_sent` receives the number of sent
-        transactions and their total. Call it again after an interruption: nothing is written twice.
-        A workflow that the wallet has already published with the same document stays as it is.
+        A large workflow takes several transactions. After each transaction, `on_sent` receives the
+        number of sent transactions and the total number. After an interruption, call `publish`
+        again to send the missing parts. If an equal document is already published under the FQN,
+        nothing is sent.
 
-        Raises, before anything is paid, `workflow_invalid` with all `violations`,
+        All checks run before anything is paid. Raises `workflow_invalid` with all `violations`,
         `workflow_too_large`, `not_accepting`, `name_taken`, `fqn_taken` and `workflow_differs`.
         """
         publication = Publication.of(await self._valid(document), parse_fqn(fqn), description)
@@ -126,7 +128,7 @@ class Workflows(PackageClient):
             calls.save_draft(builder, package, dag)
 
     async def _valid(self, document: Document) -> Document:
-        """Return the document, if it is valid and its tools are registered and compatible."""
+        """Return the document if it is valid and its tools are registered and compatible."""
         violations = [*lint(document)]
         if not any(violation.severity is Severity.ERROR for violation in violations):
             violations += lint_interfaces(document, await self.facts(document))
@@ -136,7 +138,7 @@ class Workflows(PackageClient):
         return document
 
     async def facts(self, document: Document) -> dict[str, ToolFacts]:
-        """Return the registry's data about the tools of a document by FQN; domains are not queried.
+        """Return the registry's data about a document's tools by FQN, without querying domains.
 
         Raises `definition_invalid` if an invalid definition is registered.
         """
@@ -152,7 +154,7 @@ class Workflows(PackageClient):
         return {text: tool_facts(tool) for text, tool in tools.items()}
 
     async def _find_draft(self, publication: Publication) -> "tuple[_Draft | None, bool]":
-        """Return the workflow as far as it exists, and whether the wallet already owns its name."""
+        """Return the draft or published workflow, if any, and whether the wallet owns its name."""
         registry = self.deployment.tool_registry
         name_address = name_id(registry, publication.fqn.unversioned)
         settings, tool, value, name_object = await self.client.objects(
@@ -214,7 +216,7 @@ class Workflows(PackageClient):
         return await read_workflow(self, self.deployment.decode(value, Dag))
 
     async def get(self, fqn: Fqn) -> PublishedWorkflow:
-        """Return the workflow with this FQN. Raises `workflow_unknown`, and as `find` does."""
+        """Return the workflow with this FQN. Raises `workflow_unknown` and the errors of `find`."""
         workflow = await self.find(fqn)
         if workflow is None:
             raise NotFoundError(
@@ -245,7 +247,7 @@ class Workflows(PackageClient):
         return await read_workflow(self, dag)
 
     async def list(self, owner: Address | None = None) -> tuple[DagPublished, ...]:
-        """Return the publications by one address, or by all, in order, from the node's events."""
+        """Return the publication events of an address or of all addresses, in order."""
         records = past_events(self.client, event_filter(self.deployment, DagPublished))
         events = [parse_event(self.deployment, record.event) async for record in records]
         return tuple(
@@ -277,7 +279,7 @@ def tool_facts(tool: Tool, *, is_proven: bool = True) -> ToolFacts:
 
 
 def _parse_or_none(text: str) -> ToolFqn | None:
-    """Return the FQN of a vertex; None if it is invalid, so that no tool has it."""
+    """Return the parsed FQN of a vertex, or None if it is invalid and so not registered."""
     try:
         return ToolFqn.parse(text)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Python bindings for Move packages: `generator` writes them, and they import `runtime` only.
+"""Python bindings for Move packages. `generator` writes them. Bindings import only `runtime`.
 
 Start with `generate` in `generator/package.py`.
 """

@@ -1,4 +1,4 @@
-"""Move modules: conversion between the bytes of a file and a `CompiledModule`.
+"""Move bytecode: conversion between the bytes of a module file and a `CompiledModule`.
 
 Start with `module.py`, which defines the tables, and `format/deserializer.py`, which reads them.
 """

@@ -1,4 +1,4 @@
-"""Abilities: the permitted uses of values of a type.
+"""Move abilities, which state how values of a type may be used.
 
 Source: `AbilitySet` in `move-binary-format/src/file_format.rs`. Sets of abilities are plain
 integers here, with the bits of `Ability`, because the verifier uses them at every instruction.
@@ -24,12 +24,13 @@ PRIMITIVE_ABILITIES = COPY | DROP | STORE
 SIGNER_ABILITIES = DROP
 REFERENCE_ABILITIES = COPY | DROP
 
-# A value can be copied if all its parts can, and so on. The parts of an object need only `store`.
+# Each pair is an ability of a value and the ability that its parts need for it. For example, a
+# value can be copied only if its parts can be copied. The parts of an object need only `store`.
 _OF_PARTS = ((COPY, COPY), (DROP, DROP), (STORE, STORE), (KEY, STORE))
 
 
 def required_part_abilities(abilities: int) -> int:
-    """Return the abilities that the parts of a value need, so that the whole has these."""
+    """Return the abilities that the parts of a value need so that the value has `abilities`."""
     required = 0
     for ability, required_part in _OF_PARTS:
         if abilities & ability:
@@ -38,16 +39,16 @@ def required_part_abilities(abilities: int) -> int:
 
 
 def abilities_of_vector(element: int) -> int:
-    """Return the abilities of a vector whose elements have these abilities."""
+    """Return the abilities of a vector, given the abilities of its elements."""
     return PRIMITIVE_ABILITIES & element
 
 
 def abilities_of_datatype(declared: int, arguments: Iterable[int]) -> int:
-    """Return the declared abilities that a struct or enum keeps with these type arguments.
+    """Return the declared abilities that a struct or enum keeps with its type arguments.
 
-    `arguments` are the abilities of all type arguments except phantom ones, which are in no field.
-    A `Box<T> has copy, drop, key` has only `drop` if that is the only ability of `T`. Source:
-    `AbilitySet::polymorphic_abilities`.
+    `arguments` are the abilities of the type arguments. Phantom type arguments are omitted because
+    no field contains them. For example, `Box<T> has copy, drop, key` keeps only `drop` if `T` has
+    only `drop`. Source: `AbilitySet::polymorphic_abilities`.
     """
     common = ALL
     for argument in arguments:

@@ -1,4 +1,4 @@
-"""Abort codes that name a constant and a line of the source: Move's clever errors.
+"""Clever errors: Move abort codes that refer to a constant and a line of the source.
 
 Source: `move-command-line-common/src/error_bitset.rs`. From the highest bit: version (4), reserved
 (4), code (8), line (16), index of the constant's name (16), index of its value (16).
@@ -17,7 +17,10 @@ _NONE_8, _NONE_16 = 0xFF, 0xFFFF
 
 
 class CleverError(Struct, frozen=True):
-    """The content of an abort code. The constant's value is `rendered` as text, or `raw` as BCS."""
+    """A parsed clever error.
+
+    The constant's value is `rendered` as text, or else `raw` as BCS bytes.
+    """
 
     line_number: int
     code: int | None
@@ -27,7 +30,7 @@ class CleverError(Struct, frozen=True):
 
 
 class CleverCode(Struct, frozen=True):
-    """The fields of an abort code: a line, a code and indices of constants, or None."""
+    """The fields of an abort code. `name` and `value` are indices of constants."""
 
     line_number: int
     code: int | None
@@ -36,10 +39,10 @@ class CleverCode(Struct, frozen=True):
 
 
 def split_clever_code(abort_code: int) -> CleverCode | None:
-    """Split an abort code into its fields, or return None for a plain number.
+    """Split an abort code into its fields, or return None if it is not a clever error.
 
-    0x8000_002a_0003_0004 has the line 42 and the constants 3 and 4. 0xc007_002a_0003_0004 also has
-    the code 7.
+    For example, 0x8000_002a_0003_0004 has the line 42 and the constants 3 and 4.
+    0xc007_002a_0003_0004 also has the code 7.
     """
     version = abort_code >> 60
     if version not in _VERSIONS:
@@ -55,14 +58,14 @@ def split_clever_code(abort_code: int) -> CleverCode | None:
 
 
 def clever_error(abort_code: int, module: bytes | None) -> CleverError | None:
-    """Parse an abort code, given the bytes of its module. Return None for a plain number."""
+    """Parse an abort code, given the bytes of its module, or return None for a plain number."""
     if split_clever_code(abort_code) is None or module is None:
         return None
     return parse_clever_error_of_module(abort_code, deserialize(module))
 
 
 def parse_clever_error_of_module(abort_code: int, module: CompiledModule) -> CleverError | None:
-    """Parse an abort code, given its deserialized module. Return None for a plain number."""
+    """Parse an abort code, given its deserialized module, or return None for a plain number."""
     clever = split_clever_code(abort_code)
     if clever is None:
         return None
@@ -75,7 +78,10 @@ def parse_clever_error_of_module(abort_code: int, module: CompiledModule) -> Cle
 def _with_constant(
     module: CompiledModule, error: CleverError, name: int, value: int
 ) -> CleverError | None:
-    """Add the constant to an error. Its name is the value of another constant."""
+    """Add a constant's name and value to an error.
+
+    The constant `name` contains the name as bytes.
+    """
     if max(name, value) >= len(module.constants):
         return None
     constant = module.constants[value]

@@ -1,9 +1,9 @@
-"""The compatibility of a package with its upgrade.
+"""The compatibility of a package upgrade with the current version.
 
 Source: `move-binary-format/src/{compatibility,compatibility_mode,inclusion_mode}.rs`, with the
-flags of `Compatibility::upgrade_check`. Layouts and abilities of types must not change, and the
-signatures of public functions must not change either. Entry functions that are not public may
-change.
+flags of `Compatibility::upgrade_check`. An upgrade must not change the layout or the abilities of a
+type, or the signature of a public function. An upgrade may change an entry function that is not
+public.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from nexus_tools.sui.bytecode.normalized import (
 
 
 class UpgradePolicy(IntEnum):
-    """The permitted changes of an upgrade, as the constants of `sui::package`."""
+    """The policy that limits the changes of an upgrade. The values are those of `sui::package`."""
 
     COMPATIBLE = 0
     ADDITIVE = 128
@@ -81,10 +81,11 @@ def _check_functions(current: NormalizedModule, new: NormalizedModule) -> str:
 
 
 def _same_interface(current: NormalizedFunction, new: NormalizedFunction) -> bool:
-    """Return whether all calls of a function remain valid.
+    """Return whether all existing calls of a public function remain valid after the upgrade.
 
-    Type parameters may require fewer abilities than before, but not more. `f<T: copy + drop>` may
-    become `f<T: drop>`, because all existing calls still satisfy it, but not vice versa.
+    A type parameter may require fewer abilities than before, but not more. For example, `f<T: copy
+    + drop>` may become `f<T: drop>` because existing calls satisfy it. The opposite change is not
+    allowed.
     """
     return (
         new.visibility is Visibility.PUBLIC
@@ -100,7 +101,7 @@ def _same_interface(current: NormalizedFunction, new: NormalizedFunction) -> boo
 
 
 def _check_inclusion(current: NormalizedModule, new: NormalizedModule) -> str:
-    """Return the first change of an existing definition, including its code, or ""."""
+    """Return a description of the first existing definition or code that changed, or ""."""
     if current.version > new.version:
         return "the version of the file format is older than before"
     for kind, old_items, new_items in (
@@ -114,7 +115,10 @@ def _check_inclusion(current: NormalizedModule, new: NormalizedModule) -> str:
 
 
 def _check_nothing_new(current: NormalizedModule, new: NormalizedModule) -> str:
-    """Return the first new definition, or "". Only the number of friends is compared."""
+    """Return a description of the first new definition, or "".
+
+    For friends, compare the number only.
+    """
     for kind, old_items, new_items in (
         ("type", current.datatypes, new.datatypes),
         ("function", current.functions, new.functions),

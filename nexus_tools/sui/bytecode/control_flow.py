@@ -1,6 +1,6 @@
 """The successors of an instruction, and the starts of basic blocks.
 
-The verifier and the translator each build their own control flow graph from these.
+The verifier and the translator use these functions to build their own control flow graphs.
 """
 
 from nexus_tools.sui.bytecode.module import Code
@@ -11,17 +11,17 @@ FUNCTION_EXITS = frozenset({Opcode.RET, Opcode.ABORT})
 CONDITIONS = frozenset({Opcode.BR_TRUE, Opcode.BR_FALSE})
 """The instructions with two successors."""
 ENDS = FUNCTION_EXITS | {Opcode.BRANCH, Opcode.VARIANT_SWITCH}
-"""The instructions without fall-through. Code that does not end with one runs past its end."""
+"""The instructions without fall-through. Code must end with one, or else it runs past its end."""
 
 _BLOCK_ENDS = ENDS | CONDITIONS
 
 
 def successors(code: Code, offset: int) -> tuple[int, ...]:
-    """Return the offsets of the instructions that may follow the one at `offset`.
+    """Return the offsets of the instructions that may run after the instruction at `offset`.
 
-    For a condition, the result has the target for true and then the one for false. For
-    VARIANT_SWITCH, it has one offset per tag. For the last instruction of code that runs past its
-    end, it includes `len(code.instructions)`.
+    For a conditional branch, the result is the target for true and then the target for false. For
+    VARIANT_SWITCH, it has one offset per tag. If code runs past its end, the result for its last
+    instruction includes `len(code.instructions)`.
     """
     instruction = code.instructions[offset]
     opcode, operand = instruction.opcode, instruction.operand
@@ -40,8 +40,8 @@ def successors(code: Code, offset: int) -> tuple[int, ...]:
 def block_starts(code: Code) -> list[int]:
     """Return the offsets of the starts of basic blocks, in order.
 
-    These are the first offset, the target of each jump, and the offset after each jump or exit. For
-    `0: BR_FALSE 3; 1: LD_U8; 2: BRANCH 0; 3: RET` they are 0, 1 and 3.
+    A block starts at the first offset, at the target of each jump, and after each jump or exit. The
+    code `0: BR_FALSE 3; 1: LD_U8; 2: BRANCH 0; 3: RET` has blocks at 0, 1 and 3.
     """
     starts = {0}
     for offset, instruction in enumerate(code.instructions):

@@ -1,7 +1,7 @@
-"""The comparison of a module's handles for other modules with the declarations there.
+"""The link check: a module's handles must match the declarations in other modules.
 
-Source: `move-bytecode-verifier/src/dependencies.rs`. A file stores types and functions of other
-modules with their abilities, type parameters and signatures, as they were at compile time.
+Source: `move-bytecode-verifier/src/dependencies.rs`. For each type and function of another module,
+a file stores the abilities, type parameters and signatures that were declared at compile time.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,9 +29,10 @@ Dependencies = Callable[[ModuleId], CompiledModule | None]
 
 
 class Mismatch(Struct, frozen=True):
-    """A definition (`name`) of another module (`module`) that is missing or has changed.
+    """A definition in another module that is missing or incompatible.
 
-    `name` is that of a type or a function. It is empty if the whole module is missing.
+    `name` is the name of a type or a function in `module`. If the whole module is missing, `name`
+    is empty.
     """
 
     module: ModuleId
@@ -49,7 +50,10 @@ class Mismatch(Struct, frozen=True):
 
 
 def mismatches(module: CompiledModule, dependencies: Dependencies) -> Iterator[Mismatch]:
-    """Yield the reasons why a module cannot be linked: modules, then types, then functions."""
+    """Yield the definitions that prevent linking a module.
+
+    Missing modules come first, then types, then functions.
+    """
     declarations: dict[int, _Declarations] = {}
     for index in range(len(module.module_handles)):
         if index == module.self_handle:
@@ -78,7 +82,8 @@ def mismatches(module: CompiledModule, dependencies: Dependencies) -> Iterator[M
 def _is_known(handle: DatatypeHandle, declared: DatatypeHandle) -> bool:
     """Return whether a module's handle of a type is compatible with the owner's declaration.
 
-    The handle may have fewer abilities, and may require more of type arguments.
+    The handle may have fewer abilities than the declaration. The handle's type parameters may
+    require more abilities than the declared ones.
     """
     return (
         not handle.abilities & ~declared.abilities
@@ -96,7 +101,7 @@ def _is_known(handle: DatatypeHandle, declared: DatatypeHandle) -> bool:
 def _is_called(
     module: CompiledModule, handle: FunctionHandle, owner: CompiledModule, declared: FunctionHandle
 ) -> bool:
-    """Return whether a module calls a function with the signature that its owner declares."""
+    """Return whether a module's handle of a function is compatible with the owner's declaration."""
 
     def same(own: SignatureToken, declared_token: SignatureToken) -> bool:
         if isinstance(own, DatatypeToken) and isinstance(declared_token, DatatypeToken):
@@ -126,7 +131,7 @@ def _is_called(
 
 
 class _Declarations:
-    """A module's declarations by name, as far as another module may use them."""
+    """A module's types by name, and the functions by name that the module `user` may call."""
 
     def __init__(self, module: CompiledModule, user: CompiledModule) -> None:
         self.module = module

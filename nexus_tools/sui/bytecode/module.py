@@ -1,7 +1,7 @@
-"""A Move module as in the binary format: tables of handles and definitions, linked by indices.
+"""The tables of a Move module in the binary format: handles and definitions, linked by indices.
 
 Source: the Move binary format, `move-binary-format/src/file_format.rs` (versions 5 to 7), which
-uses the same names. Nothing is resolved here. An index stays an index.
+uses the same names. Indices are not resolved to the rows that they refer to.
 """
 
 from enum import IntEnum
@@ -22,21 +22,24 @@ class Visibility(IntEnum):
 
 
 class ModuleHandle(Struct, frozen=True):
-    """A module, by indices of `addresses` and `identifiers`."""
+    """A reference to a module.
+
+    `address` is an index of `addresses`, and `name` of `identifiers`.
+    """
 
     address: int
     name: int
 
 
 class DatatypeTypeParameter(Struct, frozen=True):
-    """The required abilities of a type argument. A phantom argument is not in any field."""
+    """A type parameter: the abilities that its argument needs, and whether it is phantom."""
 
     constraints: Ability
     is_phantom: bool
 
 
 class DatatypeHandle(Struct, frozen=True):
-    """A struct or enum of this module or another."""
+    """A reference to a struct or enum of this module or another module."""
 
     module: int
     name: int
@@ -45,7 +48,10 @@ class DatatypeHandle(Struct, frozen=True):
 
 
 class FunctionHandle(Struct, frozen=True):
-    """A function of this module or another. `parameters` and `returns` index `signatures`."""
+    """A reference to a function of any module.
+
+    `parameters` and `returns` are indices of `signatures`.
+    """
 
     module: int
     name: int
@@ -55,7 +61,7 @@ class FunctionHandle(Struct, frozen=True):
 
 
 class Instantiation(Struct, frozen=True):
-    """A generic definition by its index, with the signature of its type arguments."""
+    """A generic definition (`target`) with type arguments. Both fields are indices."""
 
     target: int
     type_arguments: int
@@ -69,21 +75,21 @@ class Constant(Struct, frozen=True):
 
 
 class FieldDefinition(Struct, frozen=True):
-    """A field: an index of `identifiers` and its type."""
+    """A field of a struct or a variant. `name` is an index of `identifiers`."""
 
     name: int
     type: SignatureToken
 
 
 class StructDefinition(Struct, frozen=True):
-    """A struct of this module. `fields` is None if it is native."""
+    """A struct of this module. `fields` is None for a native struct."""
 
     handle: int
     fields: tuple[FieldDefinition, ...] | None
 
 
 class VariantDefinition(Struct, frozen=True):
-    """A variant of an enum: an index of `identifiers` and its fields."""
+    """A variant of an enum. `name` is an index of `identifiers`."""
 
     name: int
     fields: tuple[FieldDefinition, ...]
@@ -97,21 +103,27 @@ class EnumDefinition(Struct, frozen=True):
 
 
 class FieldHandle(Struct, frozen=True):
-    """A field, by its struct definition and its position there."""
+    """A reference to a field.
+
+    `struct` is the index of a struct definition, and `field` a position in it.
+    """
 
     struct: int
     field: int
 
 
 class VariantHandle(Struct, frozen=True):
-    """A variant, by its enum definition (or enum instantiation) and its tag."""
+    """A reference to a variant: its tag, and the index of its enum definition or instantiation."""
 
     enum: int
     tag: int
 
 
 class VecOperand(Struct, frozen=True):
-    """The operand of VEC_PACK and VEC_UNPACK: a signature with the element type, and a length."""
+    """The operand of VEC_PACK and VEC_UNPACK.
+
+    `type` is the index of the element type's signature.
+    """
 
     type: int
     length: int
@@ -125,14 +137,20 @@ class Instruction(Struct, frozen=True):
 
 
 class JumpTable(Struct, frozen=True):
-    """The targets of VARIANT_SWITCH for each tag of the enum definition `enum`."""
+    """The jump table of a VARIANT_SWITCH.
+
+    `offsets` has one target for each tag of the enum.
+    """
 
     enum: int
     offsets: tuple[int, ...]
 
 
 class Code(Struct, frozen=True):
-    """The body of a function. `locals` is the signature of the locals after the parameters."""
+    """The body of a function.
+
+    `locals` is the signature index of the locals, without the parameters.
+    """
 
     locals: int
     instructions: tuple[Instruction, ...]
@@ -140,7 +158,7 @@ class Code(Struct, frozen=True):
 
 
 class FunctionDefinition(Struct, frozen=True):
-    """A function of this module. `code` is None if it is native."""
+    """A function of this module. `code` is None for a native function."""
 
     handle: int
     visibility: Visibility
@@ -150,14 +168,14 @@ class FunctionDefinition(Struct, frozen=True):
 
 
 class Metadata(Struct, frozen=True):
-    """A key with bytes, which the VM ignores."""
+    """A metadata entry, which the VM ignores."""
 
     key: bytes
     value: bytes
 
 
 class CompiledModule(Struct, frozen=True):
-    """A module with all its tables. `self_handle` is its own index of `module_handles`."""
+    """A module with all its tables. `module_handles[self_handle]` refers to the module itself."""
 
     version: int
     flavor: int
@@ -184,7 +202,7 @@ class CompiledModule(Struct, frozen=True):
 
     @property
     def address(self) -> bytes:
-        """The address in the module's own handle: the original id of its package."""
+        """The address in the module's own handle, which is the original ID of its package."""
         return self.addresses[self.module_handles[self.self_handle].address]
 
     @property

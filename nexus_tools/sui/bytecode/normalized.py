@@ -1,7 +1,7 @@
-"""Modules without indices, so that two versions of one can be compared.
+"""Normalized modules, which have no indices, so that two versions of a module can be compared.
 
-Source: `move-binary-format/src/normalized.rs`. Definitions are identified by address, module and
-name, and the operands of code are replaced by the definitions that they refer to.
+Source: `move-binary-format/src/normalized.rs`. A definition is identified by its address, module
+and name. Definitions replace the indices in the operands of code.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ NormalizedFields = tuple[tuple[str, Any], ...]
 
 
 class NormalizedDatatype(Struct, frozen=True):
-    """A struct, whose fields are its only variant, or an enum."""
+    """A struct or an enum. A struct has one variant without a name, which contains the fields."""
 
     abilities: Ability
     type_parameters: tuple[DatatypeTypeParameter, ...]
@@ -39,7 +39,7 @@ class NormalizedDatatype(Struct, frozen=True):
 
 
 class NormalizedFunction(Struct, frozen=True):
-    """A function with its code: pairs of opcodes and resolved operands."""
+    """A function. `code` has pairs of an opcode and a resolved operand, and the jump tables."""
 
     visibility: Visibility
     is_entry: bool
@@ -50,7 +50,7 @@ class NormalizedFunction(Struct, frozen=True):
 
 
 class NormalizedModule(Struct, frozen=True):
-    """Types and functions by their names. `version` is that of the file format."""
+    """A module's types and functions by name. `version` is the version of the file format."""
 
     version: int
     datatypes: Mapping[str, NormalizedDatatype]
@@ -196,7 +196,7 @@ class _Normalizer:
         return self._module.datatype_id(self._module.enum_definitions[index].handle)
 
 
-# The functions that resolve operands by kind. Operands of other kinds stay as they are.
+# The functions that resolve operands, by kind. Operands of other kinds stay unchanged.
 _MEANINGS: dict[OperandKind, Callable[[_Normalizer, int], Any]] = {
     OperandKind.CONSTANT: _Normalizer.constant,
     OperandKind.FIELD: _Normalizer.field,

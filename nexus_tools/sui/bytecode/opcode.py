@@ -8,7 +8,7 @@ from enum import IntEnum, StrEnum
 
 
 class Opcode(IntEnum):
-    """An instruction, by its number in the file. Global storage instructions are deprecated."""
+    """The opcodes of instructions, as in the file. Global storage instructions are deprecated."""
 
     POP = 0x01
     RET = 0x02
@@ -99,20 +99,23 @@ class Opcode(IntEnum):
 
 
 class OperandKind(StrEnum):
-    """The kind of an operand; for an index of a module's table, the value is the table's name."""
+    """The kind of an operand.
+
+    If the operand is an index of a table, the value is the table's name.
+    """
 
     BRANCH = "branch"
-    """Another instruction of the function, by its offset."""
+    """The offset of another instruction of the function."""
     JUMP_TABLE = "jump_table"
-    """A jump table of the function."""
+    """The index of a jump table of the function."""
     LOCAL = "local"
-    """A local of the function. The parameters come first."""
+    """The index of a local of the function. The parameters come first."""
     LITERAL = "literal"
-    """The value itself, with `LITERAL_BYTES` bytes."""
+    """An integer value. `LITERAL_BYTES` has its size."""
     ELEMENT = "element"
-    """The signature with the element type of a vector."""
+    """The index of the signature with the element type of a vector."""
     ELEMENTS = "elements"
-    """The same with a number of elements: a `VecOperand`."""
+    """A `VecOperand`: the element type of a vector, and the number of elements."""
     CONSTANT = "constants"
     FIELD = "field_handles"
     FIELD_INSTANTIATION = "field_instantiations"
@@ -169,7 +172,7 @@ LITERAL_BYTES: dict[Opcode, int] = {
     Opcode.LD_U128: 16,
     Opcode.LD_U256: 32,
 }
-"""The number of bytes of a literal, which is little-endian."""
+"""The number of bytes of an instruction's literal, which is little-endian."""
 
 DEPRECATED = frozenset(opcode for opcode in Opcode if opcode.name.endswith("_DEPRECATED"))
 """The instructions of Move's global storage, which can be parsed but not run on Sui."""

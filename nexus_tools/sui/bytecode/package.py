@@ -1,8 +1,8 @@
-"""The publication of modules: Sui's requirements, the new address, and the package digest.
+"""The publication of modules: the checks, the replacement of addresses, and the package digest.
 
-These checks are for well-formed modules, before they are verified. Source: `sui-protocol-config`
-(protocol versions 38 and later), `check_no_extraneous_bytes` in
-`move-binary-format/src/deserializer.rs`. Only the framework may have natives.
+The checks are for well-formed modules, before the verifier runs. Only the framework may have native
+structs and functions. Sources: `sui-protocol-config` (protocol versions 38 and later), and
+`check_no_extraneous_bytes` in `move-binary-format/src/deserializer.rs`.
 """
 
 import hashlib
@@ -18,10 +18,10 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.object import MovePackage
 
 INIT = "init"
-"""The name of the function that is called when its module is first published."""
+"""The name of the function that Sui calls when a module is first published."""
 
 IDENTIFIER_LENGTH_MAX = 128
-# The maximum number of rows of each table, `binary_*` of the protocol.
+# The maximum number of rows of each table: `binary_*` in the protocol configuration.
 _ROWS_MAX = {
     "module_handles": 100,
     "datatype_handles": 300,
@@ -41,11 +41,15 @@ _ROWS_MAX = {
 
 
 class UnpublishableModule(Exception):  # noqa: N818 - the name states the cause
-    """A well-formed module that Sui does not allow to be published."""
+    """The module is well-formed, but violates a rule of Sui for published modules."""
 
 
 def check_publishable(module: CompiledModule) -> None:
-    """Raise `UnpublishableModule` if the module violates a rule of this file."""
+    """Raise `UnpublishableModule` if the module violates a rule.
+
+    A module must be within the limits, and must not have metadata, native structs or native
+    functions.
+    """
     _check_limits(module)
     _check_not_native(module)
 
@@ -72,7 +76,7 @@ def _check_not_native(module: CompiledModule) -> None:
 
 
 def has_init(module: CompiledModule) -> bool:
-    """Return whether a function runs when the module is first published."""
+    """Return whether the module has an `init` function, which runs when it is first published."""
     rows = module.function_definitions
     return any(module.function_id(row.handle)[2] == INIT for row in rows)
 
@@ -82,15 +86,15 @@ _UNPUBLISHED = bytes(_ADDRESS_SIZE)
 
 
 class AlreadyPublished(Exception):  # noqa: N818 - the name states the cause
-    """A module whose own address is not 0x0, so it belongs to a package with an id."""
+    """The module's own address is not 0x0, so it already belongs to a published package."""
 
 
 def relocate(data: bytes, address: bytes) -> bytes:
-    """Replace the module's own address, which is 0x0, by the id of its package (32 bytes).
+    """Replace the module's own address, which is 0x0, by the ID of its package (32 bytes).
 
-    Modules of one package name each other by the same entry of the address table, so it is replaced
-    for all of them. Raises `MalformedModule` or `AlreadyPublished`. Source: `substitute_package_id`
-    in Sui's `programmable_transactions/execution.rs`.
+    The module refers to other modules of its package by the same entry of the address table. So
+    this replacement applies to them too. Raises `MalformedModule` or `AlreadyPublished`. Source:
+    `substitute_package_id` in Sui's `programmable_transactions/execution.rs`.
     """
     return relocate_module(data, deserialize(data), address)[0]
 
@@ -98,15 +102,15 @@ def relocate(data: bytes, address: bytes) -> bytes:
 def relocate_module(
     data: bytes, module: CompiledModule, address: bytes
 ) -> tuple[bytes, CompiledModule]:
-    """Relocate bytes that were already read as `module`, and return both, relocated.
+    """Relocate a module, given both its bytes and its parsed form. Return both, relocated.
 
-    The address does not affect how the rest of the file is read, so the file is not read again.
+    The file is not parsed again because the address affects no other part of it.
     """
     if module.address != _UNPUBLISHED:
         raise AlreadyPublished(f"the module {module.name} has the address {module.address.hex()}")
     table, _ = read_header(data).tables[TableKind.ADDRESSES]
     index = module.module_handles[module.self_handle].address
-    # This is the only table whose rows all have the same length.
+    # All rows of the address table have the same length.
     start = table + index * _ADDRESS_SIZE
     addresses = (*module.addresses[:index], address, *module.addresses[index + 1 :])
     relocated = data[:start] + address + data[start + _ADDRESS_SIZE :]
@@ -114,7 +118,7 @@ def relocate_module(
 
 
 def with_addresses(data: bytes, places: Mapping[Address, Address]) -> bytes:
-    """Replace addresses of other packages in a module. `places` maps old addresses to new ones.
+    """Replace addresses in a module. `places` maps old addresses to new addresses.
 
     Raises `MalformedModule`.
     """
@@ -127,9 +131,10 @@ def with_addresses(data: bytes, places: Mapping[Address, Address]) -> bytes:
 
 
 def original_id(package: MovePackage) -> Address:
-    """Return the id of the package's first version, which all modules use.
+    """Return the original ID of a package, which is the ID of its first version.
 
-    The modules of every version have it as their own address. The shortest module is read.
+    The modules of all versions have this ID as their own address. To save time, only the shortest
+    module is read.
 
     Raises:
         MalformedModule: The module is malformed.
@@ -139,7 +144,7 @@ def original_id(package: MovePackage) -> Address:
 
 
 def package_digest(modules: Iterable[bytes], dependencies: Iterable[bytes]) -> bytes:
-    """Return BLAKE2b-256 of the sorted module hashes and dependency ids (32 bytes each).
+    """Return the BLAKE2b-256 digest of the sorted module hashes and dependency IDs (32 bytes each).
 
     Source: `MovePackage::compute_digest_for_modules_and_deps` in `sui-types/src/move_package.rs`.
     """

@@ -1,4 +1,4 @@
-"""The modules of published packages, by the names that other modules use."""
+"""The modules of published packages, by the module IDs that other modules use."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -19,7 +19,10 @@ class PublishedModule(NamedTuple):
 
 
 def published_modules(packages: Iterable[MovePackage]) -> dict[ModuleId, PublishedModule]:
-    """Return the modules of packages by their address in bytecode and their name."""
+    """Return the modules of packages by module ID.
+
+    A module ID has the original ID of the package.
+    """
     return {
         (bytes(original_id(package)), name): PublishedModule(package, data)
         for package in packages
@@ -30,7 +33,10 @@ def published_modules(packages: Iterable[MovePackage]) -> dict[ModuleId, Publish
 def published_module_finder(
     published: Mapping[ModuleId, PublishedModule], own: Iterable[CompiledModule] = ()
 ) -> Dependencies:
-    """Return a function that finds published modules, and unpublished ones in `own`."""
+    """Return a function that looks up a module by its ID.
+
+    The function looks in `published`, and then in `own`, which has unpublished modules.
+    """
     unpublished = {(module.address, module.name): module for module in own}
 
     @cache

@@ -1,4 +1,4 @@
-"""Types as modules store them, in signatures, fields and constants.
+"""Signature tokens: the types in a module's signatures, fields and constants.
 
 Source: `SignatureToken` in `move-binary-format/src/file_format.rs`.
 """
@@ -19,13 +19,13 @@ BOOL, U8, U16, U32, U64, U128, U256, ADDRESS, SIGNER = PRIMITIVES = (
     "signer",
 )
 INTEGER_BYTES = {U8: 1, U16: 2, U32: 4, U64: 8, U128: 16, U256: 32}
-"""The sizes of integers in BCS, in bytes. They are little-endian."""
+"""The sizes of integer types in BCS, in bytes."""
 CONSTANT_BYTES = {BOOL: 1, **INTEGER_BYTES, ADDRESS: 32}
-"""The sizes in BCS, in bytes, of the primitives that are allowed in constants."""
+"""The sizes in BCS, in bytes, of the primitive types that a constant can have."""
 
 
 class DatatypeToken(Struct, frozen=True):
-    """A struct or enum in a signature: an index of `datatype_handles` and its type arguments."""
+    """A struct or enum in a signature. `handle` is an index of `datatype_handles`."""
 
     handle: int
     type_arguments: tuple["SignatureToken", ...] = ()
@@ -45,18 +45,18 @@ class ReferenceToken(Struct, frozen=True):
 
 
 class TypeParameterToken(Struct, frozen=True):
-    """A type parameter of the enclosing function or datatype, by its index from 0."""
+    """A type parameter of the enclosing function or datatype. The first one has the index 0."""
 
     index: int
 
 
-# A primitive is stored as its Move name: bool, u8, u16, u32, u64, u128, u256, address or signer.
+# A string is the Move name of a primitive type, such as bool, u8, address or signer.
 SignatureToken = str | DatatypeToken | VectorToken | ReferenceToken | TypeParameterToken
 Signature = tuple[SignatureToken, ...]
 
 
 def preorder(token: SignatureToken) -> Iterator[SignatureToken]:
-    """Yield a type and all types in it, outer types first."""
+    """Yield a type and all types inside it. An outer type comes before its inner types."""
     pending = [token]
     while pending:
         token = pending.pop()

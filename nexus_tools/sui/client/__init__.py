@@ -1,7 +1,6 @@
-"""The Sui client: networks, wallets, reading objects, sending transactions and following events.
+"""The Sui client. The client reads objects, sends transactions, manages coins and follows events.
 
-Start with `SuiClient` in `sui_client.py`. `Connection` calls the node, and `Sender` sends
-transactions.
+Start with `SuiClient` in `sui_client.py`. `Connection` calls the node. `Sender` sends transactions.
 """
 
 from nexus_tools.sui.client.any_loop_client import AnyLoopClient

@@ -1,7 +1,7 @@
 """A client that needs no `async with` and works in any event loop.
 
-It is for tests and notebooks, which do not know in which loop the next call is made or which call
-is the last.
+The client is for tests and notebooks. A test or notebook does not know which event loop makes the
+next call, or which call is the last.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class AnyLoopConnection(Connection):
-    """One channel for all event loops and threads, opened by the first call.
+    """A connection with one channel for all event loops and threads. The first call opens it.
 
-    It uses the synchronous gRPC API, because a `grpc.aio` channel belongs to the loop that opened
-    it. The channel is closed with this object.
+    This connection uses the synchronous gRPC API because a `grpc.aio` channel belongs to the loop
+    that opened it. The channel is closed when this object is garbage-collected.
     """
 
     def open(self) -> None:
@@ -40,7 +40,7 @@ class AnyLoopConnection(Connection):
         loop, is_done = asyncio.get_running_loop(), asyncio.Event()
 
         def notify(_: Any) -> None:
-            with suppress(RuntimeError):  # the loop was closed, so no caller waits
+            with suppress(RuntimeError):  # the loop is closed, so no caller is waiting
                 loop.call_soon_threadsafe(is_done.set)
 
         call.add_done_callback(notify)
@@ -55,7 +55,7 @@ class AnyLoopConnection(Connection):
         return response
 
     async def stream(self, name: str, **fields: Any) -> "AsyncGenerator[Message, None]":
-        """Yield the frames of a stream on a connection of its own, in the loop that reads it."""
+        """Yield the frames of a stream. Each stream has its own connection in the reading loop."""
         connection = Connection(self.network, self.retry_policy)
         connection.open()
         try:

@@ -1,4 +1,4 @@
-"""The current epoch: its number and gas price, which every transaction has to name."""
+"""The number and the gas price of the current epoch, which a transaction must contain."""
 
 import asyncio
 
@@ -18,7 +18,10 @@ class Epoch(Struct, frozen=True):
 
 
 async def read_epoch(connection: Connection) -> Epoch:
-    """Return the current epoch. Raises `gas_price_refused` if the network's limit is exceeded."""
+    """Return the current epoch.
+
+    Raises `gas_price_refused` if the gas price exceeds the limit that the network's profile sets.
+    """
     fields = mask("epoch", "reference_gas_price")
     response = await connection.call("LedgerService/GetEpoch", read_mask=fields)
     price, limit = int(response.epoch.reference_gas_price), connection.network.max_gas_price_mist

@@ -23,9 +23,10 @@ class FaucetCoin(Struct, frozen=True):
 
 
 def faucet_command(network: Network, owner: Address, mist: int | None = None) -> str | None:
-    """Return the command that requests SUI from the network's faucet for an address.
+    """Return the CLI command that requests SUI for an address from the network's faucet.
 
-    Returns None if the network has no faucet, or no profile that commands could name.
+    Returns None if the network does not have a faucet, or does not have a profile that the command
+    can name.
     """
     if network.faucet_url is None or not network.has_profile:
         return None
@@ -36,9 +37,9 @@ def faucet_command(network: Network, owner: Address, mist: int | None = None) ->
 def funding_hint(
     network: Network, owner: Address, mist: int | None = None, *, into_balance: bool = False
 ) -> str:
-    """Return a hint on how to send an address at least `mist`.
+    """Return a hint that says how to get at least `mist` to an address.
 
-    Faucets send coins. To fund the address balance, the owner of some coins has to deposit them.
+    A faucet sends coins. To fund the address balance, an owner of coins must deposit them.
     """
     amount = "SUI" if mist is None else f"{sui(mist)} or more"
     if into_balance:
@@ -86,7 +87,7 @@ async def request_sui(
         async with httpx.AsyncClient(timeout=timeout_s) as http:
             response = await http.post(url, json=request)
     except httpx.TimeoutException as error:
-        late = _failed(network, f"no answer within {timeout_s:g} s")
+        late = _failed(network, f"no response within {timeout_s:g} s")
         late.details["timeout_s"] = timeout_s
         raise late from error
     except httpx.HTTPError as error:

@@ -1,4 +1,4 @@
-"""Reading of objects, fields and coins from a node, decoded from their BCS bytes."""
+"""Functions that read objects, dynamic fields and coins from a node and decode them."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -22,28 +22,28 @@ _PARALLEL_BATCHES = 8
 
 
 class Coin(Struct, frozen=True):
-    """A coin with its balance; MIST for SUI."""
+    """A coin and its balance, which is in MIST for SUI."""
 
     reference: ObjectReference
     balance: int
 
 
 class Balance(Struct, frozen=True):
-    """An address's amounts of a coin type, in coins and in its address balance; MIST for SUI."""
+    """An address's amounts of a coin type, in coins and in its address balance. SUI is in MIST."""
 
     in_coins: int
     in_address: int
 
     @property
     def total(self) -> int:
-        """The sum of both."""
+        """The sum of both amounts."""
         return self.in_coins + self.in_address
 
 
 class DynamicField(Struct, frozen=True):
-    """A field of an object: the BCS bytes of its key and value, with their types.
+    """A dynamic field of an object: the BCS bytes of its key and value, and their types.
 
-    A dynamic object field has a `child`, the object's ID, and no value.
+    For a dynamic object field, `child` is the ID of the object in the field, and the value is None.
     """
 
     field_id: Address
@@ -58,8 +58,8 @@ async def read_latest_checkpoint(connection: Connection) -> int:
     """Return the sequence number of the node's newest checkpoint.
 
     Raises:
-        UnreachableError: `wrong_chain`, if the connection is bound to a chain and the response
-            names another one, even if the headers do not.
+        UnreachableError: `wrong_chain` if the network has a chain ID and the response has another
+            one. The check also works for nodes that do not send the chain header.
     """
     response = await connection.call("LedgerService/GetServiceInfo")
     if connection.chain_id is not None:
@@ -70,7 +70,7 @@ async def read_latest_checkpoint(connection: Connection) -> int:
 async def read_object(
     connection: Connection, object_id: Address, version: int | None = None
 ) -> Object | None:
-    """Return a version of an object, by default the newest, or None if it does not exist."""
+    """Return the newest or the given version of an object, or None if the node does not have it."""
     version_fields = {} if version is None else {"version": version}
     try:
         response = await connection.call(
@@ -87,7 +87,7 @@ async def read_object(
 async def read_objects(
     connection: Connection, object_ids: Sequence[Address]
 ) -> tuple[Object | None, ...]:
-    """Return several objects, with None for those that do not exist."""
+    """Return objects in the order of the IDs, with None for each object that does not exist."""
     if len(object_ids) <= MAX_BATCH_OBJECTS:
         return tuple(await _read_batch(connection, object_ids)) if object_ids else ()
     slots = asyncio.Semaphore(_PARALLEL_BATCHES)
@@ -117,7 +117,7 @@ async def _read_batch(connection: Connection, batch: Sequence[Address]) -> list[
 async def iterate_owned_objects(
     connection: Connection, owner: Address, object_type: StructTag | None
 ) -> AsyncGenerator[Object, None]:
-    """Yield the objects of an address, page by page."""
+    """Yield the objects that an address owns. The node returns them in pages."""
     token: bytes | None = None
     while True:
         response = await connection.call(
@@ -149,12 +149,12 @@ async def read_coins(
 
 
 def coin_from_object(value: Object) -> Coin:
-    """Return an object of the type `0x2::coin::Coin` as a coin."""
+    """Return the `Coin` for an object of the type `0x2::coin::Coin`."""
     return Coin(value.reference(), coin_balance(value))
 
 
 async def read_balance(connection: Connection, owner: Address, coin_type: TypeTag) -> Balance:
-    """Return the totals of an address's coins and address balance."""
+    """Return an address's amounts of a coin type, in coins and in its address balance."""
     response = await connection.call(
         "StateService/GetBalance", owner=str(owner), coin_type=str(coin_type)
     )
@@ -182,7 +182,7 @@ async def read_dynamic_fields(connection: Connection, parent: Address) -> tuple[
 
 
 async def read_package_versions(connection: Connection, package: Address) -> tuple[Address, ...]:
-    """Return the IDs of all versions of a package, the newest last. Pass the ID of any of them."""
+    """Return the IDs of all versions of a package, oldest first. `package` may be any version."""
     versions: list[Address] = []
     token: bytes | None = None
     while True:

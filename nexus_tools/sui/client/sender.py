@@ -1,8 +1,8 @@
-"""The sender of one signer's transactions.
+"""The sender of a signer's transactions, which limits how many are in flight.
 
-It sends them one after another, or as many at a time as there are gas coins. Transactions that only
-the address balance pays for do not wait for coins. Transactions that name the same owned object
-always wait for each other, because each of them changes its version.
+A sender sends up to `parallel` transactions at a time, if the signer has enough gas coins. A
+transaction that only the address balance pays for does not wait for coins. Transactions that use
+the same owned object wait for each other, because each of them changes the object's version.
 """
 
 import asyncio
@@ -89,7 +89,7 @@ class Sender:
     async def execute(
         self, builder: TransactionBuilder, budget: int | None, source: GasSource
     ) -> Executed:
-        """Send a transaction; raises the errors of `SuiClient.execute`."""
+        """Send a transaction. Raises the errors of `SuiClient.execute`."""
         async with explain_refusals(self._connection, builder.commands):
             while True:
                 try:
@@ -101,7 +101,7 @@ class Sender:
     async def simulate(
         self, builder: TransactionBuilder, source: GasSource
     ) -> SimulatedTransaction:
-        """Simulate the transaction as it would be sent now."""
+        """Simulate a transaction as `execute` would send it now."""
         try:
             return await self._try(source, lambda: self._attempts.simulate(builder, source))
         except InsufficientFundsError as error:
@@ -112,16 +112,19 @@ class Sender:
     async def build(
         self, builder: TransactionBuilder, budget: int | None, source: GasSource
     ) -> TransactionData:
-        """Build the transaction as it would be sent now; raises as `SuiClient.execute`."""
+        """Build a transaction as `execute` would send it now.
+
+        Raises the errors of `SuiClient.execute`.
+        """
         try:
             return await self._try(source, lambda: self._attempts.build(builder, budget, source))
         except InsufficientFundsError as error:
             raise await self._explained(error, builder, budget) from error
 
     async def merge(self, spared: TransactionBuilder | None = None) -> Executed | None:
-        """Merge as many coins as fit in a transaction, except those that `spared` names.
+        """Merge as many coins as fit in a transaction. Exclude the coins that `spared` uses.
 
-        Returns None if fewer than two are left, or if the gas would exceed their total.
+        Returns None if fewer than two coins remain, or if the gas would exceed their total.
         """
         spares = frozenset() if spared is None else spared.objects
         price = (await self._attempts.epoch.get()).gas_price
@@ -144,7 +147,10 @@ class Sender:
         return result
 
     async def learn(self, effects: TransactionEffects) -> None:
-        """Apply the effects of a transaction that was sent elsewhere. It may have spent money."""
+        """Apply the effects of a transaction that was not sent by this sender.
+
+        The transaction may have spent coins or address balance of the signer.
+        """
         self._known.apply_effects(effects)
         spent = max(0, -effects.address_balance_change(self._signer.address, SUI))
         changed = (object_id for object_id, _ in effects.changed_objects)
@@ -165,7 +171,7 @@ class Sender:
             )
 
     async def _try(self, source: GasSource, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Retry with current data while the attempt fails because of outdated data."""
+        """Repeat an attempt with current data while it fails because of outdated data."""
         async with self._slots if source is GasSource.ANY else nullcontext():
             pauses = self._connection.retry_policy.delays()
             for attempts_left in reversed(range(_ATTEMPTS)):
@@ -184,12 +190,15 @@ class Sender:
     # --- Insufficient funds, or too many coins
 
     async def _is_scattered(self, error: InsufficientFundsError) -> bool:
-        """Return whether the wallet has enough, but in more coins than fit in one transaction."""
+        """Return whether the wallet has enough SUI, but in too many coins for one transaction."""
         available = await self._available(error)
         return available > error.available and available >= (error.required or 0)
 
     async def _available(self, error: InsufficientFundsError) -> int:
-        """Return the MIST in all coins if they do not fit in one transaction."""
+        """Return the MIST of the wallet.
+
+        The amount includes coins that do not fit in one transaction.
+        """
         if error.source is GasSource.ADDRESS_BALANCE or not self._attempts.purse.has_more_coins:
             return error.available
         return (await read_balance(self._connection, self._signer.address, SUI)).total
@@ -197,7 +206,7 @@ class Sender:
     async def _explained(
         self, error: InsufficientFundsError, builder: TransactionBuilder, budget: int | None
     ) -> InsufficientFundsError:
-        """Return the error with the gas from a simulation and a hint for getting enough SUI."""
+        """Return the error with the simulated gas cost and a hint for getting enough SUI."""
         source, required, gas = error.source, error.required, budget or 0
         available = await self._available(error)
         if budget is None:
@@ -206,14 +215,14 @@ class Sender:
                     builder, source
                 )
             except RefusedOnChainError:
-                pass  # the node does not simulate without a payment
+                pass  # the node does not simulate transactions without a payment
             else:
                 simulation.raise_for_status()
                 gas = with_margin(budget_for(simulation.cost, price))
                 required = max(required or 0, max_withdrawal + gas)
         if error.available < available and available >= (required or 0):
             return too_many_coins_error(required, error.available)
-        if required is not None and required <= available:  # half may go to Move code
+        if required is not None and required <= available:  # Move code may take half of the coin
             required = available + gas
         explained = InsufficientFundsError(required, available, gas, source)
         explained.hint = await self._how_to_fund(explained)

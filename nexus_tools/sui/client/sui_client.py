@@ -1,4 +1,4 @@
-"""The client: every request that this project sends to a Sui node."""
+"""The client of a Sui node. All requests of this project to a node go through it."""
 
 from base64 import b64decode
 from collections.abc import Sequence
@@ -59,13 +59,15 @@ from nexus_tools.sui.types.type_tag import SUI, StructTag, TypeTag
 
 @validate_arguments
 class SuiClient:
-    """A connection to one node that reads objects and, with a signer, sends transactions.
+    """A client of one node. The client reads objects and, with a signer, sends transactions.
 
-    Use it in `async with`. Up to `parallel` transactions of the signer are in flight at once, if it
-    has as many gas coins and they share no owned object. Transactions that the address balance pays
-    for (`gas=GasSource.ADDRESS_BALANCE`) do not count. If a transaction needs more coins than fit
-    in it, the client merges coins first and passes each merge to `on_merge`, or logs it. `on_send`
-    receives every other transaction that `execute` signs, just before it is sent.
+    Use the client in `async with`. Up to `parallel` transactions of the signer are in flight at
+    once. Each needs its own gas coin, and they must not share an owned object. The limit does not
+    apply to transactions that the address balance pays for (`gas=GasSource.ADDRESS_BALANCE`).
+
+    If a transaction needs more coins than fit in it, the client merges coins first. The client
+    passes each merge to `on_merge`, or logs the merge. `on_send` receives every other transaction
+    that `execute` signs, just before it is sent.
 
     Every method may raise `UnreachableError`.
     """
@@ -151,8 +153,8 @@ class SuiClient:
         """Return the sequence number of the node's newest checkpoint.
 
         Raises:
-            UnreachableError: `wrong_chain`, if the connection is bound to a chain and the response
-                names another one, even if the headers do not.
+            UnreachableError: `wrong_chain` if the network has a chain ID and the response has
+                another one. The check also works for nodes that do not send the chain header.
         """
         return await read_latest_checkpoint(self.connection)
 
@@ -168,9 +170,9 @@ class SuiClient:
     # --- Objects
 
     async def object(self, object_id: Address, version: int | None = None) -> Object | None:
-        """Return the newest version of an object or a package, or None if it does not exist.
+        """Return the newest version of an object or a package, or an earlier `version`.
 
-        For an earlier `version`, None may also mean that the node has pruned it.
+        Returns None if the object does not exist, or if the node has pruned the version.
         """
         value = await read_object(self.connection, object_id, version)
         if version is None:
@@ -178,7 +180,7 @@ class SuiClient:
         return value
 
     async def objects(self, object_ids: Sequence[Address]) -> tuple[Object | None, ...]:
-        """Return objects in the order of the IDs, with None for those that do not exist."""
+        """Return objects in the order of the IDs, with None for each object that does not exist."""
         values = await read_objects(self.connection, object_ids)
         if len(values) <= MAX_BATCH_OBJECTS:  # a longer list would evict the rest of the cache
             self._known.add_shared(values)
@@ -196,14 +198,17 @@ class SuiClient:
         return await read_dynamic_fields(self.connection, parent)
 
     async def package_versions(self, package: Address) -> tuple[Address, ...]:
-        """Return the IDs of all versions of a package, the newest last. Pass the ID of any of them.
+        """Return the IDs of all versions of a package, oldest first. `package` may be any version.
 
         Raises `not_found`.
         """
         return await read_package_versions(self.connection, package)
 
     async def balance(self, owner: Address, coin_type: TypeTag = SUI) -> int:
-        """Return an address's total of a coin type, in coins and address balance; MIST for SUI."""
+        """Return an address's total amount of a coin type, which is in MIST for SUI.
+
+        The total is the sum of all coins and the address balance.
+        """
         return (await self.balance_parts(owner, coin_type)).total
 
     async def balance_parts(self, owner: Address, coin_type: TypeTag = SUI) -> Balance:
@@ -213,8 +218,8 @@ class SuiClient:
     async def check_balance(self, required_mist: int, gas_mist: int = 0) -> None:
         """Raise `not_enough_sui` if the signer has less than `required_mist`.
 
-        Call it before the first of several transactions. The error also reports `gas_mist`, the gas
-        that is needed in addition.
+        Call it before the first of several transactions. The error also reports `gas_mist`, which
+        is needed in addition to `required_mist`.
         """
         available = await self.balance(self.address)
         if available < required_mist:
@@ -230,22 +235,23 @@ class SuiClient:
     # --- Transactions
 
     async def transaction(self, digest: Digest) -> Executed | None:
-        """Return an executed or failed transaction, or None if the node does not know it."""
+        """Return a transaction that was executed on chain, or None if the node does not know it."""
         return await read_transaction(self.connection, digest)
 
     async def simulate(
         self, builder: TransactionBuilder, *, gas: GasSource = GasSource.ANY
     ) -> SimulatedTransaction:
-        """Return what `execute` would do now, with the signer's own gas. Nothing is signed.
+        """Simulate a transaction as `execute` would send it now. Nothing is signed.
 
-        The simulation of a failing transaction is returned like any other.
+        If the transaction would fail, the method returns the simulation and does not raise an
+        error.
         """
         return await self._require_sender().simulate(builder, gas)
 
     async def inspect(
         self, builder: TransactionBuilder, sender: Address | None = None
     ) -> SimulatedTransaction:
-        """Run commands for their return values, without gas, signer or ownership checks."""
+        """Simulate commands and return their values, without gas, signer or ownership checks."""
         address = sender or (ZERO if self._signer is None else self._signer.address)
         kind = builder.finish(await resolve(self.connection, self._known, builder, None))
         gas = GasData((), address, await self.gas_price(), MAX_BUDGET_MIST)
@@ -259,17 +265,18 @@ class SuiClient:
         budget: int | None = None,
         gas: GasSource = GasSource.ANY,
     ) -> Executed:
-        """Sign a transaction and execute it. Return only if it succeeded.
+        """Sign a transaction and execute it. Raise an error unless it succeeds.
 
-        Coins pay for it, and the signer's address balance pays the remainder. With
-        `GasSource.ADDRESS_BALANCE`, only the address balance pays. Any number of such transactions
-        may be in flight, but their commands cannot use the gas coin.
+        The signer's coins pay for the transaction first, and the signer's address balance pays the
+        remainder. With `GasSource.ADDRESS_BALANCE`, only the address balance pays. Any number of
+        transactions with this gas source may be in flight, but their commands cannot use the gas
+        coin.
 
-        Without a `budget` (MIST), the transaction is simulated first, and one that would fail is
-        never signed.
+        Without a `budget` (MIST), the client simulates the transaction first. The client does not
+        sign a transaction that would fail.
 
         Raises:
-            RefusedOnChainError: The transaction fails or would fail; see
+            RefusedOnChainError: The transaction fails or would fail. See
                 `execution_failure.raise_for_status`.
             NexusError: `object_unknown`, `object_not_owned`, `not_enough_sui`,
                 `gas_coin_unavailable`, `address_balances_unsupported` or `signer_missing`.
@@ -277,9 +284,10 @@ class SuiClient:
         return await self._require_sender().execute(builder, budget, gas)
 
     async def merge_coins(self) -> tuple[Executed, ...]:
-        """Merge the signer's SUI coins, in as many transactions as necessary.
+        """Merge all SUI coins of the signer, in as many transactions as necessary.
 
-        Coins that hold less than the gas for merging them stay. Raises the errors of `execute`.
+        A coin is not merged if its balance is less than the gas for merging it. Raises the errors
+        of `execute`.
         """
         results: list[Executed] = []
         while (result := await self._require_sender().merge()) is not None:
@@ -296,12 +304,12 @@ class SuiClient:
         sender: Address | None = None,
         gas: GasSource = GasSource.ANY,
     ) -> bytes:
-        """Return the bytes that `execute` would sign, with gas, for other signers.
+        """Return the bytes that `execute` would sign, including gas, for another program to sign.
 
-        The client does not need a key for another `sender`, who pays. The bytes stay valid until
-        the objects and coins that they name change. If the address balance pays, they are valid
-        until the end of the next epoch, and only while the balance covers the budgets of all
-        transactions in flight. Raises the errors of `execute`.
+        With `sender`, that address sends and pays, and the client does not need a key. The bytes
+        are valid until an object or a coin that they name changes. If the address balance pays,
+        they are valid until the end of the next epoch. The balance must also cover the budgets of
+        all transactions in flight. Raises the errors of `execute`.
         """
         builds = self._require_sender() if sender is None else self._sender_without_key(sender)
         return (await builds.build(builder, budget, gas)).encode()
@@ -309,14 +317,15 @@ class SuiClient:
     async def execute_transaction(
         self, transaction: bytes | str, signatures: Sequence[bytes | str] = ()
     ) -> Executed:
-        """Execute transaction bytes that any party built. Strings are base64.
+        """Execute transaction bytes, which any program may have built. Strings are base64.
 
-        Without signatures, the client's key signs. The method returns only if the transaction
-        succeeded. The same bytes are executed at most once, so you may send them again.
+        Without `signatures`, the client's signer signs. The network executes the same bytes at most
+        once, so you may send them again. The method raises an error unless the transaction
+        succeeds.
 
         Raises:
             NexusError: `bytes_invalid` or `signer_missing`.
-            RefusedOnChainError: As for `execute`.
+            RefusedOnChainError: The transaction fails, as in `execute`.
         """
         encoded = _bytes_of(transaction)
         encoded_signatures = [_bytes_of(signature) for signature in signatures]
@@ -329,7 +338,11 @@ class SuiClient:
         return result
 
     async def _send_bytes(self, encoded: bytes, signatures: Sequence[bytes]) -> Executed:
-        """Return the executed transaction, even if its answer was lost and a retry refused."""
+        """Send a transaction and return it.
+
+        An executed transaction is also returned if the first response was lost and the retry was
+        refused.
+        """
         digest = transaction_digest(encoded)
         with name_uncertain_transaction(digest):
             try:
@@ -368,7 +381,7 @@ class _NoKey:
 
 
 def _bytes_of(value: bytes | str) -> bytes:
-    """Return bytes unchanged, or decode base64. Raises `bytes_invalid`."""
+    """Return bytes unchanged, or decode a base64 string. Raises `bytes_invalid`."""
     try:
         return b64decode(value, validate=True) if isinstance(value, str) else value
     except ValueError:

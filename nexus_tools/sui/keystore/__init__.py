@@ -1,4 +1,4 @@
-"""Keys: keystore files, encrypted keys, and the files of the Sui CLI and of pysui.
+"""Signing keys in keystore files, in encrypted form, and in the files of the Sui CLI and pysui.
 
 Start with `wallet.py`.
 """

@@ -1,9 +1,9 @@
-"""Keys that are encrypted with a passphrase, in a file next to the keystore.
+"""Passphrase-encrypted keys, which are in a file next to the keystore.
 
 The Sui CLI rejects a whole keystore if it cannot decode one entry (its `keystore.rs`), so the
-keystore itself cannot contain encrypted entries. Each key is encrypted separately with AES-256-GCM
-under a key that scrypt (RFC 7914) derives from the passphrase. The public key, which is stored next
-to it, is authenticated as associated data.
+keystore itself cannot contain encrypted entries. Each key is encrypted separately with AES-256-GCM.
+Scrypt (RFC 7914) derives the encryption key from the passphrase. The entry also has the public key,
+which is authenticated as associated data.
 """
 
 import secrets
@@ -22,7 +22,10 @@ from nexus_tools.sui.signature.scheme import PUBLIC_KEY_LENGTHS
 from nexus_tools.sui.types.address import Address
 
 COST = 2**17
-"""Scrypt's N. With r = 8, each guess takes 128 MiB and some tenths of a second."""
+"""Scrypt's cost N.
+
+With r = 8, each guess of a passphrase takes 128 MiB and some tenths of a second.
+"""
 
 _MAX_COST = 2**20
 _BLOCK_SIZE, _PARALLEL = 8, 1
@@ -34,7 +37,7 @@ class EncryptedKey(Struct, frozen=True):
 
     alias: str
     public_key_base64: str
-    """The scheme's flag and the public key, in the Sui CLI's format for aliases."""
+    """The scheme's flag and the public key, as in the Sui CLI's file of aliases."""
 
     scrypt_cost: int
     salt_base64: str
@@ -76,7 +79,7 @@ class EncryptedKey(Struct, frozen=True):
             raise NotAllowedError(
                 "passphrase_wrong",
                 f"the passphrase of the key {self.alias} is wrong",
-                hint="Check capitals and the keyboard layout. A passphrase cannot be reset.",
+                hint="Check capital letters and the keyboard layout. A passphrase cannot be reset.",
             ) from None
         return KeyPair.from_secret(self.scheme, secret)
 
@@ -101,7 +104,7 @@ class EncryptedKey(Struct, frozen=True):
 
 
 def parse_encrypted_key(value: Any) -> EncryptedKey:
-    """Parse an entry of a file of encrypted keys. Raises `key_invalid`."""
+    """Parse an entry of a file with encrypted keys. Raises `key_invalid`."""
     try:
         key = msgspec.convert(value, EncryptedKey, strict=True)
         _check(key)
@@ -113,9 +116,9 @@ def parse_encrypted_key(value: Any) -> EncryptedKey:
 
 
 def _check(key: EncryptedKey) -> None:
-    """Raise `ValueError` or `KeyError` if this is not a valid encrypted key."""
+    """Raise `ValueError` or `KeyError` if an encrypted key is not valid."""
     cost = key.scrypt_cost
-    # A higher cost could exhaust the memory and end the process.
+    # A higher cost could exhaust the memory, and the system would end the process.
     if not 2 <= cost <= _MAX_COST or cost & (cost - 1):
         raise ValueError(f"expected a power of 2 between 2 and {_MAX_COST} as cost, got {cost}")
     for text in (key.salt_base64, key.nonce_base64, key.secret_base64):
@@ -125,7 +128,7 @@ def _check(key: EncryptedKey) -> None:
 
 
 def format_encrypted_keys(keys: Sequence[EncryptedKey], others: Sequence[Any] = ()) -> str:
-    """Return the text of a file with these keys and other, unchanged entries."""
+    """Return the text of a file with encrypted keys. The entries `others` are written unchanged."""
     return msgspec.json.format(msgspec.json.encode([*keys, *others])).decode() + "\n"
 
 
@@ -133,7 +136,8 @@ def _derived(passphrase: str, salt: bytes, cost: int) -> bytes:
     from cryptography.hazmat.primitives.kdf.scrypt import Scrypt  # noqa: PLC0415 - only loaded on use
 
     kdf = Scrypt(salt=salt, length=_KEY_LENGTH, n=cost, r=_BLOCK_SIZE, p=_PARALLEL)
-    # Different keyboards produce different forms of the same letters.
+    # Normalize the passphrase, because keyboards produce different Unicode forms of the same
+    # letters.
     return kdf.derive(unicodedata.normalize("NFC", passphrase).encode())
 
 
@@ -146,7 +150,10 @@ def _base64(data: bytes) -> str:
 
 
 def no_passphrase(alias: str) -> str:
-    """Refuse to sign with an encrypted key. Raises `passphrase_missing`."""
+    """Raise `passphrase_missing`.
+
+    `Wallet` calls this function if it has no other for passphrases.
+    """
     raise UsageError(
         "passphrase_missing",
         f"no passphrase for the encrypted key {alias}",

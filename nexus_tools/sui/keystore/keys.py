@@ -1,7 +1,7 @@
-"""Keys that sign transactions, and their import and export formats.
+"""Key pairs that sign transactions, and their import and export formats.
 
-Sources: SLIP-0010 and BIP-39 for mnemonics, `sui-types/src/crypto.rs` for the keystore's `flag ||
-secret`, SIP-15 for `suiprivkey…`. The cryptography is that of pysui's `pysui_fastcrypto`.
+pysui's `pysui_fastcrypto` does the cryptography. Sources: SLIP-0010 and BIP-39 for mnemonics,
+`sui-types/src/crypto.rs` for the keystore's `flag || secret`, SIP-15 for `suiprivkey…`.
 """
 
 import re
@@ -27,7 +27,7 @@ SECRET_LENGTH = 32
 _BECH32_PREFIX = "suiprivkey"
 _HEXADECIMAL = re.compile(r"(0[xX])?[0-9a-fA-F]{64,66}|0[xX][0-9a-fA-F]*")
 
-# BIP-32 paths of the first key of each scheme. Sui reserves the purposes 44, 54 and 74 for them.
+# The BIP-32 path of the first key for each scheme. Sui uses the purposes 44, 54 and 74.
 _DERIVATION_PATHS = {
     SignatureScheme.ED25519: "m/44'/784'/0'/0'/0'",
     SignatureScheme.SECP256K1: "m/54'/784'/0'/0/0",
@@ -36,14 +36,17 @@ _DERIVATION_PATHS = {
 
 
 class Signer(Protocol):
-    """A signer for an address: a key in memory, a hardware wallet or a service."""
+    """A signer for an address, such as a key in memory, a hardware wallet or a service."""
 
     @property
     def address(self) -> Address:
         """The address that the signer signs for."""
 
     def sign(self, transaction: bytes) -> bytes:
-        """Return the signature (flag, signature, public key) of `TransactionData` bytes."""
+        """Sign the BCS bytes of a `TransactionData`.
+
+        The result is the flag, signature and public key.
+        """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +59,7 @@ class KeyPair:
 
     @classmethod
     def new(cls) -> "KeyPair":
-        """Create an Ed25519 key, which is not stored."""
+        """Create a random Ed25519 key. The key is not stored."""
         return cls.from_secret(SignatureScheme.ED25519, secrets.token_bytes(SECRET_LENGTH))
 
     @classmethod
@@ -75,7 +78,7 @@ class KeyPair:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "KeyPair":
-        """Parse a flag and a secret. Raises `key_invalid`."""
+        """Parse the flag of a signature scheme and a secret. Raises `key_invalid`."""
         if not data or data[0] not in SignatureScheme._value2member_map_:
             raise _bad_key("it does not start with the flag of a signature scheme")
         return cls.from_secret(SignatureScheme(data[0]), data[1:])
@@ -91,7 +94,7 @@ class KeyPair:
 
     @classmethod
     def from_bech32(cls, text: str) -> "KeyPair":
-        """Parse `suiprivkey1…`. Raises `key_invalid`."""
+        """Parse a key in the format `suiprivkey1…`. Raises `key_invalid`."""
         import pysui_fastcrypto  # noqa: PLC0415 - native code, only loaded on use
 
         try:
@@ -104,7 +107,7 @@ class KeyPair:
     def from_mnemonic(
         cls, words: str, scheme: SignatureScheme = SignatureScheme.ED25519
     ) -> "KeyPair":
-        """Return the first key of a mnemonic, derived as Sui wallets do. Raises `key_invalid`."""
+        """Return the first key of a mnemonic, as Sui wallets derive it. Raises `key_invalid`."""
         import pysui_fastcrypto  # noqa: PLC0415 - native code, only loaded on use
 
         if scheme not in _DERIVATION_PATHS:
@@ -120,7 +123,7 @@ class KeyPair:
 
     @classmethod
     def parse(cls, text: str) -> "KeyPair":
-        """Parse a `suiprivkey…`, a mnemonic (ED25519) or a keystore entry.
+        """Parse a key: `suiprivkey…`, a mnemonic for an Ed25519 key, or a keystore entry.
 
         Raises `key_invalid`. The error does not contain any part of the text.
         """
@@ -149,11 +152,11 @@ class KeyPair:
         )
 
     def to_keystore(self) -> str:
-        """Return the entry of a Sui keystore. It is a secret."""
+        """Return the key as an entry of a Sui keystore. The result is a secret."""
         return b64encode(bytes([self.scheme]) + self.secret).decode()
 
     def to_bech32(self) -> str:
-        """Return the key as `suiprivkey…`. It is a secret."""
+        """Return the key as `suiprivkey…`. The result is a secret."""
         import pysui_fastcrypto  # noqa: PLC0415 - native code, only loaded on use
 
         data = bytes([self.scheme]) + self.secret
@@ -161,7 +164,7 @@ class KeyPair:
 
 
 class MultiSigSigner(Struct, frozen=True):
-    """A signer for a multisig address that several keys share, with the available members.
+    """A signer for a multisig address that several keys share. `members` are the available keys.
 
     committee = MultiSigPublicKey.of((MultiSigMember(key.scheme, key.public_key), ...), threshold)
     signer = MultiSigSigner(committee, (key, ...))
@@ -178,7 +181,7 @@ class MultiSigSigner(Struct, frozen=True):
     def sign(self, transaction: bytes) -> bytes:
         """Return the serialized signature of the BCS bytes of a `TransactionData`.
 
-        Raises `multisig_not_enough` if the weights of the available members are below the
+        Raises `multisig_not_enough` if the total weight of the available members is below the
         threshold.
         """
         signatures = [member.sign(transaction) for member in self.members]
@@ -186,7 +189,10 @@ class MultiSigSigner(Struct, frozen=True):
 
 
 def new_mnemonic() -> str:
-    """Return twelve random words from which a key can be derived. They are a secret."""
+    """Return a new mnemonic of twelve words, from which keys are derived.
+
+    A mnemonic is a secret.
+    """
     import pysui_fastcrypto  # noqa: PLC0415 - native code, only loaded on use
 
     return str(pysui_fastcrypto.generate_mnemonic_phrase("12"))

@@ -1,9 +1,8 @@
-"""Networks and keys of pysui: from its file, or from a configuration object of a program.
+"""The networks and keys of pysui, from its file or from a program's configuration object.
 
 `PysuiConfig.json` contains groups. Each group has a protocol, profiles (networks) and keys. Aliases
 and secrets are two lists in the same order. Source: pysui 1.5, `sui_common/config/confgroup.py`.
-This module does not import pysui, because that takes 0.4 s. A program that passes a configuration
-object has imported it already.
+This module does not import pysui because the import takes 0.4 s.
 """
 
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ from nexus_tools.sui.support.text_file import without_byte_order_mark
 from nexus_tools.sui.types.address import Address
 
 _GRPC = 2
-_UNSPECIFIED = 3  # pysui then decides by the name of the group
+_UNSPECIFIED = 3  # pysui chooses the protocol by the name of the group
 _GRPC_GROUP = "sui_grpc_config"
 
 
@@ -56,12 +55,12 @@ class _Group(Struct, frozen=True):
 
     @property
     def speaks_grpc(self) -> bool:
-        """Whether its profiles are gRPC URLs."""
+        """Whether the URLs of the group's profiles are gRPC URLs."""
         is_grpc_by_name = self.protocol == _UNSPECIFIED and self.group_name == _GRPC_GROUP
         return is_grpc_by_name or self.protocol == _GRPC
 
     def read_keys(self) -> Iterator[tuple[str, KeyPair | ValidationError]]:
-        """Yield the aliases with their keys, or with an error for an unreadable key."""
+        """Yield each alias with its key, or with an error if the key is unreadable."""
         for alias, secret in zip(self.alias_list, self.key_list, strict=False):
             try:
                 yield alias.alias, KeyPair.parse(secret.private_key_base64)
@@ -74,7 +73,7 @@ class _PysuiConfig(Struct, frozen=True):
 
 
 class PysuiConfigFile:
-    """The contents of pysui's folder, `~/.pysui`; empty if the folder is missing."""
+    """The contents of pysui's folder, `~/.pysui`. Without the folder, nothing is listed."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "PysuiConfig.json"
@@ -99,19 +98,19 @@ class PysuiConfigFile:
         return next(key for _, key in self._keys if key.address == address)
 
     def check_protocol(self, name: str) -> None:
-        """Raise `network_not_grpc` if a profile of this name uses another protocol."""
+        """Raise `network_not_grpc` if a profile with this name does not use gRPC."""
         for group in self._config.groups:
             if name in (profile.profile_name for profile in group.profiles):
                 _require_grpc(group, name)
 
     @property
     def unreadable(self) -> tuple[ValidationError, ...]:
-        """An error for each unreadable key. Raises the errors of `accounts`."""
+        """The errors of the unreadable keys, one per key. Raises the errors of `accounts`."""
         return tuple(
             ValidationError(
                 "key_invalid",
                 f"{self.file}: the key {alias} of the group {group.group_name}: {key.message}",
-                hint="Correct or remove it. The other keys of the file work.",
+                hint="Correct or remove this key. The other keys of the file work.",
             )
             for group in self._config.groups
             for alias, key in group.read_keys()
@@ -155,7 +154,7 @@ def network_and_key(config: Any) -> tuple[Network, KeyPair]:
 
 
 def active_network(config: Any) -> Network:
-    """Return the active network of a `pysui.PysuiConfiguration`, which needs no key.
+    """Return the active network of a `pysui.PysuiConfiguration`. A key is not required.
 
     Raises:
         NexusError: `pysui_config_invalid`, `network_not_grpc` or `network_unknown`.
@@ -195,7 +194,7 @@ def _active_key(group: _Group) -> KeyPair:
             return key
     raise NotFoundError(
         "account_unknown",
-        f"pysui's group {group.group_name} lacks a key of {group.using_address or 'any address'}",
+        f"pysui's group {group.group_name} has no key for {group.using_address or 'any address'}",
         hint="Choose one with `make_active(address=…)`.",
     )
 
@@ -205,12 +204,16 @@ def _require_grpc(group: _Group, profile: str) -> None:
         raise UsageError(
             "network_not_grpc",
             f"pysui's profile {group.group_name}.{profile} does not use gRPC, which is required",
-            hint=f"Activate a profile of a gRPC group, such as {_GRPC_GROUP}, or use a node's URL.",
+            hint=f"Activate a profile in a group that uses gRPC, such as {_GRPC_GROUP}, or pass"
+            " the URL of a node.",
         )
 
 
 def _network(profile: _Profile) -> Network:
-    """Return a profile's network. A URL without a scheme uses TLS. Faucet URLs lose their path."""
+    """Return a profile's network. A URL without a scheme gets `https`.
+
+    A faucet URL loses its path.
+    """
     url = profile.url if "://" in profile.url else f"https://{profile.url}"
     faucet = urlsplit(profile.faucet_url or "")
     root = f"{faucet.scheme}://{faucet.netloc}" if faucet.netloc else None

@@ -1,8 +1,8 @@
-"""Networks and keys of the Sui CLI. Its files are only read, never written.
+"""The networks and keys of the Sui CLI. This module reads its files but never writes them.
 
-`client.yaml` contains the networks as `envs` and the path of the keystore. The keystore and the
-aliases next to it have the format of our wallets (`sui-sdk/src/sui_client_config.rs`). A full node
-serves gRPC at the same URL as JSON-RPC.
+`client.yaml` contains the networks as `envs`, and the path of the keystore. The keystore and its
+file of aliases have the same format as those of `Wallet`. A full node serves gRPC at the same URL
+as JSON-RPC. Source: `sui-sdk/src/sui_client_config.rs`.
 """
 
 from functools import cached_property
@@ -18,7 +18,8 @@ from nexus_tools.sui.network import NETWORKS, Network
 from nexus_tools.sui.support.text_file import read_text
 from nexus_tools.sui.types.address import Address
 
-# `sui start` listens there, with its faucet at another port. `sui client faucet` assumes the same.
+# The URLs of a network started with `sui start`, whose faucet has another port. `sui client faucet`
+# assumes the same URLs.
 _LOCAL_URLS = ("http://127.0.0.1:9000", "http://localhost:9000", "http://0.0.0.0:9000")
 _LOCAL_FAUCET_URL = "http://127.0.0.1:9123"
 
@@ -29,7 +30,7 @@ class _Env(Struct, frozen=True):
 
 
 class _Keystore(Struct, frozen=True):
-    """The path of the keystore. Keys of the other kind, `InMem`, do not outlive a process."""
+    """The path of the keystore. The other kind of keystore, `InMem`, does not outlive a process."""
 
     File: str | None = None
 
@@ -40,7 +41,10 @@ class _ClientYaml(Struct, frozen=True):
 
 
 class SuiCliConfig:
-    """The contents of the Sui CLI's folder, `~/.sui/sui_config`; empty if the folder is missing."""
+    """The contents of the Sui CLI's folder, `~/.sui/sui_config`.
+
+    Without the folder, nothing is listed.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "client.yaml"
@@ -57,7 +61,7 @@ class SuiCliConfig:
 
     @property
     def unreadable(self) -> tuple[ValidationError, ...]:
-        """An error for each unreadable key. Raises the errors of `accounts`."""
+        """The errors of the unreadable keys, one per key. Raises the errors of `accounts`."""
         return self._wallet.unreadable
 
     def key(self, address: Address) -> KeyPair:

@@ -1,12 +1,13 @@
 """Wallets: keystore files that the Sui CLI also reads and writes.
 
 The keystore is a JSON list of base64 entries. The file of aliases next to it is a JSON list of
-`{"alias", "public_key_base64"}` (`sui-keys/src/keystore.rs`). A third file holds the active
-address. A fourth file holds the encrypted keys, which the Sui CLI does not know. All have mode 0600
-and are replaced atomically, never written in place.
+`{"alias", "public_key_base64"}` (`sui-keys/src/keystore.rs`). A third file contains the active
+address, and a fourth file the encrypted keys. The Sui CLI does not use these two files. All files
+have mode 0600. The files are replaced atomically and never written in place.
 
-The Sui CLI derives the name of the alias file by replacing the suffix of the keystore's name.
-Therefore a keystore name must end in `.keystore`, so that alias files and keystores never collide.
+The Sui CLI gets the name of the file of aliases by replacing the suffix of the keystore's name.
+Therefore, the name of a keystore must end in `.keystore`. Otherwise, two keystores could share a
+file of aliases.
 """
 
 import json
@@ -42,7 +43,7 @@ _ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 class Account(Struct, frozen=True):
-    """An address of a wallet with its alias."""
+    """A key's address in a wallet, with the key's alias and scheme."""
 
     address: Address
     alias: str
@@ -56,12 +57,11 @@ class Account(Struct, frozen=True):
 
 
 class Wallet:
-    """The keys of one keystore file. A missing file is a wallet without keys.
+    """The keys of one keystore file. If the file is missing, the wallet has no keys.
 
-    `passphrase` receives the alias of an encrypted key and returns its passphrase when that key is
-    to sign. A `foreign` keystore belongs to another program. It may have any name and is only read.
-
-    Raises `keystore_name_invalid` or `wallet_invalid`.
+    Before an encrypted key signs, `passphrase` is called with the key's alias and returns its
+    passphrase. A `foreign` keystore belongs to another program. A foreign keystore may have any
+    name, and must only be read. Raises `keystore_name_invalid` or `wallet_invalid`.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Wallet:
 
     @property
     def unreadable(self) -> tuple[ValidationError, ...]:
-        """An error for each unreadable entry. The file keeps these entries unchanged."""
+        """The errors of the unreadable entries, which stay unchanged in the file."""
         return self._unreadable
 
     def accounts(self) -> tuple[Account, ...]:
@@ -116,7 +116,7 @@ class Wallet:
         )
 
     def account(self, which: str | Address | None = None) -> Account:
-        """Return the account with this alias or address; by default the active one.
+        """Return the account with this alias or address. Default: the active account.
 
         Raises `account_unknown` or `wallet_empty`.
         """
@@ -126,14 +126,14 @@ class Wallet:
     def signer(self, which: str | Address | None = None) -> KeyPair:
         """Return the key of an account.
 
-        Raises the errors of `account`; for an encrypted key also `passphrase_missing` or
+        Raises the errors of `account`. For an encrypted key, it also raises `passphrase_missing` or
         `passphrase_wrong`.
         """
         key = self._keys[self._find(which)]
         return key if isinstance(key, KeyPair) else key.decrypt(self._passphrase(key.alias))
 
     def export(self, which: str | Address | None = None) -> str:
-        """Return an account's key as `suiprivkey…`, a secret. Show it once and do not store it."""
+        """Return an account's key as `suiprivkey…`, a secret. Do not store or log it."""
         return self.signer(which).to_bech32()
 
     def _find(self, which: str | Address | None) -> Address:
@@ -185,14 +185,14 @@ class Wallet:
     def add(
         self, key: KeyPair, alias: str | None = None, *, passphrase: str | None = None
     ) -> Account:
-        """Store a key. The first one becomes active.
+        """Store a key, and make it the active key if it is the first.
 
         With a passphrase, the key is stored encrypted.
 
         Raises:
-            NexusError: `alias_invalid`, `alias_taken` or `passphrase_empty`; `key_exists` for a key
-                that is stored under another alias; `key_unencrypted` with a passphrase for a key
-                that is stored unencrypted.
+            NexusError: `alias_invalid`, `alias_taken` or `passphrase_empty`; `key_exists` if the
+                key is already stored under another alias; `key_unencrypted` if there is a
+                passphrase but the key is already stored unencrypted.
         """
         with self._changing():
             address = key.address
@@ -220,13 +220,13 @@ class Wallet:
         return self.account(address)
 
     def use(self, which: str | Address) -> Account:
-        """Make an account the active one. Raises `account_unknown`."""
+        """Make an account the active account. Raises `account_unknown`."""
         with self._changing():
             self._active = self._find(which)
         return self.account()
 
     def rename(self, which: str | Address, alias: str) -> Account:
-        """Give an account another alias. Raises `account_unknown` or `alias_invalid`."""
+        """Change an alias. Raises `account_unknown`, `alias_invalid` or `alias_taken`."""
         with self._changing():
             address = self._find(which)
             self._aliases[address] = self.check_alias(alias)
@@ -241,7 +241,7 @@ class Wallet:
                 self._active = next(iter(self._keys), None)
 
     def check_alias(self, alias: str) -> str:
-        """Return the alias if a new key can use it. Raises `alias_invalid` or `alias_taken`."""
+        """Return the alias if it is valid and free. Raises `alias_invalid` or `alias_taken`."""
         if not _ALIAS.fullmatch(alias):
             raise ValidationError(
                 "alias_invalid",
@@ -269,7 +269,7 @@ class Wallet:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Lock and reload the files, which may have changed on disk, then save them."""
+        """Lock the files and load them again. Save them after the block."""
         with locked(self._path):
             self._load()
             yield
@@ -294,7 +294,7 @@ class Wallet:
         self._active = self._load_active()
 
     def _load_active(self) -> Address | None:
-        """Return the recorded address, which may have no key, or else the first key's address."""
+        """Return the stored active address, even if it has no key, or the first key's address."""
         path = self._beside(_ACTIVE)
         text = read_private(path).strip()
         if not text:
@@ -305,7 +305,7 @@ class Wallet:
             raise ValidationError(
                 "wallet_invalid",
                 f"{path} does not contain an address",
-                hint="Delete it, and choose the active key with `nexus-tools wallet use`.",
+                hint="Delete the file, and choose the active key with `nexus-tools wallet use`.",
             ) from None
 
     def _save(self) -> None:
@@ -333,7 +333,10 @@ class Wallet:
 
 
 def _check_name(path: Path) -> None:
-    """Raise `keystore_name_invalid` for a file that could share companion files with another."""
+    """Raise `keystore_name_invalid` if the name does not end in `.keystore`.
+
+    Two keystores with other suffixes could share the file of aliases.
+    """
     if path.suffix == _SUFFIX:
         return
     hint = f"Rename the file to {path.name}{_SUFFIX}, and use that name."
@@ -364,7 +367,7 @@ def _read_json(path: Path) -> list[Any]:
 def read_entries(
     values: Sequence[Any], read: Callable[[Any], Key], path: Path
 ) -> tuple[list[Key], list[Any], list[ValidationError]]:
-    """Parse entries of a key file into keys, unreadable entries, and their errors."""
+    """Parse entries of a key file. Return keys, unreadable entries, and the errors of these."""
     keys: list[Key] = []
     others: list[Any] = []
     errors: list[ValidationError] = []
@@ -379,7 +382,7 @@ def read_entries(
 
 
 def _aliases(values: list[Any]) -> dict[str, str]:
-    """Return aliases by public key. Skip unreadable entries, because that loses no key."""
+    """Return aliases by public key. Skip unreadable entries, which affects only their aliases."""
     return {
         str(value["public_key_base64"]): str(value["alias"])
         for value in values

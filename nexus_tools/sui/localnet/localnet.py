@@ -26,10 +26,10 @@ class Localnet:
 
     With `port` 0 the operating system chooses a free port. With a directory as `state`, the chain
     outlives the process; without one, each start creates a new chain. `origin` is the framework and
-    the protocol version of a new chain. Only web pages of a loopback origin, or of `sources`, may
-    control the network.
+    the protocol version of a new chain. Only web pages from a loopback origin, or from an origin in
+    `sources`, may control the network.
 
-    Use the network in the thread of the event loop that started it.
+    Use the network only in the thread whose event loop started it.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Localnet:
         """
         if self._node is None:
             raise WrongStateError(
-                "localnet_stopped", "the local network is not running", hint="Start it first."
+                "localnet_stopped", "the local network is not running", hint="Call `start` first."
             )
         return self._node
 
@@ -164,7 +164,7 @@ class Localnet:
         self.node.revert(snapshot)
 
     def trace(self, digest: Digest) -> "TransactionTrace":
-        """Trace a committed transaction, call by call, by executing it again.
+        """Execute a committed transaction again and return a trace of its calls.
 
         Raises:
             NotFoundError: `transaction_not_found`.
@@ -175,7 +175,9 @@ class Localnet:
         return trace_transaction(self.node, digest)
 
     def trace_transaction(self, data: bytes) -> "TransactionTrace":
-        """Trace what a transaction would do now. `data` are its BCS bytes.
+        """Simulate a transaction and return a trace of its calls.
+
+        `data` is the BCS of the transaction.
 
         Raises:
             BcsError: `data` is not a valid transaction.

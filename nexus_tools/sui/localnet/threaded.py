@@ -98,15 +98,18 @@ class ThreadedLocalnet:
         self.call(lambda localnet: localnet.revert(snapshot))
 
     def trace(self, digest: Digest) -> "TransactionTrace":
-        """Trace a committed transaction, call by call, by executing it again."""
+        """Execute a committed transaction again and return a trace of its calls."""
         return self.call(lambda localnet: localnet.trace(digest))
 
     def trace_transaction(self, data: bytes) -> "TransactionTrace":
-        """Trace what a transaction would do now. `data` are its BCS bytes."""
+        """Simulate a transaction and return a trace of its calls.
+
+        `data` is the BCS of the transaction.
+        """
         return self.call(lambda localnet: localnet.trace_transaction(data))
 
     def call(self, function: Callable[[Localnet], T]) -> T:
-        """Call a function with the network in the network's thread, and return its result."""
+        """Call `function(localnet)` in the thread of the network and return its result."""
 
         async def run() -> T:
             return function(self._localnet)

@@ -1,6 +1,6 @@
-"""The declarations in Move sources: names, comments and positions that bytecode does not contain.
+"""A parser of Move sources for names, comments and positions, which bytecode does not contain.
 
-Start with `read_modules`, which returns the declarations in `declarations.py`.
+Start with `read_modules`. `declarations.py` has the types of the results.
 """
 
 from nexus_tools.sui.move_source.declarations import (

@@ -1,7 +1,8 @@
-"""The declarations in a Move source. `doc` is the text of the documentation comments, or empty.
+"""The types of declarations in a Move source.
 
-Types are text from the source, without insignificant spaces. Tokens belong to the source, so that
-code that rewrites it finds their positions.
+`doc` is the text of a declaration's doc comments, or empty. A type is its text in the source,
+without insignificant spaces. Tokens have their positions in the source, so that code can rewrite
+the source.
 """
 
 from collections.abc import Iterable
@@ -12,9 +13,10 @@ from nexus_tools.sui.move_source.tokens import Token
 
 
 class Attribute(Struct, frozen=True):
-    """An attribute `name` or `name(key = value, ...)`. Values are tokens, empty for a bare key.
+    """An attribute `name` or `name(key = value, ...)`. A key without a value has no value tokens.
 
-    `tokens` are its own tokens, and `group` is the position of the surrounding `#[...]`.
+    `tokens` are the attribute's own tokens. `group` is the start and end of the surrounding
+    `#[...]`.
     """
 
     name: str
@@ -23,7 +25,7 @@ class Attribute(Struct, frozen=True):
     group: tuple[int, int]
 
     def argument(self, key: str) -> tuple[str, ...] | None:
-        """Return the value of a key, which is empty for a bare key, or None."""
+        """Return the value tokens of a key, or None if the attribute does not have the key."""
         return dict(self.arguments).get(key)
 
 
@@ -31,12 +33,12 @@ _NOT_PUBLISHED = frozenset({"test", "random_test", "test_only", "mode", "spec_on
 
 
 def is_unpublished(attributes: Iterable[Attribute]) -> bool:
-    """Return whether an item with these attributes is only for tests or proofs."""
+    """Return whether attributes mark an item as only for tests or proofs."""
     return any(attribute.name in _NOT_PUBLISHED for attribute in attributes)
 
 
 class SourceField(Struct, frozen=True):
-    """A field. A positional one has its number as its name."""
+    """A field. The name of a positional field is its index."""
 
     name: str
     type: str
@@ -75,7 +77,7 @@ class SourceEnum(Struct, frozen=True):
 
 
 class SourceConstant(Struct, frozen=True):
-    """A constant, whose value is an expression."""
+    """A constant. `value` has the tokens of its expression."""
 
     name: str
     doc: str
@@ -92,10 +94,10 @@ class SourceParameter(Struct, frozen=True):
 
 
 class SourceFunction(Struct, frozen=True):
-    """A function or a macro. `visibility` is, for example, `public` or `public(package)`, or empty.
+    """A function or a macro. `visibility` is empty, or text such as `public` or `public(package)`.
 
-    `body` has the tokens from its `{` to its `}`, and is empty if it is native. Its line is that of
-    `name_token`. `entry_token` is the word `entry`, or None.
+    `body` has the tokens from `{` to `}`, and is empty for a native function. `name_token` has the
+    position of the function. `entry_token` is the word `entry`, or None.
     """
 
     name: str
@@ -112,7 +114,7 @@ class SourceFunction(Struct, frozen=True):
 
 
 class SourceImport(Struct, frozen=True):
-    """A `use` or a `friend` with its words, without the `;`."""
+    """A `use` or `friend` declaration. `words` are the tokens between the keyword and the `;`."""
 
     keyword: str
     attributes: tuple[Attribute, ...]
@@ -123,7 +125,7 @@ _Item = SourceStruct | SourceEnum | SourceConstant | SourceFunction | SourceImpo
 
 
 class SourceModule(Struct, frozen=True):
-    """A module. `address` is a name or a number, and is empty inside an `address` block."""
+    """A module. `address` is a name or a number. Inside an `address` block, `address` is empty."""
 
     address: str
     name: str
@@ -137,12 +139,12 @@ class SourceModule(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """The path `address::name`."""
+        """The path `address::name`, or only the name if the address is empty."""
         return f"{self.address}::{self.name}" if self.address else self.name
 
     @property
     def all_attributes(self) -> tuple[Attribute, ...]:
-        """The attributes of the module and of its items, in no particular order."""
+        """The attributes of the module and its items, in no particular order."""
         items: list[_Item] = [*self.structs, *self.enums, *self.constants]
         items += [*self.functions, *self.imports]
         return (*self.attributes, *(attribute for item in items for attribute in item.attributes))

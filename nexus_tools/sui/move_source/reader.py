@@ -1,7 +1,7 @@
-"""The parser that turns tokens into declarations.
+"""The parser of the declarations in a Move source.
 
-It never fails, because it reads arbitrary sources: it skips text that it does not understand. So it
-needs no grammar of expressions: bodies are the tokens between brackets.
+The parser accepts any text, and skips text that is not a declaration. Expressions are not parsed,
+because a body is only the tokens between brackets.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from nexus_tools.sui.move_source.tokens import Token, closing, split, tokens_of
 _BRACKETS = frozenset("([{")
 _IMPORTS = frozenset({"use", "friend"})
 _MODIFIERS = frozenset({"public", "entry", "native", "macro"})
-# The words after which a type keeps a space, as in `&mut T`.
+# The words in a type that need a space after them, as in `&mut T`.
 _SPACED = frozenset({"mut", "phantom"})
 
 
@@ -62,7 +62,7 @@ class _Reader:
         return self._text(-1)
 
     def _until(self, *ends: str) -> Sequence[Token]:
-        """Return the tokens before one of the ends, skipping the content of brackets."""
+        """Return the tokens before the next end. Ends inside brackets do not count."""
         start = self._position
         while self._text() and self._text() not in ends:
             self._pass()
@@ -74,7 +74,7 @@ class _Reader:
         self._position += 1
 
     def _bracketed(self) -> Sequence[Token]:
-        """Return the tokens inside the bracket that starts here."""
+        """Return the tokens inside the bracket that starts at the current position."""
         start = self._position
         self._position = closing(self._tokens, start) + 1
         return self._tokens[start + 1 : self._position - 1]
@@ -91,7 +91,7 @@ class _Reader:
                 self._until("{")
                 self._pass()
             elif self._text():
-                self._position += 1  # enter an `address` block, or skip an unknown token
+                self._position += 1  # enter an `address` block or skip an unknown token
         return tuple(modules)
 
     def _module(self, prefix: _Prefix) -> SourceModule:
@@ -119,11 +119,11 @@ class _Reader:
     # --- Items of a module
 
     def items(self, items: "_Items") -> None:
-        """Read items until the end, or until the next module of the file."""
+        """Read items until the end of the file or the next module."""
         while self._text():
             start = self._position
             prefix = self._prefix()
-            # Only `module a::b` starts another module. Unknown text may contain the word too.
+            # Only `module a::b` starts another module. The word `module` alone may be unknown text.
             if self._text() == "module" and self._text(2) == "::":
                 self._position = start
                 return
@@ -151,7 +151,7 @@ class _Reader:
             self._pass()
 
     def _prefix(self) -> _Prefix:
-        """Read the comments, attributes and modifiers before a keyword."""
+        """Read the comments, attributes and modifiers before the keyword of a declaration."""
         prefix = _Prefix()
         while self._position < len(self._tokens):
             prefix.doc.append(self._tokens[self._position].doc)
@@ -183,7 +183,7 @@ class _Reader:
         if self._text() in _BRACKETS:
             bracket = self._text()
             fields = _fields(bracket, self._bracketed())
-            if bracket == "(" and self._text() == "has":  # otherwise it may end without a `;`
+            if bracket == "(" and self._text() == "has":  # without `has`, the `;` may be missing
                 words += [token.text for token in self._until(";")]
         return SourceStruct(
             name,
@@ -249,7 +249,7 @@ class _Reader:
         return self._tokens[start : self._position]
 
     def _type_parameters(self) -> tuple[str, ...]:
-        """Return the names in the `<...>` that may start here."""
+        """Return the names in the `<...>` at the current position, or none if it is missing."""
         if self._text() != "<":
             return ()
         start, depth = self._position + 1, 0
@@ -263,7 +263,7 @@ class _Reader:
 
 
 class _Items:
-    """The declarations of a module so far."""
+    """The declarations of a module that have been read so far."""
 
     def __init__(self) -> None:
         self.structs: list[SourceStruct] = []
@@ -309,7 +309,7 @@ def _field(tokens: Sequence[Token]) -> SourceField:
 
 
 def _after_attributes(tokens: Sequence[Token]) -> tuple[int, str]:
-    """Return the index of the name of a field or a variant, and the comments before it."""
+    """Return the index of the name after attributes, and the text of the comments before it."""
     index, docs = 0, []
     while index < len(tokens):
         docs.append(tokens[index].doc)
@@ -334,7 +334,7 @@ def _name_of_type_parameter(tokens: Sequence[Token]) -> str:
 
 
 def _name(word: str) -> str:
-    """Return a name without the marks of macro parameters and escaped keywords."""
+    """Return a name without the `$` of a macro parameter or the backticks of an escaped keyword."""
     return word.strip("$`")
 
 

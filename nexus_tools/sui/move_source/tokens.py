@@ -1,4 +1,4 @@
-"""The tokenizer of Move sources, which accepts any text: unknown characters become tokens."""
+"""The tokenizer of Move sources. Any text is accepted, because unknown characters become tokens."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,9 +23,9 @@ _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 
 
 class Token(Struct, frozen=True):
-    """A word, a `::`, a sign or a literal, with its start and end.
+    """A token, which is a word, a `::`, a sign or a literal, with its start and end.
 
-    `doc` is the text of the documentation comments since the previous token.
+    `doc` is the text of the doc comments between the previous token and this token.
     """
 
     text: str
@@ -35,7 +35,7 @@ class Token(Struct, frozen=True):
 
 
 def tokens_of(source: str) -> list[Token]:
-    """Return the tokens of a source without spaces and comments."""
+    """Return the tokens of a source. Spaces and comments are not tokens."""
     return list(_tokens(source))
 
 
@@ -54,7 +54,7 @@ def _tokens(source: str) -> Iterator[Token]:
 
 
 def _after_block(source: str, position: int) -> int:
-    """Return the end of a block comment, which may be nested."""
+    """Return the end of a block comment, which may contain block comments."""
     depth = 1
     while depth:
         edge = _BLOCK_EDGE.search(source, position)
@@ -66,7 +66,10 @@ def _after_block(source: str, position: int) -> int:
 
 
 def _block_doc(comment: str) -> str:
-    """Return the text of a `/** ... */` without the asterisks before its lines."""
+    """Return the text of a doc comment in `/**` and `*/`, or "" for any other comment.
+
+    The asterisks before the lines are removed.
+    """
     if not _BLOCK_DOC.match(comment):
         return ""
     lines = comment[3:].removesuffix("*/").strip().split("\n")
@@ -76,12 +79,15 @@ def _block_doc(comment: str) -> str:
 
 
 def line_of(source: str, position: int) -> int:
-    """Return the line of a position, from 1."""
+    """Return the line number of a position. The first line is 1."""
     return source.count("\n", 0, position) + 1
 
 
 def closing(tokens: Sequence[Token], position: int) -> int:
-    """Return the index of the bracket that closes the one at `position`, or the end."""
+    """Return the index of the bracket that closes the bracket at `position`.
+
+    If no bracket closes it, return the number of tokens.
+    """
     depth = 0
     for index in range(position, len(tokens)):
         depth += (tokens[index].text in _OPEN) - (tokens[index].text in _CLOSE)
@@ -91,10 +97,10 @@ def closing(tokens: Sequence[Token], position: int) -> int:
 
 
 def split(tokens: Sequence[Token]) -> list[list[Token]]:
-    """Split tokens at commas outside of brackets, including the angle brackets of types.
+    """Split tokens at the commas outside all brackets, including the angle brackets of types.
 
-    `a: Map<K, V>, f: |u8| -> u8, c` has three parts: the comma of `Map` is between angle brackets,
-    and the `>` of the arrow does not close one.
+    For example, `a: Map<K, V>, f: |u8| -> u8, c` has three parts. The comma in `Map<K, V>` is
+    between angle brackets, and the `>` of the arrow `->` does not close a bracket.
     """
     parts: list[list[Token]] = [[]]
     depth = 0
@@ -109,5 +115,5 @@ def split(tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 def _is_arrow(tokens: Sequence[Token], index: int) -> bool:
-    """Return whether this `>` ends the `->` of a lambda's type."""
+    """Return whether the `>` at an index ends the `->` of a lambda's type."""
     return index > 0 and tokens[index - 1].text == "-"

@@ -1,4 +1,4 @@
-"""Sui's gRPC interface: its messages and procedures, for clients and servers."""
+"""The messages and procedures of Sui's gRPC interface, for both client and server."""
 
 from nexus_tools.sui.rpc.messages import (
     SUI_PACKAGE,

@@ -1,9 +1,10 @@
-"""Definitions that are missing in pysui: clock control, health, reflection and error details.
+"""The gRPC definitions that pysui lacks: clock control, health, reflection and error details.
 
 Sources: `grpc/health/v1/health.proto`, `grpc/reflection/v1/reflection.proto` and its `v1alpha`
 (github.com/grpc/grpc-proto), `google/rpc/error_details.proto` (github.com/googleapis/googleapis).
-`sui.forking.v1alpha.ForkingService` is the administrative service of `sui-forking`, the local
-network of Sui's own tools. Its clients work here because the messages are the same.
+`sui.forking.v1alpha.ForkingService` is the administrative service of `sui-forking`, a local network
+in Sui's own tools. Clients of `sui-forking` also work with a localnet because the messages are the
+same.
 """
 
 from collections.abc import Mapping
@@ -23,8 +24,9 @@ REFLECTION_FILES = tuple(
     f"{package.replace('.', '/')}/reflection.proto" for package in REFLECTION_PACKAGES
 )
 
-# A field is written as `number type`, `number repeated type` or `number optional type`; `|` in
-# front adds it to the message's oneof. A type that is not a scalar is a message of the package.
+# A field is written as `number type`, `number repeated type` or `number optional type`. A leading
+# `|` adds the field to the message's oneof. A type that is not a scalar is a message of the
+# package.
 _Fields = Mapping[str, str]
 
 _HEALTH: dict[str, _Fields] = {
@@ -88,7 +90,7 @@ _SCALARS = {
 
 
 def written_definitions() -> list[FileDescriptorProto]:
-    """Return the descriptors of these services and of `google.rpc.BadRequest`."""
+    """Return the descriptors of the services in this module, and of `google.rpc.BadRequest`."""
     reflection = zip(REFLECTION_FILES, REFLECTION_PACKAGES, strict=True)
     return [
         _forking(),

@@ -1,4 +1,4 @@
-"""The message classes of the interface, created at run time, and the procedures that use them."""
+"""The procedures of the gRPC interface, and its message classes, which are created at run time."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -26,14 +26,17 @@ from nexus_tools.sui.rpc.manual_definitions import (
 )
 
 Message = Any
-"""A protobuf message. Its class is created at run time, so type checkers know no fields."""
+"""A protobuf message.
+
+The class of a message is created at run time, so type checkers do not know the fields.
+"""
 
 SUI_PACKAGE = "sui.rpc.v2"
 
 SUI_FILE = "sui/rpc/v2.proto"
 STATUS_FILE = "google/rpc/status.proto"
 WELL_KNOWN = (any_pb2, duration_pb2, empty_pb2, field_mask_pb2, struct_pb2, timestamp_pb2)
-"""The modules of the files that the others depend on."""
+"""The modules of the protobuf files that the other files depend on."""
 
 SHIPPED = (
     Path(__file__).with_name("status.binpb"),
@@ -41,12 +44,16 @@ SHIPPED = (
 )
 """The descriptors of `STATUS_FILE` and `SUI_FILE`, each a `FileDescriptorProto`.
 
-`scripts/pysui_definitions.py` writes them. Reading pysui's code at each start would take 15 ms.
+`scripts/pysui_definitions.py` writes these files, because reading pysui's code at each start would
+take 15 ms.
 """
 
 
 class Procedure(Struct, frozen=True):
-    """One remote procedure. `path` is the HTTP/2 path: `/sui.rpc.v2.LedgerService/GetObject`."""
+    """A remote procedure.
+
+    `path` is an HTTP/2 path such as `/sui.rpc.v2.LedgerService/GetObject`.
+    """
 
     path: str
     streaming: bool
@@ -55,39 +62,39 @@ class Procedure(Struct, frozen=True):
 
     @property
     def request(self) -> type[Message]:
-        """The class of requests, created at first use."""
+        """The class of request messages, which is created at its first use."""
         return GetMessageClass(self._input)
 
     @property
     def response(self) -> type[Message]:
-        """The class of responses, or of one frame of a response stream."""
+        """The class of response messages, or of the frames of a response stream."""
         return GetMessageClass(self._output)
 
     @property
     def service(self) -> str:
-        """The full name of its service."""
+        """The full name of the procedure's service."""
         return self.path[1:].partition("/")[0]
 
 
 class Messages(Struct, frozen=True):
-    """All message classes of the interface."""
+    """The message classes and procedures of the interface."""
 
     pool: DescriptorPool
     procedures: Mapping[str, Procedure]
     services: frozenset[str]
 
     def descriptor(self, name: str) -> Descriptor:
-        """Return the descriptor of a message, by its full name."""
+        """Return the descriptor of the message with a full name such as `sui.rpc.v2.Object`."""
         return self.pool.FindMessageTypeByName(name)
 
     def message(self, name: str) -> type[Message]:
-        """Return the class of a message, by its full name such as `sui.rpc.v2.Object`."""
+        """Return the class of the message with a full name such as `sui.rpc.v2.Object`."""
         return GetMessageClass(self.descriptor(name))
 
 
 @cache
 def load_messages() -> Messages:
-    """Return the message classes, which are created once per process."""
+    """Return the message classes and procedures, which are created once per process."""
     pool = DescriptorPool()
     for file in _definitions():
         pool.AddSerializedFile(file)
@@ -97,7 +104,10 @@ def load_messages() -> Messages:
 
 
 def _definitions() -> Iterator[bytes]:
-    """Yield each file after the files that it depends on."""
+    """Yield the serialized descriptors of files.
+
+    A file comes after the files that it depends on.
+    """
     for module in WELL_KNOWN:
         yield module.DESCRIPTOR.serialized_pb
     for path in SHIPPED:

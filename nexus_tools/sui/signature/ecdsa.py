@@ -1,7 +1,7 @@
-"""ECDSA over secp256k1 and secp256r1, which rejects the larger of the two possible s.
+"""ECDSA over secp256k1 and secp256r1. The larger of the two possible values of s is rejected.
 
-Source: `fastcrypto`'s `secp256k1` and `secp256r1`; orders of the curves: SEC 2, sections 2.4.1 and
-2.4.2.
+Sources: `secp256k1` and `secp256r1` of `fastcrypto`; for the orders of the curves, SEC 2, sections
+2.4.1 and 2.4.2.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ _ORDERS = {
 def is_valid_ecdsa_signature(
     scheme: SignatureScheme, public_key: bytes, signature: bytes, message: bytes
 ) -> bool:
-    """Return whether r || s is the compressed key's signature of the message's SHA-256."""
+    """Return whether a signature r || s of a message's SHA-256 is valid for a compressed key."""
     digest = hashlib.sha256(message).digest()
     return is_valid_ecdsa_digest_signature(scheme, public_key, signature, digest)
 
@@ -29,20 +29,21 @@ def is_valid_ecdsa_signature(
 def is_valid_ecdsa_digest_signature(
     scheme: SignatureScheme, public_key: bytes, signature: bytes, digest: bytes
 ) -> bool:
-    """Return whether r || s is the compressed key's signature of a 32-byte digest."""
+    """Return whether a signature r || s of a 32-byte digest is valid for a compressed key."""
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - 40 ms
     from cryptography.hazmat.primitives.asymmetric import ec, utils  # noqa: PLC0415
     from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
 
     r, s = _scalars(signature)
-    # If (r, s) is valid for a message, so is (r, order - s). Only one of them is accepted.
+    # If (r, s) is valid for a message, (r, order - s) is also valid. Accept only the smaller s.
     if not has_valid_scalars(scheme, signature) or s > _ORDERS[scheme] // 2:
         return False
     try:
         key = ec.EllipticCurvePublicKey.from_encoded_point(
             getattr(ec, _CURVES[scheme])(), public_key
         )
-        # A prehashed signature only checks the length, which Keccak-256 and SHA-256 share.
+        # `Prehashed` only checks the length of a digest, which is the same for Keccak-256 and
+        # SHA-256.
         algorithm = ec.ECDSA(utils.Prehashed(SHA256()))
         key.verify(utils.encode_dss_signature(r, s), digest, algorithm)
     except (InvalidSignature, ValueError):
@@ -51,7 +52,7 @@ def is_valid_ecdsa_digest_signature(
 
 
 def sign_ecdsa_digest(scheme: SignatureScheme, secret: bytes, digest: bytes) -> bytes:
-    """Return the deterministic signature r || s of a digest of 32 bytes. Source: RFC 6979.
+    """Return the deterministic signature r || s of a 32-byte digest. Source: RFC 6979.
 
     Raises `ValueError` if the secret is not a scalar of the curve.
     """
@@ -76,7 +77,7 @@ def is_ecdsa_key(scheme: SignatureScheme, public_key: bytes) -> bool:
 
 
 def has_valid_scalars(scheme: SignatureScheme, signature: bytes) -> bool:
-    """Return whether r and s are in the range that a signature can have."""
+    """Return whether r and s are between 1 and the order of the curve minus 1."""
     return all(0 < scalar < _ORDERS[scheme] for scalar in _scalars(signature))
 
 

@@ -1,4 +1,4 @@
-"""Signatures of one key: a flag, 64 bytes of signature and the public key.
+"""Signatures of one key, which consist of a flag, 64 bytes of signature and the public key.
 
 Source: `sui-types/src/crypto.rs`.
 """
@@ -22,7 +22,7 @@ DOES_NOT_VERIFY = "Invalid signature was given to the function"
 
 
 class KeySignature(Struct, frozen=True):
-    """A signature with the public key that verifies it."""
+    """The signature of one key, and its public key."""
 
     scheme: SignatureScheme
     signature: bytes
@@ -32,10 +32,14 @@ class KeySignature(Struct, frozen=True):
     def parse(cls, data: bytes) -> "KeySignature":
         """Parse a serialized signature of one key. Raises `signature_malformed`."""
         if not data or data[0] not in KEY_SCHEMES:
-            raise malformed("a signature of one key begins with the flag of its scheme")
+            raise malformed("a signature of one key must begin with the flag byte of its scheme")
         scheme = SignatureScheme(data[0])
-        if len(data) != 1 + SIGNATURE_LENGTH + PUBLIC_KEY_LENGTHS[scheme]:
-            raise malformed(f"a signature of the scheme {scheme.name} has not {len(data)} bytes")
+        expected = 1 + SIGNATURE_LENGTH + PUBLIC_KEY_LENGTHS[scheme]
+        if len(data) != expected:
+            raise malformed(
+                f"expected {expected} bytes for a signature of the scheme {scheme.name},"
+                f" got {len(data)}"
+            )
         return cls(scheme, data[1 : 1 + SIGNATURE_LENGTH], data[1 + SIGNATURE_LENGTH :])
 
     def address(self) -> Address:
@@ -43,7 +47,7 @@ class KeySignature(Struct, frozen=True):
         return key_address(self.scheme, self.public_key)
 
     def verify(self, digest: bytes) -> None:
-        """Check that the digest of a message was signed. Raises `signature_invalid`."""
+        """Check the signature of a message's digest. Raises `signature_invalid`."""
         if verifies(self.scheme, self.public_key, self.signature, digest):
             return
         if not is_public_key(self.scheme, self.public_key):
@@ -52,14 +56,17 @@ class KeySignature(Struct, frozen=True):
 
 
 def verifies(scheme: SignatureScheme, public_key: bytes, signature: bytes, message: bytes) -> bool:
-    """Return whether 64 bytes are a key's signature of the message in one of `KEY_SCHEMES`."""
+    """Return whether a 64-byte signature of a message is valid.
+
+    `scheme` is one of `KEY_SCHEMES`.
+    """
     if scheme is SignatureScheme.ED25519:
         return verify_ed25519(public_key, signature, message)
     return is_valid_ecdsa_signature(scheme, public_key, signature, message)
 
 
 def is_public_key(scheme: SignatureScheme, public_key: bytes) -> bool:
-    """Return whether the bytes are a point of the curve of one of the `KEY_SCHEMES`."""
+    """Return whether bytes are a point on the curve of a scheme, which is one of `KEY_SCHEMES`."""
     if scheme is SignatureScheme.ED25519:
         return is_ed25519_key(public_key)
     return is_ecdsa_key(scheme, public_key)

@@ -1,4 +1,4 @@
-"""Signatures of several keys for one address.
+"""Multisigs: signatures of several keys for one address.
 
 Source: `sui-types/src/multisig.rs`, including its rules and the wording of its rejections.
 """
@@ -48,14 +48,14 @@ _CURVE_NAMES = {
 
 
 class MemberSignature(Struct, frozen=True):
-    """A member's part: r || s or R || s of a key, or a whole signature of another scheme."""
+    """The signature of one member. For a key, it is only r || s or R || s."""
 
     scheme: SignatureScheme
     signature: bytes
 
 
 class MultiSig(Struct, frozen=True):
-    """The signatures of the members that the bits of `bitmap` name, in the order of the members."""
+    """A multisig. Bit i of `bitmap` is set if member i signed. `signatures` are in member order."""
 
     signatures: tuple[MemberSignature, ...]
     bitmap: int
@@ -63,12 +63,12 @@ class MultiSig(Struct, frozen=True):
 
     @classmethod
     def parse(cls, data: bytes) -> "MultiSig":
-        """Parse a serialized signature: the flag and BCS, in the current or the legacy form.
+        """Parse a serialized multisig: a flag, and BCS bytes in the current or the legacy form.
 
         Raises `signature_malformed`.
         """
         if data[:1] != bytes([SignatureScheme.MULTISIG]):
-            raise malformed("a multisig begins with the flag 3")
+            raise malformed("a multisig must begin with the flag byte 3")
         try:
             return MULTISIG.decode(data[1:])
         except BcsError as error:
@@ -79,11 +79,11 @@ class MultiSig(Struct, frozen=True):
 
     @classmethod
     def combine(cls, public_key: MultiSigPublicKey, signatures: Iterable[bytes]) -> "MultiSig":
-        """Combine the members' serialized signatures of the same message, in any order.
+        """Combine the members' serialized signatures of one message, which may be in any order.
 
         Raises:
-            NexusError: `multisig_invalid`, `multisig_not_enough` if their weight is below the
-                threshold, or `signature_malformed`.
+            NexusError: `multisig_invalid`; `multisig_not_enough` if the weight of the signatures is
+                below the threshold; `signature_malformed`.
         """
         public_key = MultiSigPublicKey.of(public_key.members, public_key.threshold)
         keys = [(member.scheme, member.public_key) for member in public_key.members]
@@ -106,7 +106,7 @@ class MultiSig(Struct, frozen=True):
         return cls(parts, sum(1 << index for index in found), public_key)
 
     def encode(self) -> bytes:
-        """Return the serialized signature."""
+        """Return the serialized multisig."""
         return bytes([SignatureScheme.MULTISIG]) + MULTISIG.encode(self)
 
     def address(self) -> Address:
@@ -114,7 +114,10 @@ class MultiSig(Struct, frozen=True):
         return self.public_key.address()
 
     def verify(self, digest: bytes) -> None:
-        """Check that enough members signed the digest of a message. Raises `signature_invalid`."""
+        """Check the signatures of a message's digest and their weight.
+
+        Raises `signature_invalid`.
+        """
         if self.public_key.problem():
             raise rejection_error("Invalid multisig pubkey")
         if not 1 <= len(self.signatures) <= len(self.public_key.members):
@@ -131,7 +134,7 @@ class MultiSig(Struct, frozen=True):
             )
 
     def _signers(self) -> Iterable[MultiSigMember]:
-        """Return the members that the bitmap names, at most as many as there are signatures."""
+        """Yield the members whose bits are set in the bitmap. Raises `signature_invalid`."""
         if self.bitmap >= 1 << MAX_MEMBERS:
             raise rejection_error("Invalid bitmap")
         for index in range(MAX_MEMBERS):
@@ -142,7 +145,7 @@ class MultiSig(Struct, frozen=True):
 
 
 def _part(data: bytes) -> tuple[tuple[SignatureScheme, bytes], MemberSignature]:
-    """Return the key and the part of a member's serialized signature."""
+    """Return the scheme and public key of a serialized signature, and its form in a multisig."""
     if data[:1] == bytes([SignatureScheme.PASSKEY]):
         passkey = Passkey.parse(data)
         part = MemberSignature(SignatureScheme.PASSKEY, data)
@@ -166,9 +169,9 @@ def _verify_member(member: MultiSigMember, signature: MemberSignature, digest: b
 def _problem_of_member(
     member: MultiSigMember, signature: MemberSignature, digest: bytes
 ) -> str | None:
-    """Return a description of the mismatch, or None.
+    """Return the reason why a member's signature is invalid, or None.
 
-    The scheme of the signature decides how the member's key is read.
+    The scheme of the signature, not that of the member, determines how to read the member's key.
     """
     if signature.scheme is SignatureScheme.PASSKEY:
         return _problem_of_passkey(member, signature.signature, digest)

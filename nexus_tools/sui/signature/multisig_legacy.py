@@ -1,7 +1,8 @@
-"""The first binary form of multisigs, which nodes still accept: a roaring bitmap and text keys.
+"""The legacy binary form of multisigs, which nodes still accept.
 
-Sources: `sui-types/src/multisig_legacy.rs`, and the RoaringFormatSpec for the bitmap. Only bitmaps
-that can name one of ten members are read: one container with a list of numbers.
+The legacy form has a roaring bitmap, and keys as text. A bitmap of at most ten members has one
+container with a list of numbers, so other bitmaps are rejected. Sources:
+`sui-types/src/multisig_legacy.rs`, and the RoaringFormatSpec for the bitmap.
 """
 
 import struct
@@ -25,9 +26,9 @@ _MEMBERS = vector(record((string, u8)))
 
 
 def read_legacy(signatures: Codec[T], data: bytes) -> tuple[T, int, MultiSigPublicKey] | None:
-    """Return members' signatures, bitmap and public key, or None if the bytes are something else.
+    """Return the signatures, bitmap and public key, or None if the bytes are not a legacy multisig.
 
-    The members' signatures have the current form.
+    `signatures` is the codec of the members' signatures, which have the current form.
     """
     codec = record((signatures, byte_vector, _MEMBERS, u16))
     try:
@@ -39,7 +40,7 @@ def read_legacy(signatures: Codec[T], data: bytes) -> tuple[T, int, MultiSigPubl
 
 
 def _member(text: str, weight: int) -> MultiSigMember:
-    """Return a member whose key is base64 of its flag and its bytes. Raises `ValueError`."""
+    """Return a member, given the base64 of its flag and public key. Raises `ValueError`."""
     data = b64decode(text, validate=True)
     scheme = SignatureScheme(data[0] if data else SignatureScheme.MULTISIG)
     curve = SignatureScheme.SECP256R1 if scheme is SignatureScheme.PASSKEY else scheme
@@ -49,7 +50,10 @@ def _member(text: str, weight: int) -> MultiSigMember:
 
 
 def _bitmap(roaring: bytes) -> int:
-    """Return one bit per number. Raises `ValueError`, or `struct.error` if truncated."""
+    """Convert a roaring bitmap to an integer with one bit per number.
+
+    Raises `ValueError`, or `struct.error` if the bitmap is truncated.
+    """
     cookie, containers, key, last, _ = _HEADER.unpack_from(roaring)
     if cookie != _COOKIE_WITHOUT_RUNS or containers != 1 or key or last >= MAX_MEMBERS:
         raise ValueError("not a bitmap of members")

@@ -1,6 +1,6 @@
-"""Multisig committees: keys with weights, and the threshold.
+"""The public keys of multisigs: members with weights, and a threshold.
 
-Source: `MultiSigPublicKey` of `sui-types/src/multisig.rs`, `base_types.rs` for the address.
+Sources: `MultiSigPublicKey` in `sui-types/src/multisig.rs`, and `base_types.rs` for the address.
 """
 
 from msgspec import Struct
@@ -24,7 +24,7 @@ from nexus_tools.sui.types.digest import blake2b256
 
 MAX_MEMBERS = 10
 
-# The order is that of the variants of `PublicKey` and of `CompressedSignature`.
+# The order is the order of the variants of `PublicKey` and `CompressedSignature`.
 MEMBER_SCHEMES = (
     SignatureScheme.ED25519,
     SignatureScheme.SECP256K1,
@@ -35,26 +35,32 @@ MEMBER_SCHEMES = (
 
 
 class MultiSigMember(Struct, frozen=True):
-    """A key and its weight, 1 to 255. The key of zkLogin is an issuer and an address seed."""
+    """A member: a public key and a weight from 1 to 255.
+
+    The public key of zkLogin is an issuer and an address seed.
+    """
 
     scheme: SignatureScheme
     public_key: bytes
     weight: int = 1
 
     def address(self) -> Address:
-        """Return the address of this key without the others."""
+        """Return the address of the member's own key."""
         return key_address(self.scheme, self.public_key)
 
 
 class MultiSigPublicKey(Struct, frozen=True):
-    """Up to ten members, whose order matters, and a threshold of at least 1."""
+    """The public key of a multisig: up to ten members, and a threshold of at least 1.
+
+    The order of the members affects the address.
+    """
 
     members: tuple[MultiSigMember, ...]
     threshold: int
 
     @classmethod
     def of(cls, members: tuple[MultiSigMember, ...], threshold: int) -> "MultiSigPublicKey":
-        """Return the public key of these members. Raises `multisig_invalid`."""
+        """Create the public key of a multisig. Raises `multisig_invalid`."""
         public_key = cls(tuple(members), threshold)
         problem = public_key.problem()
         if problem:
@@ -69,10 +75,10 @@ class MultiSigPublicKey(Struct, frozen=True):
         return Address(blake2b256(*parts))
 
     def problem(self) -> str | None:
-        """Return the reason why no one can sign for this key, or None."""
+        """Return the reason why the public key is invalid, or None."""
         keys = {(member.scheme, member.public_key) for member in self.members}
         if not 1 <= len(self.members) <= MAX_MEMBERS:
-            return f"it has {len(self.members)} members, not 1 to {MAX_MEMBERS}"
+            return f"expected 1 to {MAX_MEMBERS} members, got {len(self.members)}"
         if len(keys) < len(self.members):
             return "duplicate key"
         if not all(_is_well_formed(member) for member in self.members):

@@ -1,4 +1,4 @@
-"""Signatures of passkeys: a WebAuthn authenticator signs a challenge, the digest of the message.
+"""Passkey signatures, in which a WebAuthn authenticator signs the message's digest as a challenge.
 
 Sources: SIP-9, `sui-types/src/passkey_authenticator.rs`; W3C WebAuthn Level 2, sections 5.8.1
 (client data) and 7.2 (the signed bytes).
@@ -34,7 +34,7 @@ _CHALLENGE_LENGTH = 32
 class Passkey(Struct, frozen=True):
     """The response of an authenticator to a signing request.
 
-    `public_key` is a compressed point of secp256r1, `signature` is r || s.
+    `public_key` is a compressed point on secp256r1. `signature` is r || s.
     """
 
     authenticator_data: bytes
@@ -45,9 +45,12 @@ class Passkey(Struct, frozen=True):
 
     @classmethod
     def parse(cls, data: bytes) -> "Passkey":
-        """Parse a serialized signature: the flag and BCS. Raises `signature_malformed`."""
+        """Parse a serialized signature, which is a flag and BCS bytes.
+
+        Raises `signature_malformed`.
+        """
         if data[:1] != bytes([SignatureScheme.PASSKEY]):
-            raise malformed("a passkey's signature begins with the flag 6")
+            raise malformed("a passkey's signature must begin with the flag byte 6")
         try:
             authenticator_data, client_data_json, key_signature = _AUTHENTICATOR.decode(data[1:])
         except BcsError as error:
@@ -68,7 +71,7 @@ class Passkey(Struct, frozen=True):
         return key_address(SignatureScheme.PASSKEY, self.public_key)
 
     def verify(self, digest: bytes) -> None:
-        """Check that the digest of a message was signed. Raises `signature_invalid`."""
+        """Check the signature of a message's digest. Raises `signature_invalid`."""
         if self.challenge != digest:
             raise rejection_error("Invalid challenge")
         client_data_hash = hashlib.sha256(self.client_data_json.encode()).digest()
@@ -88,7 +91,7 @@ def _check_key_signature(signed: KeySignature) -> None:
 
 
 def _challenge(client_data_json: str) -> bytes:
-    """Return the challenge in the client data, which has to be of an assertion."""
+    """Return the challenge in the client data, whose type must be `webauthn.get`."""
     data = _client_data(client_data_json)
     if data["type"] != "webauthn.get":
         raise malformed("Invalid client data type")
@@ -97,7 +100,7 @@ def _challenge(client_data_json: str) -> bytes:
         challenge = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:
         raise malformed("Invalid encoded challenge") from None
-    # The decoder ignores other characters and excess bits.
+    # The decoder ignores invalid characters and excess bits, so compare with the canonical form.
     canonical = urlsafe_b64encode(challenge).rstrip(b"=").decode()
     if canonical != text or len(challenge) != _CHALLENGE_LENGTH:
         raise malformed("Invalid encoded challenge")
@@ -105,7 +108,7 @@ def _challenge(client_data_json: str) -> bytes:
 
 
 def _client_data(text: str) -> dict[str, Any]:
-    """Parse the members of `CollectedClientData`. Allow other members, but no duplicates."""
+    """Parse `CollectedClientData`. Additional members are allowed, but duplicates are not."""
     try:
         data = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""Signature schemes: flags, signed bytes, addresses of keys, and the errors of bad signatures.
+"""Signature schemes: their flags, the signed bytes, key addresses, and signature errors.
 
-Source: `sui-types/src/crypto.rs` and `error.rs`, `shared-crypto/src/intent.rs`.
+Sources: `sui-types/src/{crypto,error}.rs` and `shared-crypto/src/intent.rs`.
 """
 
 from enum import IntEnum
@@ -10,7 +10,7 @@ from nexus_tools.sui.types.address import Address
 from nexus_tools.sui.types.digest import blake2b256
 
 INVALID_SIGNATURE_PREFIX = "Signature is not valid: "
-"""The prefix of Sui's own error message."""
+"""The prefix of Sui's error message for an invalid signature."""
 
 TRANSACTION_INTENT = b"\0\0\0"
 PERSONAL_MESSAGE_INTENT = b"\x03\0\0"
@@ -42,10 +42,10 @@ def key_address(scheme: SignatureScheme, public_key: bytes) -> Address:
 
 
 def malformed(reason: str) -> NotAllowedError:
-    """Return the error for bytes that are not a signature."""
+    """Return the error for bytes that are not a well-formed signature."""
     return NotAllowedError("signature_malformed", reason)
 
 
 def rejection_error(reason: str) -> NotAllowedError:
-    """Return the error for a signature that is not valid for this message."""
+    """Return the error for a signature that is not valid for its message."""
     return NotAllowedError("signature_invalid", INVALID_SIGNATURE_PREFIX + reason)

@@ -1,4 +1,4 @@
-"""A user's signature of any scheme, as it comes with a transaction or a message.
+"""A user signature of any scheme, which signs a transaction or a message.
 
 Source: `GenericSignature` of `sui-types/src/signature.rs`.
 """
@@ -22,10 +22,13 @@ class Authenticator(Protocol):
     """The interface of a signature of one scheme."""
 
     def address(self) -> Address:
-        """Return the signer's address. Raises `signature_invalid` if it has none."""
+        """Return the signer's address.
+
+        Raises `signature_invalid` if the address cannot be derived.
+        """
 
     def verify(self, digest: bytes, /) -> None:
-        """Check that the digest of a message was signed. Raises `signature_invalid`."""
+        """Check the signature of a message's digest. Raises `signature_invalid`."""
 
 
 _PARSERS: dict[int, Callable[[bytes], Authenticator]] = {
@@ -39,7 +42,7 @@ _PARSERS: dict[int, Callable[[bytes], Authenticator]] = {
 
 
 class UserSignature(Struct, frozen=True):
-    """A signature of any user scheme."""
+    """A parsed signature of any scheme that users can sign with."""
 
     scheme: SignatureScheme
     authenticator: Authenticator
@@ -47,7 +50,7 @@ class UserSignature(Struct, frozen=True):
     @classmethod
     @lru_cache(maxsize=16)  # each signature is parsed several times
     def parse(cls, data: bytes) -> "UserSignature":
-        """Parse a serialized signature: a flag and the data of its scheme.
+        """Parse a serialized signature, which is a flag and the data of its scheme.
 
         Raises `signature_malformed`.
         """
@@ -60,5 +63,5 @@ class UserSignature(Struct, frozen=True):
         return self.authenticator.address()
 
     def verify(self, message: bytes) -> None:
-        """Check the signature of `message` (intent and BCS bytes). Raises `signature_invalid`."""
+        """Check the signature of `message`, an intent and BCS bytes. Raises `signature_invalid`."""
         self.authenticator.verify(blake2b256(message))

@@ -1,4 +1,4 @@
-"""Signatures of zkLogin: parsed but always rejected, because their proofs are not verified here.
+"""zkLogin signatures, which are parsed but always rejected, because proofs are not verified.
 
 Source: `sui-types/src/zk_login_authenticator.rs` and `ZkLoginInputs` of `fastcrypto-zkp`.
 """
@@ -18,7 +18,7 @@ _AUTHENTICATOR = record((_INPUTS, u64, byte_vector))
 
 
 class ZkLogin(Struct, frozen=True):
-    """A signature of an ephemeral key, valid until `max_epoch`, with a proof of the login."""
+    """A zkLogin signature, made with an ephemeral key that is valid until `max_epoch`."""
 
     address_seed: str
     max_epoch: int
@@ -26,9 +26,12 @@ class ZkLogin(Struct, frozen=True):
 
     @classmethod
     def parse(cls, data: bytes) -> "ZkLogin":
-        """Parse a serialized signature: the flag and BCS. Raises `signature_malformed`."""
+        """Parse a serialized signature, which is a flag and BCS bytes.
+
+        Raises `signature_malformed`.
+        """
         if data[:1] != bytes([SignatureScheme.ZK_LOGIN]):
-            raise malformed("a zkLogin signature begins with the flag 5")
+            raise malformed("a zkLogin signature must begin with the flag byte 5")
         try:
             inputs, max_epoch, key_signature = _AUTHENTICATOR.decode(data[1:])
         except BcsError as error:
@@ -37,11 +40,11 @@ class ZkLogin(Struct, frozen=True):
         return cls(address_seed, max_epoch, KeySignature.parse(key_signature))
 
     def address(self) -> Address:
-        """Raise `signature_invalid`: this network has no zkLogin accounts."""
+        """Raise `signature_invalid`, because this network does not have zkLogin accounts."""
         raise zklogin_unsupported_error()
 
     def verify(self, _digest: bytes, /) -> None:
-        """Raise `signature_invalid` for every digest."""
+        """Raise `signature_invalid`, because proofs of zkLogin are not verified."""
         raise zklogin_unsupported_error()
 
 

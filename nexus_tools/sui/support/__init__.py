@@ -1,4 +1,4 @@
-"""Small modules that know nothing of Sui, shared with the rest of `nexus_tools`.
+"""Small modules that do not depend on Sui. All packages of `nexus_tools` can use them.
 
-The modules do not depend on each other: text files, units, logs, argument checks, untrusted text.
+Examples are text files, units, logs, argument checks and untrusted text.
 """

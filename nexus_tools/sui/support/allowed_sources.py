@@ -1,8 +1,8 @@
 """The check of `Host` and `Origin` headers for local HTTP servers.
 
-A browser lets any web page send requests to a server on this machine. It names the page's origin in
-`Origin`. A page can also have its own name resolve to a loopback address (DNS rebinding). Then its
-requests count as same-origin, and only `Host` shows the foreign name.
+A browser allows any web page to send requests to a server on this machine. The header `Origin` has
+the page's origin. With DNS rebinding, the host name of a page resolves to a loopback address. The
+page's requests then count as same-origin, and only the header `Host` shows the foreign name.
 """
 
 from collections.abc import Iterable
@@ -19,11 +19,12 @@ _MAX_SHOWN = 100
 
 
 class AllowedSources(Struct, frozen=True):
-    """The host names of a server, and the origins of pages that may use it.
+    """The host names of a server, and the origins of web pages that may use the server.
 
-    Loopback names and IP addresses are always allowed as hosts, because rebinding needs a DNS name.
-    Pages of loopback origins are always allowed, because developers serve their own pages there. A
-    host is `name` for any port, or `name:port`. An origin is `https://name[:port]`.
+    Loopback names and IP addresses are always allowed as hosts, because DNS rebinding needs another
+    name. Pages of loopback origins are always allowed, because developers serve their own pages
+    there. Write a host as `name` for any port, or as `name:port`. Write an origin as
+    `https://name[:port]`.
     """
 
     hosts: frozenset[str] = frozenset()
@@ -31,14 +32,14 @@ class AllowedSources(Struct, frozen=True):
 
     @classmethod
     def of(cls, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> Self:
-        """Normalize hosts and origins as users write them."""
+        """Create the allowed sources from hosts and origins as users write them."""
         host_names = (host.lower().removesuffix(":*") for host in hosts)
         return cls(
             frozenset(host_names), frozenset(origin.lower().rstrip("/") for origin in origins)
         )
 
     def refusal(self, host: str | None, origin: str | None) -> str | None:
-        """Return why a request with these headers is refused and how to allow it, or None."""
+        """Return the reason to refuse a request with these headers, and a remedy, or None."""
         if not self.allows_host((host or "").lower()):
             header = one_line(host or "", _MAX_SHOWN)
             return (
@@ -54,7 +55,7 @@ class AllowedSources(Struct, frozen=True):
         return None
 
     def allows_host(self, host: str) -> bool:
-        """Return whether requests with this `Host` header, in lower case, are served."""
+        """Return whether a `Host` header, in lower case, is allowed."""
         name = _name(f"//{host}")
         return name is not None and (
             host in self.hosts or name in self.hosts or is_loopback(name) or _is_address(name)
@@ -72,13 +73,14 @@ _UNNAMED = AllowedSources()
 def is_local_host(host: str) -> bool:
     """Return whether a `Host` header names this machine by an address or a loopback name.
 
-    A loopback server without configured hosts refuses all others, because they come from web pages.
+    A loopback server without configured hosts refuses all other hosts, because requests with them
+    come from web pages.
     """
     return _UNNAMED.allows_host(host.lower())
 
 
 def is_loopback(name: str) -> bool:
-    """Return whether a host name is a loopback name: `localhost`, `127.0.0.1`, `::1`."""
+    """Return whether a host name is a loopback name, such as `localhost`, `127.0.0.1` or `::1`."""
     if name == "localhost" or name.endswith(".localhost"):  # RFC 6761, section 6.3
         return True
     return _is_address(name) and ip_address(name).is_loopback
@@ -93,7 +95,7 @@ def _is_address(name: str) -> bool:
 
 
 def _name(url: str) -> str | None:
-    """Return the host of a URL that consists only of a scheme, a host and a port, or None."""
+    """Return the host of a URL, or None if the URL has more than a scheme, a host and a port."""
     try:
         parts = urlsplit(url)
         has_port = parts.port is None or parts.port >= 0

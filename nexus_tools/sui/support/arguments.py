@@ -1,7 +1,7 @@
 """Runtime checks of the arguments of public functions, for callers without a type checker.
 
-The expected types come from the annotations. Lists, mappings and our dataclasses are also checked
-inside.
+The annotations define the expected types. The checks include the contents of lists and mappings,
+and the fields of our dataclasses.
 """
 
 import builtins
@@ -35,7 +35,7 @@ _HINTS = {
 
 
 class _Mismatch(NamedTuple):
-    """A value of the wrong type, and its path: `leaders`, or `tools.price_mist`."""
+    """A value of the wrong type. `place` is a path such as `leaders` or `tools.price_mist`."""
 
     place: str
     value: object
@@ -43,7 +43,7 @@ class _Mismatch(NamedTuple):
 
 
 def validate_arguments(service: type[T]) -> type[T]:
-    """Return the class, whose public functions then raise `argument_invalid` for wrong types."""
+    """Make the public methods of a class raise `argument_invalid` for arguments of wrong types."""
     for name, function in list(vars(service).items()):
         if name.startswith("_"):
             continue
@@ -56,7 +56,8 @@ def validate_arguments(service: type[T]) -> type[T]:
 
 def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(function)
-    # Lazily, because the module may not be fully loaded, and most functions are never called.
+    # Resolve the types later, because the module may not be fully loaded, and most functions are
+    # never called.
     kinds = cache(lambda: dict(_kinds(function, signature)))
 
     def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -102,18 +103,18 @@ def _resolved(annotation: Any, names: dict[str, Any]) -> Any:
         return Any
     if not isinstance(annotation, str):
         return annotation
-    return eval(annotation, _KnownNames(names))  # noqa: S307 - it comes from our own source
+    return eval(annotation, _KnownNames(names))  # noqa: S307 - the text is from our own source
 
 
 class _KnownNames(dict[str, Any]):
-    """The names of a module. A name that only type checkers import has the type `Any`."""
+    """The names of a module. A name that only type checkers import is `Any` at run time."""
 
     def __missing__(self, name: str) -> Any:
         return getattr(builtins, name, Any)
 
 
 def _mismatches(value: Any, kind: Any, path: str) -> Iterator[_Mismatch]:
-    """Yield values of the wrong type, including fields of our dataclasses."""
+    """Yield the mismatches of a value and, if it is one of our dataclasses, of its fields."""
     if not _matches(value, kind):
         yield _Mismatch(path, value, kind)
         return
@@ -127,7 +128,7 @@ def _mismatches(value: Any, kind: Any, path: str) -> Iterator[_Mismatch]:
 
 @cache
 def _fields(record: type) -> tuple[tuple[str, Any], ...]:
-    """Return the fields of one of our dataclasses or Move structs, and their types."""
+    """Return the names and types of a class's fields, or nothing if the class is not ours."""
     if not record.__module__.startswith(_PACKAGE):
         return ()
     if is_dataclass(record):
@@ -139,7 +140,7 @@ def _fields(record: type) -> tuple[tuple[str, Any], ...]:
 
 
 def _matches(value: Any, kind: Any) -> bool:
-    """Return whether a value is of a type. An integer must be in the range of u64."""
+    """Return whether a value has a type. An integer must also be in the range of u64."""
     origin, inner = get_origin(kind) or kind, get_args(kind)
     if origin in (Union, UnionType):
         return any(_matches(value, member) for member in inner)
@@ -155,7 +156,7 @@ def _matches(value: Any, kind: Any) -> bool:
 
 
 def _contents_match(value: Any, origin: Any, inner: Sequence[Any]) -> bool:
-    """Return whether the contents of a list or mapping are of their types. Text is not a list."""
+    """Return whether the contents of a list or mapping have the right types. Text is not a list."""
     if origin is Sequence:
         if isinstance(value, str | bytes):
             return False
@@ -203,7 +204,7 @@ def _hint(mismatch: _Mismatch) -> str:
 
 
 def _names(kind: Any) -> Iterator[str]:
-    """Yield the names of the types in a type."""
+    """Yield the names of a type and its type arguments."""
     yield getattr(kind, "__name__", "")
     for argument in get_args(kind):
         yield from _names(argument)

@@ -1,7 +1,7 @@
-"""Structured logging: silent until the program configures an output.
+"""Structured logging, which is silent until the program configures structlog.
 
-Packages log with `get_logger`, which is silent until structlog is configured. Unconfigured
-structlog would print to stdout. Our own processes call `log_to_stderr`.
+Packages log with `get_logger`, because structlog itself prints to stdout until it is configured.
+Our own programs call `log_to_stderr`.
 """
 
 import os
@@ -16,7 +16,7 @@ _MULTILINE_KEYS = ("exception", "stack")
 
 
 class Logger:
-    """A logger that passes events to structlog, once a program has configured it."""
+    """A logger that passes events to structlog if the program has configured structlog."""
 
     __slots__ = ("_name",)
 
@@ -24,11 +24,12 @@ class Logger:
         self._name = name
 
     def bind(self, **values: Any) -> Any:
-        """Return a logger with structlog's current configuration, whose events have `values`.
+        """Return a structlog logger with the current configuration and with `values` in its events.
 
-        Reading the configuration costs time at each event, so keep the result for many events.
+        Reading the configuration takes time, so use the result for many events.
         """
-        # The import would be slow. A program that configured structlog has already imported it.
+        # Do not import structlog, which is slow. A program that configured it has already imported
+        # it.
         structlog = sys.modules.get("structlog")
         if structlog is None or not structlog.is_configured():
             return _SILENT
@@ -43,7 +44,7 @@ class Logger:
         self.bind().info(event, **values)
 
     def warning(self, event: str, **values: Any) -> None:
-        """Log an event that an operator may have to act on."""
+        """Log an event that may need an operator's action."""
         self.bind().warning(event, **values)
 
     def error(self, event: str, **values: Any) -> None:
@@ -73,27 +74,30 @@ def get_logger(name: str) -> Logger:
 
 
 def error_summary(error: BaseException) -> str:
-    """Return an exception's type and location without its message, which may contain a secret."""
+    """Return an exception's type and location. The message is omitted: it may contain a secret."""
     frames = extract_tb(error.__traceback__)
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return type(error).__name__ + place
 
 
 def colors_disabled() -> bool:
-    """Return whether the user wants no colors in printed output, see https://no-color.org."""
+    """Return whether the user has disabled colors with `NO_COLOR` (https://no-color.org)."""
     return bool(os.environ.get("NO_COLOR"))
 
 
 def is_json(form: str | None) -> bool:
-    """Return whether events are written as JSON: by default if stderr is not a terminal."""
+    """Return whether events are written as JSON.
+
+    By default, they are if stderr is not a terminal.
+    """
     return form == "json" or (form is None and not sys.stderr.isatty())
 
 
 def log_to_stderr(form: str | None = "json", *, again: bool = True, details: bool = False) -> None:
-    """Write events to stderr as `text` or `json`. None means text on a terminal, else JSON.
+    """Write events to stderr as `text` or `json`. None means text on a terminal, and else JSON.
 
-    `details` includes events for developers. With `again=False`, a program that has already
-    configured structlog keeps its configuration.
+    With `details`, events for developers are included. With `again=False`, nothing changes if the
+    program has already configured structlog.
     """
     import logging  # noqa: PLC0415 - not needed only to log
 
@@ -130,9 +134,9 @@ def log_to_stderr(form: str | None = "json", *, again: bool = True, details: boo
 
 
 def _displayable(_: Any, __: str, event: Any) -> Any:
-    """Escape control characters in untrusted text for a terminal.
+    """Replace control characters in untrusted text, for output on a terminal.
 
-    JSON escapes them by itself.
+    JSON output does not need it, because JSON escapes control characters.
     """
     for key, value in event.items():
         if isinstance(value, str):
@@ -141,7 +145,7 @@ def _displayable(_: Any, __: str, event: Any) -> Any:
 
 
 def _cause_below(_: Any, __: str, event: Any) -> Any:
-    """Print a traceback that an event has as text below the event, line by line."""
+    """Move the traceback text of an event, `cause`, to a field that is printed below the event."""
     if "cause" in event:
         event["exception"] = event.pop("cause").rstrip()
     return event

@@ -1,4 +1,4 @@
-"""Files that only their owner can read, replaced atomically."""
+"""Private files, which only their owner can read, and which are replaced atomically."""
 
 import os
 import stat
@@ -11,7 +11,7 @@ from nexus_tools.sui.support.text_file import read_text
 
 try:
     import fcntl
-except ImportError:  # Windows: concurrent changes of one wallet are not prevented
+except ImportError:  # on Windows, concurrent changes of one wallet are not prevented
     fcntl = None  # type: ignore[assignment]  # checked before its only use
 
 
@@ -24,7 +24,7 @@ def read_private(path: Path) -> str:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace a file atomically with a file of mode 0600 that has this text."""
+    """Write a text to a file of mode 0600. An existing file is replaced atomically."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
@@ -51,18 +51,18 @@ def create_private(path: Path, text: str) -> None:
 
 
 def _sync_names(folder: Path) -> None:
-    """Flush the directory, so that the names of new files survive a power loss (POSIX only)."""
+    """Flush a directory, so that the names of new files survive a power loss (POSIX only)."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:
-            with suppress(OSError):  # some network file systems do not support it for a folder
+            with suppress(OSError):  # some network file systems do not support this for a folder
                 os.fsync(descriptor)
         finally:
             os.close(descriptor)
 
 
 def is_exposed(path: Path) -> bool:
-    """Return whether a file exists and users other than its owner may read or write it."""
+    """Return whether a file exists and other users than its owner may access it."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -72,7 +72,7 @@ def is_exposed(path: Path) -> bool:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on `path` against other processes that use this function."""
+    """Hold an exclusive lock file for `path` during the block. Other processes wait for it."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with path.with_name(f".{path.name}.lock").open("w") as lock:
         if fcntl is not None:

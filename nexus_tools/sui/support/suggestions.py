@@ -6,8 +6,8 @@ from collections.abc import Iterable
 def suggestion(word: str, known: Iterable[str], *, otherwise: str = "", cutoff: float = 0.6) -> str:
     """Return `Did you mean network?` with the closest known word, or `otherwise` if none is close.
 
-    `cutoff` is the minimum similarity, a ratio of `difflib`: 1 for equal words, 0 for words without
-    a common letter.
+    `cutoff` is the minimum similarity of the words, as a ratio of `difflib`. The ratio is 1 for
+    equal words, and 0 for words without a common letter.
     """
     from difflib import get_close_matches  # noqa: PLC0415 - takes 5 ms and is rarely needed
 

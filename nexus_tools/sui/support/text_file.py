@@ -1,4 +1,4 @@
-"""Text files that users edit: UTF-8, with or without a byte order mark."""
+"""Text files that users edit, in UTF-8 with or without a byte order mark."""
 
 from codecs import BOM_UTF8
 from pathlib import Path
@@ -13,5 +13,5 @@ def read_text(path: Path) -> str:
 
 
 def without_byte_order_mark(data: bytes) -> bytes:
-    """Return the bytes of a file without a byte order mark."""
+    """Remove the byte order mark, if any, from the bytes of a file."""
     return data.removeprefix(BOM_UTF8)

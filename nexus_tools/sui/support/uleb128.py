@@ -1,8 +1,8 @@
-"""ULEB128, seven bits per byte: the encoding of lengths and variant numbers in BCS."""
+"""The encoding ULEB128, with seven bits per byte. BCS uses it for lengths and variant numbers."""
 
 
 def write_uleb128(value: int, out: bytearray) -> None:
-    """Append a non-negative number to `out`, the lowest bits first."""
+    """Append the encoding of a non-negative number to `out`, with the lowest bits first."""
     while value >= 0x80:
         out.append(value & 0x7F | 0x80)
         value >>= 7

@@ -1,6 +1,6 @@
 """Formatting and parsing of amounts, durations, times and counts for users.
 
-Programs use MIST and milliseconds. The parsers here accept everything that is formatted here.
+Programs use MIST and milliseconds. The parsers accept all texts that the formatters return.
 """
 
 import re
@@ -13,7 +13,7 @@ from nexus_tools.sui.errors import UsageError
 MIST_PER_SUI = 1_000_000_000
 _MAX = 2**64 - 1  # amounts and times are u64 on chain
 
-# From the largest to the smallest unit. The last spelling is the one that is printed.
+# The units, from the largest to the smallest. The last spelling of a unit is printed.
 _SPANS_MS = (
     (86_400_000, ("d",)),
     (3_600_000, ("h",)),
@@ -33,7 +33,7 @@ _AMOUNT = re.compile(
 
 
 def sui(mist: int) -> str:
-    """Format an amount of MIST in SUI, exact and without trailing zeros: `1.25 SUI`."""
+    """Format an amount of MIST in SUI, such as `1.25 SUI`, exactly and without trailing zeros."""
     sign, mist = ("-", -mist) if mist < 0 else ("", mist)
     whole, remainder = divmod(mist, MIST_PER_SUI)
     fraction = f".{remainder:09d}".rstrip("0") if remainder else ""
@@ -41,12 +41,12 @@ def sui(mist: int) -> str:
 
 
 def format_sui_argument(mist: int) -> str:
-    """Format an amount in SUI, rounded up to three decimals, for use in a command: `0.362`."""
+    """Format an amount in SUI for a command, such as `0.362`. Round up to three decimals."""
     return f"{-(-mist * 1_000 // MIST_PER_SUI) / 1_000:.3f}"
 
 
 def parse_sui(text: str) -> int:
-    """Return the MIST of an amount in SUI, such as `1`, `0.25` or `12 345 SUI`.
+    """Parse an amount in SUI, such as `1`, `0.25` or `12 345 SUI`. Return it in MIST.
 
     Raises `amount_invalid`.
     """
@@ -72,7 +72,7 @@ def parse_sui(text: str) -> int:
 
 
 def parse_gas_price(text: str | None) -> int | None:
-    """Return the MIST of a gas price, a positive integer; None for None.
+    """Parse a gas price, which is a positive integer of MIST. If the text is None, return None.
 
     Raises `gas_price_invalid`.
     """
@@ -82,7 +82,7 @@ def parse_gas_price(text: str | None) -> int | None:
         raise UsageError(
             "gas_price_invalid",
             f"{text[:80]!r} is not a gas price: expected a positive integer of MIST",
-            hint="Sui networks have a price of at most 1000: 10000 is a usual limit.",
+            hint="Use 10000, for example. The gas price of Sui networks is usually at most 1000.",
         )
     return int(text)
 
@@ -91,7 +91,7 @@ def parse_gas_price(text: str | None) -> int | None:
 
 
 def duration(milliseconds: int) -> str:
-    """Format a duration in its largest unit and the next one: `6 d 23 h`, `1 d`, `500 ms`."""
+    """Format a duration in its largest unit and the next, such as `6 d 23 h`, `1 d` or `500 ms`."""
     remainder = milliseconds
     counts: list[tuple[int, str]] = []
     for size, spellings in _SPANS_MS:
@@ -102,18 +102,18 @@ def duration(milliseconds: int) -> str:
 
 
 def format_duration_argument(milliseconds: int) -> str:
-    """Format a duration, rounded up, as one word of a command: `7d`, `6d23h`."""
+    """Format a duration as one word for a command, such as `7d` or `6d23h`. Round up."""
     sizes = [size for size, _ in _SPANS_MS if milliseconds >= size][:2] or [1]
     return duration(-(-milliseconds // sizes[-1]) * sizes[-1]).replace(" ", "")
 
 
 def _round_up(milliseconds: int) -> str:
-    """Format a waiting time, rounded up to whole seconds from one second on."""
+    """Format a waiting time. If it is longer than a second, it is rounded up to whole seconds."""
     return duration(milliseconds + -milliseconds % 1_000 if milliseconds > 1_000 else milliseconds)
 
 
 def parse_duration(text: str) -> int:
-    """Return the milliseconds of a duration such as `7d`, `1h30m`, `500ms` or `6 d 23 h`.
+    """Parse a duration such as `7d`, `1h30m`, `500ms` or `6 d 23 h`. Return milliseconds.
 
     Raises `duration_invalid`.
     """
@@ -131,7 +131,7 @@ def parse_duration(text: str) -> int:
 
 
 def parse_timeout(text: str) -> int:
-    """Return the milliseconds of a timeout. Raises `duration_invalid` or `timeout_invalid`."""
+    """Parse a timeout, and return milliseconds. Raises `duration_invalid` or `timeout_invalid`."""
     timeout_ms = parse_duration(text)
     if not timeout_ms:
         raise UsageError(
@@ -146,21 +146,21 @@ def parse_timeout(text: str) -> int:
 
 
 def utc(time_ms: int, now_ms: int | None = None) -> str:
-    """Format a time given in ms since 1970: `2026-11-28 09:14 UTC`.
+    """Format a time, given in ms since 1970, such as `2026-11-28 09:14 UTC`.
 
-    With `now_ms`, add the remaining time: `2026-11-28 09:14 UTC (in 6 d 23 h)`.
+    With `now_ms`, add the remaining time, as in `2026-11-28 09:14 UTC (in 6 d 23 h)`.
     """
     wait = "" if now_ms is None or now_ms >= time_ms else f" (in {_round_up(time_ms - now_ms)})"
     return f"{_written(time_ms, '%Y-%m-%d %H:%M UTC')}{wait}"
 
 
 def format_utc_seconds(time_ms: int) -> str:
-    """Format a time given in ms since 1970 with seconds, for sequences of events."""
+    """Format a time, given in ms since 1970, with seconds. Use it for sequences of events."""
     return _written(time_ms, "%Y-%m-%d %H:%M:%S UTC")
 
 
 def ago(milliseconds: int) -> str:
-    """Format the age of an event, in whole seconds from one second on: `9 s ago`."""
+    """Format the age of an event, such as `9 s ago`. After one second, it is in whole seconds."""
     remainder = milliseconds % 1_000 if milliseconds > 1_000 else 0
     return f"{duration(milliseconds - remainder)} ago"
 
@@ -168,7 +168,7 @@ def ago(milliseconds: int) -> str:
 def _written(time_ms: int, form: str) -> str:
     try:
         return datetime.fromtimestamp(time_ms / 1000, UTC).strftime(form)
-    except (ValueError, OverflowError, OSError):  # untrusted: a contract may set any u64
+    except (ValueError, OverflowError, OSError):  # a contract may set any u64 as a time
         return f"{time_ms} ms after 1970"
 
 
@@ -176,7 +176,10 @@ def _written(time_ms: int, form: str) -> str:
 
 
 def count(number: int, noun: str, several: str = "") -> str:
-    """Format a count: `1 tool`, `2 tools`. `several` is the plural unless it only adds an s."""
+    """Format a count, such as `1 tool` or `2 tools`.
+
+    Pass the plural if it does not just add an s.
+    """
     return f"{number} {noun}" if number == 1 else f"{number} {several or f'{noun}s'}"
 
 
@@ -184,7 +187,11 @@ def count(number: int, noun: str, several: str = "") -> str:
 
 
 def in_words(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Format the values of a record: `…_mist` in SUI, and `…_at_ms`, `time_ms`, `…_ms` as times."""
+    """Format the values of a record for users.
+
+    `…_mist` becomes SUI. `…_at_ms` and `time_ms` become times, and other `…_ms` durations. The keys
+    lose these suffixes.
+    """
     return dict(_in_words(key, value) for key, value in record.items())
 
 

@@ -1,24 +1,25 @@
 """Safe display of untrusted text.
 
-Names, descriptions, and messages on chain can contain any characters. Some characters control a
-terminal, reverse the order of the displayed text, or hide text that a language model still reads.
-All code that displays such text uses these functions. JSON output keeps the exact data.
+Names, descriptions and messages on chain can contain any characters. Some characters control a
+terminal, or reverse the order of the displayed text. Other characters hide text that a language
+model still reads. All code that displays untrusted text uses these functions. JSON output keeps the
+exact data.
 """
 
 import json
 import re
 
-# Default-ignorable characters and blanks that Unicode does not classify as format characters:
-# fillers, the combining grapheme joiner, variation selectors.
+# Invisible characters that Unicode does not classify as format characters, such as fillers, the
+# combining grapheme joiner, and variation selectors.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
     "\U0001d173-\U0001d17a\U000e0100-\U000e01ef]"
 )
-# Emoji and several scripts join letters with these. Without them the text is still readable.
+# Emoji and several scripts join letters with these characters. The text is readable without them.
 _JOINERS = "\u200c\u200d\ufe0e\ufe0f"
 _WITHOUT_JOINERS = str.maketrans("", "", _JOINERS)
 _LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-# Markup characters that work anywhere, those that start a block, and those of bare links.
+# Characters that are markup anywhere, at the start of a line, or in a bare link.
 _MARKUP = re.compile(
     r"[\\`*_\[\]<>&~|@!$]|^[#+=-]|(?<=^\d)[.)]|(?<=^\d\d)[.)]|:(?=//)|(?<=www)\.", re.IGNORECASE
 )
@@ -27,15 +28,15 @@ _ELLIPSIS = "…"
 
 
 def is_displayable(text: str) -> bool:
-    """Return whether all characters of the text are visible and none of them controls output."""
+    """Return whether all characters of a text are visible and do not control the output."""
     return text.isprintable() and not _INVISIBLE.search(text)
 
 
 def one_line(text: str, limit: int | None = None) -> str:
-    """Return the text on one line, without characters that control output or are invisible.
+    """Return a text on one line, without invisible characters or characters that control output.
 
-    Line ends and tabs become spaces. A sequence of other such characters becomes one U+FFFD, so
-    that a reader sees that something was removed. Text longer than `limit` characters ends with
+    Line ends and tabs become spaces. A sequence of other removed characters becomes one U+FFFD, so
+    that the reader notices the change. A text of more than `limit` characters is cut, and ends with
     `…`.
     """
     if is_displayable(text) and (limit is None or len(text) <= limit):
@@ -44,16 +45,16 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def many_lines(text: str, limit: int | None = None) -> str:
-    """Return the text as `one_line` does, but keep its line ends, as line feeds."""
+    """Return a text cleaned as by `one_line`, but keep its line ends as line feeds."""
     lines = _LINE_ENDS.sub("\n", text).split("\n")
     return _cut("\n".join(map(one_line, lines)), limit)
 
 
 def escaped_json(text: str) -> str:
-    """Return the JSON text with escapes for the characters that `one_line` replaces.
+    """Return a JSON text in which escapes replace the characters that `one_line` removes.
 
-    The value stays the same, because such characters only occur in strings. Line ends between
-    values stay.
+    The JSON value stays the same, because these characters only occur in strings. Line ends between
+    values are kept.
     """
     if is_displayable(text.replace("\n", "")):
         return text
@@ -64,7 +65,7 @@ def escaped_json(text: str) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Return the text on one line, escaped so that Markdown displays it without links."""
+    """Return a text on one line, with escapes so that Markdown displays it literally."""
     return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", one_line(text).strip())
 
 

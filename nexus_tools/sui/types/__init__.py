@@ -1,4 +1,4 @@
-"""The data of Sui: addresses, types, objects, transactions, effects and events.
+"""The data types of Sui: addresses, types, objects, transactions, effects and events.
 
 Start with `address.py` and `transaction.py`.
 """

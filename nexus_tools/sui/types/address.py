@@ -11,8 +11,8 @@ ADDRESS_LENGTH = 32
 class Address(bytes):
     """The 32-byte address of an account, an object or a package.
 
-    It is a `bytes` and equals the same bytes. `str()` returns the canonical text: `0x` and 64
-    hexadecimal digits.
+    An `Address` is a `bytes` object and equals its bytes. `str()` returns the canonical text, which
+    is `0x` and 64 hexadecimal digits.
     """
 
     __slots__ = ()
@@ -28,7 +28,7 @@ class Address(bytes):
 
     @classmethod
     def of(cls, number: int) -> Self:
-        """Return the address with this number: `Address.of(2)` is `0x2`."""
+        """Return the address with a number. For example, `Address.of(2)` is `0x2`."""
         return cls(number.to_bytes(ADDRESS_LENGTH, "big"))
 
     @classmethod
@@ -44,9 +44,10 @@ class Address(bytes):
 
     @classmethod
     def parse_whole(cls, text: str) -> Self:
-        """Parse `0x` and exactly 64 digits: the address of a recipient.
+        """Parse `0x` and exactly 64 digits. Use it for the address of a recipient.
 
-        An address that lost a digit would be a different address. Raises `address_invalid`.
+        `parse` accepts an address that has lost a digit as a different address. Raises
+        `address_invalid`.
         """
         address = cls.parse(text)
         digits = len(text) - 2
@@ -54,7 +55,7 @@ class Address(bytes):
             raise ValidationError(
                 "address_invalid",
                 f"{text!r} has {digits} digits, expected {2 * ADDRESS_LENGTH}",
-                hint="Compare it with the original, and keep the leading zeros of an address.",
+                hint="Compare it with the original. Leading zeros are part of the address.",
             )
         return address
 

@@ -1,8 +1,8 @@
-"""Address balances: funds that belong to an address without being in a coin.
+"""Address balances, which are funds of an address that are not in a coin.
 
-Each balance is a dynamic field of the accumulator root 0xacc. The owner and the type of funds
-determine its ID. A transaction takes funds out by a *withdrawal*, which is an input of its
-commands, or by a *coin reservation*, which is listed among its gas coins. Source:
+Each balance is a dynamic field of the accumulator root 0xacc. The owner and the type of the funds
+determine the ID of the field. A transaction uses funds by a *withdrawal*, which is an input, or by
+a *coin reservation*, which is listed among the gas coins. Source:
 `sui-types/src/{accumulator_root,accumulator_event,funds_accumulator,coin_reservation}.rs`, and
 `FundsWithdrawalArg` in `transaction.rs`.
 """
@@ -35,7 +35,10 @@ _OWNER, _AMOUNT = slice(32, 64), slice(64, 80)
 
 
 class AddressBalance(Struct, frozen=True):
-    """An address's balance of one coin type, in the coin's smallest unit: MIST for SUI."""
+    """The balance of an address in one coin type.
+
+    The amount is in the smallest unit (MIST for SUI).
+    """
 
     owner: Address
     coin_type: TypeTag
@@ -43,7 +46,7 @@ class AddressBalance(Struct, frozen=True):
 
 
 def coin_type_of(funds: TypeTag) -> TypeTag | None:
-    """Return `T` of `0x2::balance::Balance<T>`, or None for another type of funds."""
+    """Return `T` if the type of the funds is `0x2::balance::Balance<T>`, or else None."""
     if not isinstance(funds, StructTag) or len(funds.type_params) != 1:
         return None
     (coin_type,) = funds.type_params
@@ -51,13 +54,13 @@ def coin_type_of(funds: TypeTag) -> TypeTag | None:
 
 
 def accumulator_id(owner: Address, funds: TypeTag) -> Address:
-    """Return the ID of the field that holds an owner's funds, whether or not it exists."""
+    """Return the ID of the dynamic field for an owner's funds. The field may not exist."""
     key_type = accumulator_key_tag(funds)
     return dynamic_field_id(ACCUMULATOR_ROOT, TYPE_TAG.encode(key_type), owner)
 
 
 def address_balance(value: Object) -> AddressBalance | None:
-    """Return the address balance in an object, or None if the object is something else."""
+    """Return the address balance in an object, or None if the object is not an address balance."""
     if value.owner != _OF_THE_ROOT or not isinstance(value.data, MoveObject):
         return None
     key_type, value_type = value.data.type.type_params
@@ -75,9 +78,9 @@ def address_balance(value: Object) -> AddressBalance | None:
 
 
 class FundsWithdrawal(Struct, frozen=True):
-    """A withdrawal of at most `amount` from an address balance of one balance type.
+    """A transaction input that can withdraw at most `amount` from an address balance.
 
-    `source` is 0 for the sender's balance and 1 for the sponsor's.
+    `type` is the coin type. `source` is 0 for the sender's balance, and 1 for the sponsor's.
     """
 
     amount: int
@@ -86,13 +89,13 @@ class FundsWithdrawal(Struct, frozen=True):
 
 
 def withdrawal_tag(coin_type: TypeTag) -> StructTag:
-    """Return the type of the right to withdraw funds from an address balance."""
+    """Return the Move type of a withdrawal input for a coin type."""
     funds = balance_tag(coin_type)
     return StructTag(SUI_FRAMEWORK, "funds_accumulator", "Withdrawal", (funds,))
 
 
 def _only_variant(codec: Codec[T]) -> Codec[T]:
-    """Return a codec that writes the number 0, the only variant so far, before the value."""
+    """Return a codec of an enum with one variant, so the number 0 precedes the value."""
 
     def read(data: bytes, position: int) -> tuple[T, int]:
         if data[position]:
@@ -118,9 +121,9 @@ FUNDS_WITHDRAWAL = struct(
 
 # --- Coin reservations
 
-# A reference to a coin that does not exist has the form of one to a coin that does: id, version,
-# digest. The ID is that of the balance, XORed with the chain's, so a reservation is
-# valid for one chain. The 32 bytes of the digest contain the rest. 5 SUI of epoch 7 are
+# A coin reservation has the form of a coin reference: ID, version and digest. The ID is the ID of
+# the balance, XORed with the chain ID, so a reservation is valid for one chain. The 32 bytes of the
+# digest contain the rest. For example, the digest for 5 SUI in epoch 7 is
 #
 #     00f2052a01000000  07000000  acacacacacacacacacacacacacacacacacacacac
 #     amount (u64)      epoch     a suffix that no hash is expected to have
@@ -130,10 +133,10 @@ _NO_VERSION = 0
 
 
 class CoinReservation(Struct, frozen=True):
-    """A reservation of `amount` from the balance `accumulator`, valid in `epoch` and the next one.
+    """A reservation of `amount` from the balance `accumulator`.
 
-    Clients list it among the gas coins, so the gas coin contains the funds of the address balance
-    as well.
+    A reservation is valid in `epoch` and the next epoch. Clients list it among the gas coins, so
+    the gas coin also contains the reserved funds.
     """
 
     accumulator: Address
@@ -142,28 +145,28 @@ class CoinReservation(Struct, frozen=True):
 
     @classmethod
     def of(cls, owner: Address, coin_type: TypeTag, amount: int, epoch: int) -> "CoinReservation":
-        """Return a reservation of an owner's balance."""
+        """Create a reservation of an owner's balance."""
         return cls(accumulator_id(owner, balance_tag(coin_type)), amount, epoch)
 
     @classmethod
     def parse(cls, reference: ObjectReference, chain: Digest) -> "CoinReservation":
-        """Return the reservation that a reference encodes, on the chain with this ID."""
+        """Decode a reservation from an object reference. `chain` is the chain ID."""
         accumulator = _masked(reference.object_id, chain)
         return cls(accumulator, reserved_amount(reference), _number(reference.digest[_EPOCH]))
 
     def reference(self, chain: Digest) -> ObjectReference:
-        """Return the object reference that encodes the reservation."""
+        """Encode the reservation as an object reference."""
         digest = self.amount.to_bytes(8, "little") + self.epoch.to_bytes(4, "little") + _MAGIC
         return ObjectReference(_masked(self.accumulator, chain), _NO_VERSION, Digest(digest))
 
 
 def is_coin_reservation(reference: ObjectReference) -> bool:
-    """Return whether a reference encodes a coin reservation instead of naming a coin."""
+    """Return whether an object reference encodes a coin reservation."""
     return reference.digest.endswith(_MAGIC)
 
 
 def reserved_amount(reference: ObjectReference) -> int:
-    """Return the reserved amount, independent of the chain."""
+    """Return the amount of a reservation, which does not depend on the chain."""
     return _number(reference.digest[_AMOUNT_OF])
 
 

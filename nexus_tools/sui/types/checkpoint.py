@@ -1,4 +1,4 @@
-"""Checkpoints: the chain of sets of executed transactions.
+"""Checkpoints. Each contains executed transactions, and the digest of the previous checkpoint.
 
 Source: `sui-types/src/messages_checkpoint.rs`.
 """
@@ -28,7 +28,7 @@ from nexus_tools.sui.types.effects import GAS_COST_SUMMARY, GasCostSummary
 
 
 class LiveObjectSet(Struct, frozen=True):
-    """A commitment to all objects at the end of an epoch."""
+    """A commitment to all live objects at the end of an epoch."""
 
     digest: Digest
 
@@ -50,7 +50,7 @@ _COMMITMENTS: Codec[tuple[Commitment, ...]] = vector(
 
 
 class EndOfEpochData(Struct, frozen=True):
-    """The next epoch's public keys, stakes and version, in the last checkpoint of an epoch."""
+    """The data in the last checkpoint of an epoch: the next epoch's validators and version."""
 
     next_epoch_committee: tuple[tuple[bytes, int], ...]
     next_epoch_protocol_version: int
@@ -58,7 +58,10 @@ class EndOfEpochData(Struct, frozen=True):
 
 
 class CheckpointSummary(Struct, frozen=True):
-    """The header of a checkpoint. Validators sign it, and the next one contains its digest."""
+    """The header of a checkpoint.
+
+    Validators sign it, and the next checkpoint contains its digest.
+    """
 
     epoch: int
     sequence_number: int
@@ -81,7 +84,7 @@ class CheckpointSummary(Struct, frozen=True):
 
 
 class CheckpointContents(Struct, frozen=True):
-    """The transactions of a checkpoint: digests of transactions and effects, and signatures."""
+    """The contents of a checkpoint. `transactions` are pairs of transaction and effects digests."""
 
     transactions: tuple[tuple[Digest, Digest], ...]
     signatures: tuple[tuple[bytes, ...], ...]
@@ -96,9 +99,9 @@ class CheckpointContents(Struct, frozen=True):
 
 
 class SignedTransactionDigests(Struct, frozen=True):
-    """A transaction of a checkpoint: its digest, its effects' digest, and its signatures.
+    """A transaction in a checkpoint. `digests` are those of the transaction and its effects.
 
-    Each signature is paired with the version of the signer's aliases, if it was made for an alias.
+    If a signature was made for an alias, the version of the signer's aliases is paired with it.
     """
 
     digests: tuple[Digest, Digest]
@@ -152,4 +155,4 @@ CHECKPOINT_CONTENTS: Codec[CheckpointContents] = choice(
 ANY_CHECKPOINT_CONTENTS: Codec[CheckpointContents | CheckpointContentsV2] = choice(
     "CheckpointContents", (CheckpointContents, _CONTENTS), (CheckpointContentsV2, _CONTENTS_V2)
 )
-"""A codec of the contents of any network. The localnet writes the first version."""
+"""A codec of checkpoint contents of any version. A localnet writes the first version."""

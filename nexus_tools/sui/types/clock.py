@@ -1,6 +1,7 @@
-"""The clock, the shared object 0x6: `0x2::clock::Clock { id: UID, timestamp_ms: u64 }`.
+"""The clock, which is the shared object 0x6.
 
-So its BCS bytes are its id (32 bytes) and the time (u64, little-endian), 40 in all.
+The type of the clock is `0x2::clock::Clock { id: UID, timestamp_ms: u64 }`. So the clock's 40 BCS
+bytes are the ID (32 bytes) and the time (u64, little-endian).
 """
 
 from nexus_tools.sui.bcs import u64
@@ -12,7 +13,7 @@ from nexus_tools.sui.types.type_tag import StructTag
 CLOCK_TYPE = StructTag(SUI_FRAMEWORK, "clock", "Clock")
 
 CLOCK_INITIAL_VERSION = 1
-"""The version at which each genesis shares the clock: `SUI_CLOCK_OBJECT_SHARED_VERSION`."""
+"""The version at which genesis shares the clock (`SUI_CLOCK_OBJECT_SHARED_VERSION`)."""
 
 
 def clock_ms(clock: Object) -> int:
@@ -22,10 +23,10 @@ def clock_ms(clock: Object) -> int:
 
 
 def clock_contents(timestamp_ms: int) -> bytes:
-    """Return the clock as BCS bytes."""
+    """Return the BCS bytes of the clock at a time, in ms since 1970."""
     return CLOCK + u64.encode(timestamp_ms)
 
 
 def clock_input(*, mutable: bool) -> SharedObject:
-    """Return the clock as a transaction input. Its initial version is a constant."""
+    """Return the clock as a transaction input."""
     return SharedObject(CLOCK, CLOCK_INITIAL_VERSION, mutable=mutable)

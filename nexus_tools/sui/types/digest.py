@@ -1,4 +1,4 @@
-"""Digests, and object IDs that are derived by hashing.
+"""Digests, and the object IDs that are derived by hashing.
 
 Source: `sui-types/src/{digests,base_types,dynamic_field,derived_object}.rs`. The digest of a value
 is the BLAKE2b-256 hash of the name of its type, two colons, and its BCS bytes.
@@ -19,7 +19,7 @@ _PLACES = {character: place for place, character in enumerate(_ALPHABET)}
 class Digest(bytes):
     """The 32-byte digest of a transaction, effects, events, an object version or a checkpoint.
 
-    It is a `bytes` and equals the same bytes. `str()` returns base58.
+    A `Digest` is a `bytes` object and equals its bytes. `str()` returns base58.
     """
 
     __slots__ = ()
@@ -35,7 +35,7 @@ class Digest(bytes):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse base58. Raises `digest_invalid`."""
+        """Parse a digest in base58. Raises `digest_invalid`."""
         try:
             return cls(base58_decode(text))
         except (KeyError, ValidationError):
@@ -53,7 +53,7 @@ class Digest(bytes):
 
 
 def base58_encode(data: bytes) -> str:
-    """Return base58 with Bitcoin's alphabet. A leading zero byte is a `1`."""
+    """Encode bytes as base58 with Bitcoin's alphabet. Each leading zero byte becomes a `1`."""
     number, digits = int.from_bytes(data, "big"), []
     while number:
         number, digit = divmod(number, 58)
@@ -96,7 +96,7 @@ DIGEST: Codec[Digest] = Codec(_read_digest, _write_digest)
 
 
 def blake2b256(*parts: bytes) -> bytes:
-    """Return the BLAKE2b hash of the concatenated parts, with 32 bytes of output."""
+    """Return the BLAKE2b-256 hash (32 bytes) of the concatenated parts."""
     return hashlib.blake2b(b"".join(parts), digest_size=32).digest()
 
 
@@ -131,13 +131,13 @@ def checkpoint_contents_digest(contents: bytes) -> Digest:
 
 
 def created_object_id(transaction: bytes, number: int) -> Address:
-    """Return the ID of the `number`th object that a transaction creates, counted from 0."""
+    """Return the ID of an object that a transaction creates. `number` counts them from 0."""
     return Address(blake2b256(b"\xf1", transaction, number.to_bytes(8, "little")))
 
 
 def dynamic_field_id(parent: bytes, key_type: bytes, key: bytes) -> Address:
-    """Return the ID of the field of `parent` under a key.
+    """Return the ID of the dynamic field of `parent` with a key.
 
-    `key_type` are the BCS bytes of the key's type tag, and `key` those of the key.
+    `key_type` are the BCS bytes of the key's type tag. `key` are the BCS bytes of the key.
     """
     return Address(blake2b256(b"\xf0", parent, len(key).to_bytes(8, "little"), key, key_type))

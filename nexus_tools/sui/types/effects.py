@@ -1,4 +1,4 @@
-"""Effects: the changes that a transaction made to the ledger.
+"""Transaction effects, which are the changes that a transaction made to the ledger.
 
 Source: `sui-types/src/effects/{effects_v2,object_change}.rs` and `gas.rs`.
 """
@@ -37,7 +37,7 @@ class GasCostSummary(Struct, frozen=True):
 
     @property
     def net(self) -> int:
-        """The net cost for the payer; negative if the rebate exceeds the costs."""
+        """The net cost for the payer, which is negative if the rebate exceeds the costs."""
         return self.computation_cost + self.storage_cost - self.storage_rebate
 
     def __add__(self, other: "GasCostSummary") -> "GasCostSummary":
@@ -50,11 +50,11 @@ class GasCostSummary(Struct, frozen=True):
 
 
 class Absent(Struct, frozen=True):
-    """An object that did not exist before, or does not exist after, the transaction."""
+    """The state of an object that does not exist, before or after the transaction."""
 
 
 class InputState(Struct, frozen=True):
-    """The object before the transaction."""
+    """The state of an existing object before the transaction."""
 
     version: int
     digest: Digest
@@ -62,41 +62,41 @@ class InputState(Struct, frozen=True):
 
 
 class ObjectWrite(Struct, frozen=True):
-    """The object after the transaction, at the transaction's Lamport version."""
+    """The state of an object after the transaction. The object's version is the Lamport version."""
 
     digest: Digest
     owner: Owner
 
 
 class PackageWrite(Struct, frozen=True):
-    """A published package."""
+    """The state of a package that the transaction published."""
 
     version: int
     digest: Digest
 
 
 class AccumulatorOperation(Enum):
-    """The direction of a change of an address balance: a deposit or a withdrawal."""
+    """The direction of an address balance's change. Merge is a deposit, and split a withdrawal."""
 
     MERGE = "merge"
     SPLIT = "split"
 
 
 class AccumulatorInteger(Struct, frozen=True):
-    """An amount."""
+    """The amount of an accumulator write."""
 
     value: int
 
 
 class AccumulatorPair(Struct, frozen=True):
-    """Two amounts."""
+    """The two amounts of an accumulator write."""
 
     first: int
     second: int
 
 
 class AccumulatorEvents(Struct, frozen=True):
-    """Events of a stream: the index of each in the transaction, and its digest; at least one."""
+    """The events that a transaction adds to a stream, as pairs of index and digest."""
 
     events: tuple[tuple[int, Digest], ...]
 
@@ -105,7 +105,7 @@ AccumulatorValue = AccumulatorInteger | AccumulatorPair | AccumulatorEvents
 
 
 class AccumulatorWrite(Struct, frozen=True):
-    """A change of an address balance, or events for a stream.
+    """A change of an address balance, or events for an event stream.
 
     `type` is the type of the funds, `0x2::balance::Balance<T>`.
     """
@@ -117,18 +117,18 @@ class AccumulatorWrite(Struct, frozen=True):
 
 
 class IdOperation(Enum):
-    """The change of the object ID itself: none, created or deleted."""
+    """The change of an object ID: none, created or deleted."""
 
     NONE = "none"
     CREATED = "created"
     DELETED = "deleted"
 
-    # The hash of an `Enum` is a Python function, which is slow.
+    # The default hash of an `Enum` is a Python function, which is slow.
     __hash__ = object.__hash__
 
 
 class ObjectChange(Struct, frozen=True):
-    """One changed object: its states before and after, and the change of its ID."""
+    """The change of an object: its state before and after, and the change of its ID."""
 
     input: Absent | InputState
     output: Absent | ObjectWrite | PackageWrite | AccumulatorWrite
@@ -136,7 +136,7 @@ class ObjectChange(Struct, frozen=True):
 
 
 class ReadOnlyRoot(Struct, frozen=True):
-    """A shared object that was only read."""
+    """A shared input that the transaction only read."""
 
     version: int
     digest: Digest
@@ -155,13 +155,13 @@ class ReadEnded(Struct, frozen=True):
 
 
 class Cancelled(Struct, frozen=True):
-    """A shared object of a cancelled transaction."""
+    """A shared input of a cancelled transaction."""
 
     version: int
 
 
 class PerEpochConfig(Struct, frozen=True):
-    """An object that changes only between epochs."""
+    """A shared input that changes only between epochs."""
 
 
 Unchanged = ReadOnlyRoot | MutateEnded | ReadEnded | Cancelled | PerEpochConfig
@@ -170,7 +170,8 @@ Unchanged = ReadOnlyRoot | MutateEnded | ReadEnded | Cancelled | PerEpochConfig
 class TransactionEffects(Struct, frozen=True):
     """The effects of a transaction (`TransactionEffectsV2`).
 
-    `changed_objects` and `dependencies` are sorted. `gas_object_index` is an index in the former.
+    `changed_objects` and `dependencies` are sorted. `gas_object_index` is an index of
+    `changed_objects`.
     """
 
     status: ExecutionStatus
@@ -194,10 +195,10 @@ class TransactionEffects(Struct, frozen=True):
         return effects_digest(self.encode())
 
     def address_balance_change(self, owner: Address, coin_type: TypeTag) -> int:
-        """Return the change of an address balance, in the coin's smallest unit: MIST for SUI.
+        """Return the change of an address balance in the smallest unit, which is MIST for SUI.
 
-        It includes gas that the address balance pays. A checkpoint settles the balance some time
-        later.
+        The change includes gas that the address balance pays. A later checkpoint settles the
+        balance.
         """
         funds, change = balance_tag(coin_type), 0
         for _, changed_object in self.changed_objects:

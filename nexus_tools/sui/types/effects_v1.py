@@ -1,4 +1,4 @@
-"""Effects in the format of Sui's first year, and effects of either version.
+"""Transaction effects of version 1, from Sui's first year, and effects of either version.
 
 Source: `sui-types/src/effects/{mod,effects_v1}.rs`.
 """
@@ -23,7 +23,7 @@ OwnedReference = tuple[ObjectReference, Owner]
 class TransactionEffectsV1(Struct, frozen=True):
     """The effects of a transaction (`TransactionEffectsV1`).
 
-    `modified_at_versions` are IDs with their previous versions. `mutated` also contains
+    `modified_at_versions` are the IDs and previous versions of modified objects. `mutated` includes
     `gas_object`.
     """
 

@@ -1,6 +1,7 @@
 """The outcome of a transaction's execution: success, or an error.
 
-Source: `sui-types/src/execution_status.rs`. The number of an error is its index in the enum there.
+The number of an error is its index in the enum of the source. Source:
+`sui-types/src/execution_status.rs`.
 """
 
 from enum import IntEnum
@@ -29,7 +30,10 @@ from nexus_tools.sui.types.address import ADDRESS, Address
 
 
 class MoveLocation(Struct, frozen=True):
-    """A location in a function. `package` is the original ID, `function` its definition's index."""
+    """A location in a function. `package` is an original ID.
+
+    `function` is an index of definitions.
+    """
 
     package: Address
     module: str
@@ -39,14 +43,14 @@ class MoveLocation(Struct, frozen=True):
 
 
 class MoveAbort(Struct, frozen=True):
-    """The location and code of an abort of Move code."""
+    """An abort of Move code: its location and abort code."""
 
     location: MoveLocation
     code: int
 
 
 class ArgumentErrorKind(IntEnum):
-    """The kinds of errors of a command's argument (`CommandArgumentError`)."""
+    """The kind of an error of a command's argument (`CommandArgumentError`)."""
 
     TYPE_MISMATCH = 0
     INVALID_BCS_BYTES = 1
@@ -70,7 +74,7 @@ class ArgumentErrorKind(IntEnum):
 
 
 class CommandArgumentError(Struct, frozen=True):
-    """An error of the failed command's `argument`th argument. `data` are the kind's indices."""
+    """An error of an argument of the failed command. `data` are the indices that the kind has."""
 
     argument: int
     kind: ArgumentErrorKind
@@ -78,21 +82,21 @@ class CommandArgumentError(Struct, frozen=True):
 
 
 class TypeArgumentErrorKind(IntEnum):
-    """The kinds of errors of a type argument."""
+    """The kind of an error of a type argument."""
 
     TYPE_NOT_FOUND = 0
     CONSTRAINT_NOT_SATISFIED = 1
 
 
 class TypeArgumentError(Struct, frozen=True):
-    """An error of the `argument`th type argument of the failed command."""
+    """An error of a type argument of the failed command. `argument` is the index."""
 
     argument: int
     kind: TypeArgumentErrorKind
 
 
 class UpgradeErrorKind(IntEnum):
-    """The reasons why a package cannot be upgraded (`PackageUpgradeError`)."""
+    """The kind of a reason why a package cannot be upgraded (`PackageUpgradeError`)."""
 
     UNABLE_TO_FETCH_PACKAGE = 0
     NOT_A_PACKAGE = 1
@@ -103,14 +107,14 @@ class UpgradeErrorKind(IntEnum):
 
 
 class PackageUpgradeError(Struct, frozen=True):
-    """The reason why a package cannot be upgraded. `data` is the payload of the kind."""
+    """The reason why a package cannot be upgraded. The kind determines the type of `data`."""
 
     kind: UpgradeErrorKind
     data: Any = None
 
 
 class ErrorKind(IntEnum):
-    """The reasons why a transaction failed (`ExecutionFailureStatus`)."""
+    """The kind of a reason why a transaction failed (`ExecutionFailureStatus`)."""
 
     INSUFFICIENT_GAS = 0
     INVALID_GAS_OBJECT = 1
@@ -159,8 +163,8 @@ class ErrorKind(IntEnum):
 class ExecutionError(Struct, frozen=True):
     """The reason why a transaction failed.
 
-    `data` has the type that `_ERROR_DATA` names for the kind: None, a `MoveAbort`, a tuple of
-    sizes, ...
+    The kind determines the type of `data`, as listed in `_ERROR_DATA`. For example, `data` is None,
+    a `MoveAbort` or a tuple of sizes.
     """
 
     kind: ErrorKind
@@ -172,7 +176,10 @@ class Success(Struct, frozen=True):
 
 
 class ExecutionFailure(Struct, frozen=True):
-    """The status of a failed transaction, which changed only the gas. `command` is an index."""
+    """The status of a failed transaction, which paid only gas.
+
+    `command` is the failed command's index.
+    """
 
     error: ExecutionError
     command: int | None
@@ -182,7 +189,7 @@ ExecutionStatus = Success | ExecutionFailure
 
 
 def _numbered(name: str, kinds: type[IntEnum], payloads: dict[Any, Codec[Any]]) -> tuple[Any, Any]:
-    """Return the reader and writer of a kind and its payload, as the pair (kind, data)."""
+    """Return the reader and the writer of an enum whose values are pairs of kind and payload."""
 
     def read(data: bytes, position: int) -> tuple[tuple[Any, Any], int]:
         number, position = read_uleb128(data, position)

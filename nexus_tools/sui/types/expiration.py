@@ -1,4 +1,4 @@
-"""Expirations: the epochs, times and chain in which a transaction may be executed.
+"""Expirations, which limit the epochs, times and chain in which a transaction may be executed.
 
 Source: `TransactionExpiration` in `sui-types/src/transaction.rs`.
 """
@@ -12,17 +12,17 @@ from nexus_tools.sui.types.digest import DIGEST, Digest
 
 
 class NoExpiration(Struct, frozen=True):
-    """The transaction may be executed at any time."""
+    """An expiration that allows execution at any time."""
 
 
 class EpochExpiration(Struct, frozen=True):
-    """The transaction may be executed up to this epoch, inclusive."""
+    """An expiration that allows execution until the end of an epoch."""
 
     epoch: int
 
 
 class ValidDuring(Struct, frozen=True):
-    """The transaction may be executed once, in these epochs and times (ms), on this chain."""
+    """An expiration that allows one execution, in the given epochs and times (ms) on a chain."""
 
     min_epoch: int | None
     max_epoch: int | None
@@ -33,7 +33,7 @@ class ValidDuring(Struct, frozen=True):
 
 
 class Validity(Struct, frozen=True):
-    """A `ValidDuring` that only certain validators may propose: an epoch and their numbers."""
+    """A `ValidDuring` that also limits the proposers, given as an epoch and validator numbers."""
 
     min_epoch: int | None
     max_epoch: int | None

@@ -1,4 +1,4 @@
-"""Objects: Move values and packages with an ID, a version and an owner.
+"""Objects, which are Move values or packages with an ID, a version and an owner.
 
 Source: `sui-types/src/{object,move_package,base_types}.rs`.
 """
@@ -45,7 +45,7 @@ from nexus_tools.sui.types.type_tag import (
 
 
 class ObjectReference(Struct, frozen=True):
-    """One version of one object."""
+    """A reference to one version of an object."""
 
     object_id: Address
     version: int
@@ -56,29 +56,32 @@ OBJECT_REFERENCE = struct(ObjectReference, ADDRESS, u64, DIGEST)
 
 
 class AddressOwner(Struct, frozen=True):
-    """Ownership by an address: only its transactions can use the object."""
+    """Ownership by an address. Only transactions of that address can use the object."""
 
     address: Address
 
 
 class ObjectOwner(Struct, frozen=True):
-    """Ownership by an object: the owned object is a dynamic field of it."""
+    """Ownership by an object. The owned object is a dynamic field of `parent`."""
 
     parent: Address
 
 
 class Shared(Struct, frozen=True):
-    """Shared ownership: everyone can use the object. It was shared at `initial_version`."""
+    """Shared ownership.
+
+    All transactions can use the object, which was shared at `initial_version`.
+    """
 
     initial_version: int
 
 
 class Immutable(Struct, frozen=True):
-    """No owner: packages and frozen objects, which everyone can read and no one can change."""
+    """The state of packages and frozen objects. All transactions can read but not change them."""
 
 
 class ConsensusAddressOwner(Struct, frozen=True):
-    """Ownership by one address, with uses ordered by consensus."""
+    """Ownership by an address, where consensus orders the uses of the object."""
 
     start_version: int
     address: Address
@@ -97,13 +100,13 @@ OWNER: Codec[Owner] = choice(
 
 
 class _WithId(Struct, frozen=True, kw_only=True):
-    """A base class with an `id` that is not a constructor argument: subclasses derive it."""
+    """A base class with a field `id`. Subclasses compute it, so constructors do not set it."""
 
     id: Address = ZERO
 
 
 class MoveObject(_WithId, frozen=True):
-    """A Move value that is an object. `contents` are its BCS bytes and start with its `id`."""
+    """A Move value that is an object. `contents` are its BCS bytes, which start with its ID."""
 
     type: StructTag
     has_public_transfer: bool
@@ -113,12 +116,12 @@ class MoveObject(_WithId, frozen=True):
     def __post_init__(self) -> None:
         if len(self.contents) < ADDRESS_LENGTH:
             raise BcsError("the contents of an object are shorter than its ID")
-        # Computed once, because a transaction reads it about twenty times.
+        # Compute the ID once, because a transaction reads it about twenty times.
         force_setattr(self, "id", Address(self.contents[:ADDRESS_LENGTH]))
 
 
 class TypeOrigin(Struct, frozen=True):
-    """The version of a package that first defined a type."""
+    """The origin of a type, which is the package version that first defined it."""
 
     module: str
     datatype: str
@@ -126,7 +129,10 @@ class TypeOrigin(Struct, frozen=True):
 
 
 class Linkage(Struct, frozen=True):
-    """The version of a dependency that a package uses. `original_id` is its first version."""
+    """The version of a dependency that a package uses.
+
+    `original_id` is the dependency's first version.
+    """
 
     original_id: Address
     upgraded_id: Address
@@ -138,7 +144,7 @@ MAX_MOVE_PACKAGE_SIZE = 100 * 1024
 
 
 class MovePackage(Struct, frozen=True):
-    """A package: the bytes of its modules by name, sorted."""
+    """A package. `modules` are pairs of a name and bytes, sorted by name."""
 
     id: Address
     version: int
@@ -157,7 +163,7 @@ class Object(Struct, frozen=True):
 
     @property
     def id(self) -> Address:
-        """The object's ID."""
+        """The ID of the object."""
         return self.data.id
 
     @property
@@ -175,15 +181,15 @@ class Object(Struct, frozen=True):
         return OBJECT.encode(self)
 
     def digest(self) -> Digest:
-        """Return the digest of this version."""
+        """Return the digest of this version of the object."""
         return object_digest(OBJECT.encode(self))
 
     def reference(self) -> ObjectReference:
-        """Return the ID, version and digest."""
+        """Return a reference to this version of the object."""
         return ObjectReference(self.id, self.version, self.digest())
 
 
-# MoveObjectType: common types have variants of their own, which only save space.
+# The variants of `MoveObjectType`. Common types have their own variants to save space.
 _OTHER, _GAS_COIN, _STAKED_SUI, _COIN = 0, 1, 2, 3
 _SUI_BALANCE_FIELD, _BALANCE_FIELD = 4, 5
 _STAKED_SUI_TAG = StructTag(SUI_SYSTEM, "staking_pool", "StakedSui")
@@ -230,10 +236,10 @@ def _object_type_number(tag: StructTag) -> int:
 
 
 def _balance_field_coin(tag: StructTag) -> TypeTag | None:
-    """Return the coin type if `tag` is the dynamic field type of an address balance."""
+    """Return the coin type if `tag` is the type of an address balance's field, or else None."""
     if tag.datatype != DYNAMIC_FIELD:
         return None
-    if len(tag.type_params) != 2:  # never in a framework, but possible in untrusted input
+    if len(tag.type_params) != 2:  # possible only in untrusted input
         return None
     key = tag.type_params[0]
     balance = key.type_params[0] if isinstance(key, StructTag) and key.type_params else None

@@ -1,8 +1,8 @@
-"""The system state: validators, stakes, the storage fund, and the parameters of an epoch.
+"""The system state: validators, stakes, the storage fund, and epoch parameters.
 
-The object 0x5 contains a version number. The state itself is a dynamic field of 0x5 under that
-number. A network starts with version 1. Version 2, which adds the minimum number of validators,
-replaces it when the state is first changed. Source: `sui-types/src/sui_system_state`.
+The object 0x5 contains a version number. The state itself is a dynamic field of 0x5, whose key is
+that number. A network starts with version 1. At the first change of the state, version 2 replaces
+it. Version 2 adds the minimum number of validators. Source: `sui-types/src/sui_system_state`.
 """
 
 from typing import Any
@@ -27,16 +27,17 @@ from nexus_tools.sui.types.type_tag import TYPE_TAG, Primitive
 
 
 class MoveTable(Struct, frozen=True):
-    """A `Table`, `TableVec` or `Bag`: the parent of its entries, and their number."""
+    """A `Table`, `TableVec` or `Bag`. The entries are dynamic fields of the object `id`."""
 
     id: Address
     size: int
 
 
 class ValidatorMetadata(Struct, frozen=True):
-    """A validator's identity: keys as bytes, addresses as multiaddrs; `next_epoch_…` if new.
+    """A validator's identity. Network addresses are multiaddrs.
 
-    The proof of possession shows that the validator has the private key of `protocol_public_key`.
+    Fields `next_epoch_…` are values that change at the next epoch, or None. The proof of possession
+    shows that the validator has the private key of `protocol_public_key`.
     """
 
     address: Address
@@ -64,7 +65,7 @@ class ValidatorMetadata(Struct, frozen=True):
 
 
 class StakingPool(Struct, frozen=True):
-    """The stake of one validator; amounts in MIST, tokens in their smallest unit."""
+    """The staking pool of one validator. Amounts are in MIST, and tokens in their smallest unit."""
 
     id: Address
     activation_epoch: int | None
@@ -80,7 +81,10 @@ class StakingPool(Struct, frozen=True):
 
 
 class Validator(Struct, frozen=True):
-    """A validator in an epoch: prices in MIST per unit, rates and power out of 10 000."""
+    """A validator in an epoch.
+
+    Prices are in MIST per unit, and rates and voting power out of 10 000.
+    """
 
     metadata: ValidatorMetadata
     voting_power: int
@@ -95,7 +99,10 @@ class Validator(Struct, frozen=True):
 
 
 class ValidatorSet(Struct, frozen=True):
-    """All validators. `at_risk_validators` are addresses with the epochs of low stake."""
+    """All validators.
+
+    `at_risk_validators` are pairs of address and number of epochs with low stake.
+    """
 
     total_stake: int
     active_validators: tuple[Validator, ...]
@@ -116,7 +123,10 @@ class StorageFund(Struct, frozen=True):
 
 
 class SystemParameters(Struct, frozen=True):
-    """Rules for epochs and validators; stakes in MIST. Version 1 has no `min_validator_count`."""
+    """The rules for epochs and validators. Stakes are in MIST.
+
+    In version 1 of the state, `min_validator_count` is None.
+    """
 
     epoch_duration_ms: int
     stake_subsidy_start_epoch: int
@@ -130,7 +140,7 @@ class SystemParameters(Struct, frozen=True):
 
 
 class StakeSubsidy(Struct, frozen=True):
-    """The subsidy added to an epoch's rewards (MIST). Each period, it falls by a rate."""
+    """The subsidy added to an epoch's rewards, in MIST. The subsidy decreases in each period."""
 
     balance: int
     distribution_counter: int
@@ -141,9 +151,9 @@ class StakeSubsidy(Struct, frozen=True):
 
 
 class SystemState(Struct, frozen=True):
-    """The state of a network in an epoch: prices and balances in MIST.
+    """The state of a network in an epoch. Prices and balances are in MIST.
 
-    `validator_report_records` are validators, each with the validators that report it.
+    `validator_report_records` are pairs of a validator and the validators that report it.
     """
 
     epoch: int
@@ -211,16 +221,22 @@ def _system_state(min_validator_count: Codec[Any]) -> Codec[SystemState]:
 
 
 SYSTEM_STATES = {1: _system_state(_ABSENT), 2: _system_state(u64)}
-"""The codecs by the version of the state."""
+"""The codecs of the system state by its version."""
 
-_KEY_LENGTH = 32 + 8  # a dynamic field is its id, its name and its value
+_KEY_LENGTH = 32 + 8  # the ID and the name precede the value in a dynamic field
 
 
 def system_state_field(wrapper: bytes) -> Address:
-    """Return the ID of the dynamic field with the state. `wrapper` are the contents of 0x5."""
+    """Return the ID of the dynamic field with the system state.
+
+    `wrapper` are the contents of 0x5.
+    """
     return dynamic_field_id(SYSTEM_STATE, TYPE_TAG.encode(Primitive.U64), wrapper[32:])
 
 
 def decode_system_state(wrapper: bytes, field: bytes) -> SystemState:
-    """Decode the state from the contents of 0x5 and the field. Raises `BcsError`, `KeyError`."""
+    """Decode the system state from the contents of 0x5 and of its dynamic field.
+
+    Raises `BcsError`, or `KeyError` if the version is unknown.
+    """
     return SYSTEM_STATES[u64.decode(wrapper[32:])].decode(field[_KEY_LENGTH:])

@@ -1,4 +1,4 @@
-"""Transactions of the network itself: genesis, the clock, and the end of an epoch.
+"""System transactions, such as genesis, clock updates and the end of an epoch.
 
 The last transaction of an epoch has several steps. The last step changes the epoch. Source:
 `sui-types/src/{transaction,messages_consensus}.rs`.
@@ -31,7 +31,7 @@ from nexus_tools.sui.types.type_tag import TYPE_TAG
 
 
 class ChangeEpoch(Struct, frozen=True):
-    """The start of `epoch`: costs of the previous one in MIST, and upgraded `system_packages`."""
+    """The start of an epoch. The charges and rebates are those of the previous epoch, in MIST."""
 
     epoch: int
     protocol_version: int
@@ -44,7 +44,7 @@ class ChangeEpoch(Struct, frozen=True):
 
 
 class GenesisObject(Struct, frozen=True):
-    """An object of the first checkpoint."""
+    """An object that genesis creates."""
 
     data: MoveObject | MovePackage
     owner: Owner
@@ -57,7 +57,7 @@ class Genesis(Struct, frozen=True):
 
 
 class ConsensusCommitPrologue(Struct, frozen=True):
-    """An update of the clock; version 1."""
+    """An update of the clock, version 1."""
 
     epoch: int
     round: int
@@ -65,7 +65,7 @@ class ConsensusCommitPrologue(Struct, frozen=True):
 
 
 class ConsensusCommitPrologueV2(Struct, frozen=True):
-    """An update of the clock; version 2."""
+    """An update of the clock, version 2."""
 
     epoch: int
     round: int
@@ -80,7 +80,7 @@ class CancelledTransactions(Struct, frozen=True):
 
 
 class CancelledTransactionsV2(Struct, frozen=True):
-    """A `CancelledTransactions` with the start version of each object."""
+    """A `CancelledTransactions` that also has the start version of each object."""
 
     assignments: tuple[Any, ...]
 
@@ -89,7 +89,7 @@ VersionAssignments = CancelledTransactions | CancelledTransactionsV2
 
 
 class ConsensusCommitPrologueV3(Struct, frozen=True):
-    """An update of the clock; version 3."""
+    """An update of the clock, version 3."""
 
     epoch: int
     round: int
@@ -100,7 +100,7 @@ class ConsensusCommitPrologueV3(Struct, frozen=True):
 
 
 class ConsensusCommitPrologueV4(Struct, frozen=True):
-    """An update of the clock; version 4."""
+    """An update of the clock, version 4."""
 
     epoch: int
     round: int
@@ -201,8 +201,9 @@ class BridgeCommitteeInit(Struct, frozen=True):
 class StoreExecutionTimeObservations(Struct, frozen=True):
     """A record of the execution times of commands.
 
-    Each observation is a command, identified by its number and, for calls, by the called function.
-    It has a duration in seconds and nanoseconds for each validator (public key).
+    Each observation is a pair. The first item identifies a command by its number and, for calls,
+    the called function. The second item has a duration, in seconds and nanoseconds, for each
+    validator's public key.
     """
 
     observations: tuple[tuple[tuple[Any, ...], tuple[Any, ...]], ...]
@@ -257,7 +258,7 @@ def _write_command(command: tuple[Any, ...], out: bytearray) -> None:
 
 _DURATIONS = vector(record((byte_vector, record((u64, u32)))))
 _OBSERVATIONS = vector(record((Codec(_read_command, _write_command), _DURATIONS)))
-# The observations are in an enum of versions, which has one variant so far.
+# An enum of versions, with one variant so far, contains the observations.
 _STORED_OBSERVATIONS = choice(
     "StoredExecutionTimeObservations", wrapper(StoreExecutionTimeObservations, _OBSERVATIONS)
 )

@@ -1,4 +1,4 @@
-"""Transactions: the requests of a sender to the network.
+"""Transactions, their inputs and their commands.
 
 Source: `sui-types/src/{transaction,messages_consensus}.rs`.
 """
@@ -57,13 +57,13 @@ T = TypeVar("T")
 
 
 class Pure(Struct, frozen=True):
-    """A value that is not an object, as at most 16 384 BCS bytes."""
+    """A pure input: the BCS bytes, at most 16 384, of a value that is not an object."""
 
     value: bytes
 
 
 class OwnedObject(Struct, frozen=True):
-    """An immutable object, or one that the sender owns, at one version."""
+    """An input object that is immutable or owned by the sender, at one version."""
 
     reference: ObjectReference
 
@@ -74,10 +74,10 @@ class OwnedObject(Struct, frozen=True):
 
 
 class SharedObject(Struct, frozen=True):
-    """A shared object, at the version that consensus assigns.
+    """A shared input object. Consensus assigns its version.
 
-    An object that is mutable but not `exclusive` is passed as `&mut` without being changed itself.
-    The network settles address balances this way. They are dynamic fields of it.
+    If the object is mutable but not `exclusive`, it is passed as `&mut`, but only its dynamic
+    fields change. The network uses this to settle address balances.
     """
 
     object_id: Address
@@ -87,7 +87,7 @@ class SharedObject(Struct, frozen=True):
 
 
 class ReceivingObject(Struct, frozen=True):
-    """An object that was transferred to another object's address."""
+    """An input object that was transferred to another object's address."""
 
     reference: ObjectReference
 
@@ -103,7 +103,7 @@ ObjectArgument = OwnedObject | SharedObject | ReceivingObject
 Input = Pure | OwnedObject | SharedObject | ReceivingObject | FundsWithdrawal
 
 _SHARED_OBJECT = record((ADDRESS, u64, u8))
-_MUTABILITIES = ((False, True), (True, True), (True, False))  # immutable, mutable, not exclusive
+_MUTABILITIES = ((False, True), (True, True), (True, False))  # pairs of mutable, exclusive
 
 
 def _read_shared_object(data: bytes, position: int) -> tuple[SharedObject, int]:
@@ -152,17 +152,17 @@ INPUT: Codec[Input] = Codec(_read_input, _write_input)
 
 
 class GasCoin(Struct, frozen=True):
-    """The coin that pays for the transaction."""
+    """The gas coin, which pays for the transaction."""
 
 
 class InputArgument(Struct, frozen=True):
-    """The `index`th input."""
+    """The input at an index."""
 
     index: int
 
 
 class Result(Struct, frozen=True):
-    """The return value of the `command`th command, if it has exactly one."""
+    """The return value of the command at an index. The command must have exactly one."""
 
     command: int
 
@@ -170,12 +170,12 @@ class Result(Struct, frozen=True):
         return NestedResult(self.command, index)
 
     def __iter__(self) -> Never:
-        # Without this, Python would iterate by `__getitem__`, which any index satisfies.
+        # Without this method, Python would iterate with `__getitem__`, which accepts any index.
         raise TypeError("the number of return values is unknown: index the result")
 
 
 class NestedResult(Struct, frozen=True):
-    """The `index`th return value of the `command`th command."""
+    """One of the return values of a command. Both fields are indices."""
 
     command: int
     index: int
@@ -212,7 +212,7 @@ class TransferObjects(Struct, frozen=True):
 
 
 class SplitCoins(Struct, frozen=True):
-    """A split of new coins of these amounts off a coin."""
+    """A split of new coins, one for each amount, off a coin."""
 
     coin: Argument
     amounts: tuple[Argument, ...]
@@ -226,21 +226,24 @@ class MergeCoins(Struct, frozen=True):
 
 
 class Publish(Struct, frozen=True):
-    """The publication of a package; returns its `UpgradeCap`."""
+    """The publication of a package. The command returns the package's `UpgradeCap`."""
 
     modules: tuple[bytes, ...]
     dependencies: tuple[Address, ...]
 
 
 class MakeMoveVec(Struct, frozen=True):
-    """The creation of a vector. The element type is optional if there is an element."""
+    """The creation of a vector. The element type is required if the vector is empty."""
 
     element_type: TypeTag | None
     elements: tuple[Argument, ...]
 
 
 class Upgrade(Struct, frozen=True):
-    """The upgrade of a package; turns an `UpgradeTicket` into an `UpgradeReceipt`."""
+    """The upgrade of a package.
+
+    The command takes an `UpgradeTicket` and returns an `UpgradeReceipt`.
+    """
 
     modules: tuple[bytes, ...]
     dependencies: tuple[Address, ...]
@@ -262,7 +265,7 @@ _ARGUMENTS_OF: dict[type[Command], Callable[[Any], tuple[Argument, ...]]] = {
 
 
 def arguments_of(command: Command) -> tuple[Argument, ...]:
-    """Return all arguments of a command, in the order in which errors count them."""
+    """Return all arguments of a command. Indices of arguments in errors refer to this order."""
     return _ARGUMENTS_OF[type(command)](command)
 
 
@@ -285,14 +288,14 @@ COMMAND: Codec[Command] = choice(
 
 
 class ProgrammableTransaction(Struct, frozen=True):
-    """Inputs, and commands that run in order on them and on each other's results."""
+    """A transaction that consists of inputs and commands. A command can use earlier results."""
 
     inputs: tuple[Input, ...]
     commands: tuple[Command, ...]
 
 
 class ProgrammableSystemTransaction(Struct, frozen=True):
-    """A programmable transaction of the system itself."""
+    """A programmable transaction that the system sends."""
 
     inputs: tuple[Input, ...]
     commands: tuple[Command, ...]
@@ -337,7 +340,7 @@ TRANSACTION_KIND: Codec[TransactionKind] = choice(
 
 
 class GasData(Struct, frozen=True):
-    """The payer and the gas coins; `price` in MIST per unit, `budget` in MIST."""
+    """The payer and the payment. `price` is in MIST per unit, and `budget` in MIST."""
 
     payment: tuple[ObjectReference, ...]
     owner: Address
@@ -349,7 +352,7 @@ GAS_DATA = struct(GasData, vector(OBJECT_REFERENCE), ADDRESS, u64, u64)
 
 
 class TransactionData(Struct, frozen=True):
-    """Everything that the sender signs."""
+    """A complete transaction, which the sender signs."""
 
     kind: TransactionKind
     sender: Address
@@ -357,7 +360,7 @@ class TransactionData(Struct, frozen=True):
     expiration: Expiration
 
     def encode(self) -> bytes:
-        """Return the BCS bytes, which are signed and hashed."""
+        """Return the BCS bytes, which signatures and the digest cover."""
         return TRANSACTION_DATA.encode(self)
 
     def digest(self) -> Digest:
@@ -373,7 +376,8 @@ TRANSACTION_DATA: Codec[TransactionData] = choice(
     ),
 )
 
-# SenderSignedData: intent (scope, version, application), transaction, signatures.
+# The codec of `SenderSignedData`: the intent (scope, version, application), the transaction, and
+# the signatures.
 SIGNED_TRANSACTION: Codec[tuple[Any, ...]] = record(
     (fixed(3, bytes), TRANSACTION_DATA, vector(byte_vector))
 )

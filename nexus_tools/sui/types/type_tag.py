@@ -1,4 +1,4 @@
-"""Type tags: Move types as transactions and objects name them.
+"""Type tags, which are the Move types in transactions and objects.
 
 Source: `move-core-types/src/language_storage.rs`.
 """
@@ -17,7 +17,7 @@ MAX_TYPE_TAG_DEPTH = 64
 
 
 class Primitive(StrEnum):
-    """A type without parameters, by its Move name."""
+    """A primitive Move type."""
 
     BOOL = "bool"
     U8 = "u8"
@@ -29,12 +29,12 @@ class Primitive(StrEnum):
     ADDRESS = "address"
     SIGNER = "signer"
 
-    # The hash of an `Enum` is a Python function, and types are looked up frequently.
+    # The default hash of an `Enum` is a Python function, which is slow for frequent look-ups.
     __hash__ = str.__hash__
 
 
 class VectorTag(Struct, frozen=True):
-    """A vector of one element type."""
+    """A vector type."""
 
     element: "TypeTag"
 
@@ -43,11 +43,11 @@ class VectorTag(Struct, frozen=True):
 
 
 Datatype = tuple[Address, str, str]
-"""A struct or an enum without type arguments: package, module, name."""
+"""The package, module and name of a struct or an enum, without type arguments."""
 
 
 class StructTag(Struct, frozen=True):
-    """A struct or an enum, named by the package that first defined it."""
+    """A struct or an enum type. `address` is the package version that first defined it."""
 
     address: Address
     module: str
@@ -60,7 +60,7 @@ class StructTag(Struct, frozen=True):
         return self.address, self.module, self.name
 
     def __str__(self) -> str:
-        """Return canonical text: padded addresses, with a comma and a space between parameters."""
+        """Return the canonical text, with padded addresses, and a comma and a space in lists."""
         params = f"<{', '.join(map(str, self.type_params))}>" if self.type_params else ""
         return f"{self.address}::{self.module}::{self.name}{params}"
 
@@ -87,22 +87,22 @@ DYNAMIC_FIELD: Datatype = (SUI_FRAMEWORK, "dynamic_field", "Field")
 
 
 def coin_tag(coin_type: TypeTag) -> StructTag:
-    """Return the type of a coin: `0x2::coin::Coin<T>`."""
+    """Return the type of a coin, which is `0x2::coin::Coin<T>`."""
     return StructTag(*COIN, (coin_type,))
 
 
 def balance_tag(coin_type: TypeTag) -> StructTag:
-    """Return the type of funds in coins and address balances: `0x2::balance::Balance<T>`."""
+    """Return the type of a balance, which is `0x2::balance::Balance<T>`."""
     return StructTag(*BALANCE, (coin_type,))
 
 
 def field_tag(name: TypeTag, value: TypeTag) -> StructTag:
-    """Return the type of a dynamic field object: `0x2::dynamic_field::Field`."""
+    """Return the type of a dynamic field, which is `0x2::dynamic_field::Field<Name, Value>`."""
     return StructTag(*DYNAMIC_FIELD, (name, value))
 
 
 def accumulator_key_tag(funds: TypeTag) -> StructTag:
-    """Return the type of the key, an address, under which its funds are stored."""
+    """Return the type of the dynamic field key for an address's funds."""
     return StructTag(SUI_FRAMEWORK, "accumulator", "Key", (funds,))
 
 
@@ -182,7 +182,7 @@ STRUCT_TAG: Codec[StructTag] = Codec(_read_struct, _write_struct)
 
 
 def short_name(tag: TypeTag) -> str:
-    """Return the text of a type without leading zeros in addresses: `0x2::sui::SUI`."""
+    """Return the text of a type with short addresses, such as `0x2::sui::SUI`."""
     if isinstance(tag, VectorTag):
         return f"vector<{short_name(tag.element)}>"
     if isinstance(tag, Primitive):
@@ -255,7 +255,7 @@ def _not_a_type(text: str) -> ValidationError:
 
 
 def derived_object_id(parent: Address, key_type: TypeTag, key: bytes) -> Address:
-    """Return the ID that `sui::derived_object` derives from `parent` and a key.
+    """Return the object ID that `sui::derived_object` derives from a parent and a key.
 
     `key` are the BCS bytes of the key. Source: `sui-types/src/derived_object.rs`.
     """

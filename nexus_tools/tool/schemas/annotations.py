@@ -1,14 +1,15 @@
-"""The MCP annotations of a tool: hints of its author beyond the interface.
+"""The MCP annotations of a tool: a title, and hints of its author about its behaviour.
 
-A definition can hold them only in its input schema, as a keyword that validators ignore. They are
-the author's claims: nothing verifies that a tool with `readOnlyHint` is read-only.
+A definition stores annotations in its input schema, under a keyword that validators ignore. They
+are claims of the author. For example, nothing verifies that a tool with `readOnlyHint` is
+read-only.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 ANNOTATIONS = "x-mcp-annotations"
-"""The keyword, at the root of the input schema."""
+"""The keyword of the annotations, at the root of the input schema."""
 
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _MAX_TITLE = 200

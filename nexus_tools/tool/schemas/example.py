@@ -1,8 +1,8 @@
 """The generator of a small valid input or answer for a schema, to try an unfamiliar tool.
 
-It is deterministic: the same schema gives the same example. Values of the author come first
-(`examples`, `default`, `const`, `enum`), then the smallest plain value within the bounds. Every
-candidate is validated, so the result is valid.
+It is deterministic, so the same schema gives the same example. The generator first tries values of
+the author (`examples`, `default`, `const`, `enum`), then the smallest plain values within the
+bounds. Every candidate is validated, so the result is valid.
 """
 
 from collections.abc import Iterator
@@ -21,17 +21,19 @@ from nexus_tools.tool.schemas.validation_cost import linear_time_options
 from nexus_tools.tool.strict_json import canonical_json
 
 _MAX_TRIES = 400
-# Inspected subschemas over all tries, because an untrusted schema may branch endlessly.
+# The number of inspected subschemas over all tries, because an untrusted schema may branch
+# endlessly.
 _MAX_LOOKS = 20_000
 _MAX_DEPTH = 12
-# Characters of guessed strings over all tries, because many ports may require long ones.
+# The number of characters in guessed strings over all tries, because many ports may require long
+# strings.
 _MAX_TEXT = 10_000_000
 _FEW = 8
 _ALL_TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
 
 
 def example_input(input_schema: object) -> dict[str, Any]:
-    """Return the smallest valid input that is found, for a checked input schema.
+    """Return the first valid input that the generator finds for an input schema.
 
     Raises `ValidationError` with code `example_not_found` if guessing fails.
     """
@@ -44,9 +46,10 @@ def example_input(input_schema: object) -> dict[str, Any]:
 
 
 def example_answer(output_schema: object, variant: str) -> Answer:
-    """Return the smallest valid answer of a variant that is found, for a checked output schema.
+    """Return the first valid answer of a variant that the generator finds for an output schema.
 
-    Raises `ValidationError` with code `example_not_found`, also for an unknown variant.
+    Raises `ValidationError` with code `example_not_found` if guessing fails or the variant is
+    unknown.
     """
     schema = check_output_schema(output_schema)
     if variant in schema.variants:
@@ -60,13 +63,13 @@ def example_answer(output_schema: object, variant: str) -> Answer:
 def _not_found(problem: str) -> ValidationError:
     return ValidationError(
         "example_not_found",
-        f"no example: {problem}",
+        f"cannot generate an example: {problem}",
         hint='Add one to the schema: "examples": [{…}].',
     )
 
 
 class _Candidates:
-    """A generator of values that may be valid, most likely first."""
+    """A generator of values that may be valid. The most likely values come first."""
 
     def __init__(self, document: SchemaDocument) -> None:
         from jsonschema_rs import validator_map_for  # noqa: PLC0415 - native code, needed late
@@ -89,7 +92,7 @@ class _Candidates:
         }
 
     def of(self, schema: Schema, depth: int) -> Iterator[Any]:
-        """Yield candidates for one subschema, validated if it stands in the document."""
+        """Yield candidates for a subschema, validated if the subschema is in the document."""
         candidates = self._guesses(schema, depth)
         pointer = None if isinstance(schema, bool) else self._pointers.get(id(schema))
         validator = None if pointer is None else self._validators.get("#" + quote(pointer))
@@ -126,7 +129,7 @@ class _Candidates:
             yield from self._by_type[name](schema, depth)
 
     def _merged(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
-        """Return the schema with its `$ref` and its `allOf` merged into it."""
+        """Return a copy of a schema with the targets of its `$ref` and `allOf` merged into it."""
         self._looks_left -= 1
         merged = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
         parts: list[Schema] = list(schema.get("allOf", ()))
@@ -183,7 +186,7 @@ class _Candidates:
 
 
 def _wanted_names(schema: dict[str, Any]) -> list[str]:
-    """Return required names, their `dependentRequired`, and optional ones up to `minProperties`."""
+    """Return the required names of an object, and optional names up to `minProperties`."""
     names = list(schema.get("required", ()))
     for name in names:
         entailed = schema.get("dependentRequired", {}).get(name, ())
@@ -210,7 +213,10 @@ def _implied_types(schema: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _chosen(choices: list[list[Any]], skipped: int, *, distinct: bool) -> list[Any] | None:
-    """Return one option per item, after the first `skipped` ones; None if an item runs out."""
+    """Return one option per item, skipping the first `skipped` options of each item.
+
+    Return None if an item has no option left.
+    """
     array: list[Any] = []
     taken: set[bytes] = set()
     for options in choices:
@@ -224,7 +230,7 @@ def _chosen(choices: list[list[Any]], skipped: int, *, distinct: bool) -> list[A
 
 
 def _merge_into(merged: dict[str, Any], other: dict[str, Any]) -> None:
-    """Combine two schemas approximately; validation finds the cases where this is too simple."""
+    """Merge `other` into `merged` approximately. Validation later rejects wrong candidates."""
     for keyword, value in other.items():
         if keyword not in merged:
             merged[keyword] = value
@@ -252,7 +258,7 @@ def _common_types(mine: str | list[str], theirs: str | list[str]) -> list[str]:
     return common or (["integer"] if "integer" in (*listed, *allowed) else listed)
 
 
-# --- Texts that satisfy `format`, `pattern` and the bounds on length
+# --- Strings that satisfy `format`, `pattern` and the bounds on length
 
 _VARIATIONS = 12
 _MAX_LENGTH = 100_000
@@ -290,7 +296,7 @@ _FORMATS = {
 
 
 def _text_candidates(schema: dict[str, Any]) -> Iterator[str]:
-    """Yield strings for `format` and `pattern`, then plain words cut or padded to length."""
+    """Yield strings for `format` and `pattern`, then plain words of an allowed length."""
     if schema.get("format") in _FORMATS:
         yield _FORMATS[schema["format"]]
     shortest = min(schema.get("minLength", 0), _MAX_LENGTH)
@@ -309,14 +315,14 @@ _NEIGHBOURS = 12
 
 
 def _integer_candidates(schema: dict[str, Any]) -> Iterator[int]:
-    """Return whole multiples of `multipleOf`, from the one nearest to 1 outwards."""
+    """Return the integers that are multiples of `multipleOf`, starting near 1."""
     step = _exact(schema.get("multipleOf", 1))
     whole = step * step.denominator
     return (int(value) for value in _multiples(whole, schema) if _is_allowed(value, schema))
 
 
 def _number_candidates(schema: dict[str, Any]) -> Iterator[int | float]:
-    """Return integers first, then multiples of `multipleOf` or fractions between the bounds."""
+    """Return integers, followed by multiples of `multipleOf` or fractions within the bounds."""
     if "multipleOf" in schema:
         others = _multiples(_exact(schema["multipleOf"]), schema)
     else:
@@ -344,7 +350,7 @@ def _between(schema: dict[str, Any]) -> Iterator[Fraction]:
 
 
 def _bounds(schema: dict[str, Any]) -> tuple[Fraction | None, Fraction | None]:
-    """Return the tightest lower and upper bound, whether or not they are inclusive."""
+    """Return the tightest lower and upper bound, including exclusive bounds; None if unbounded."""
     lows = [_exact(schema[key]) for key in ("minimum", "exclusiveMinimum") if key in schema]
     highs = [_exact(schema[key]) for key in ("maximum", "exclusiveMaximum") if key in schema]
     return max(lows, default=None), min(highs, default=None)
@@ -360,7 +366,7 @@ def _is_allowed(value: Fraction, schema: dict[str, Any]) -> bool:
 
 
 def _exact(number: float) -> Fraction:
-    """Return the number exactly as it is written: 0.1 is one tenth."""
+    """Return a number exactly as it is written in decimal. For example, 0.1 is one tenth."""
     return Fraction(str(number))
 
 

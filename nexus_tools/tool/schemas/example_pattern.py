@@ -1,12 +1,12 @@
-"""The generator of short strings that match a regular expression of the usual kinds.
+"""The generator of short strings that match a regular expression.
 
-It supports literals, classes, escapes, groups, alternatives and repetitions. It does not decide
-whether a string matches, and yields nothing for an unsupported expression.
+It supports literals, classes, escapes, groups, alternatives and repetitions. It does not check that
+a string matches. It yields nothing for an expression that it does not support.
 """
 
 from collections.abc import Iterator
 
-# The candidates, in this order, for a negated class.
+# The characters that are tried for a negated class, in this order.
 _ALPHABET = "a0Ab1B-_ .cdefghijklmnopqrstuvwxyzCDEFGHIJKLMNOPQRSTUVWXYZ23456789!#$%&@/:;,é中"
 _ESCAPES = {"d": "0", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a"}
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
@@ -21,7 +21,7 @@ class _NotUnderstoodError(Exception):
 
 
 def matching_texts(pattern: str, shortest: int) -> Iterator[str]:
-    """Yield strings that probably match: the shortest, then up to `shortest` characters."""
+    """Yield strings that probably match, from the shortest to those with `shortest` characters."""
     for extra in (0, 1, 2, max(0, shortest - 1), shortest):
         try:
             yield from _Writer(pattern, extra).texts()
@@ -30,7 +30,10 @@ def matching_texts(pattern: str, shortest: int) -> Iterator[str]:
 
 
 class _Writer:
-    """A parser that writes a string while it reads; repetitions get `extra` more turns."""
+    """A parser of an expression that writes a matching string while it reads.
+
+    Each repetition is written `extra` times more than necessary, if its maximum allows it.
+    """
 
     def __init__(self, pattern: str, extra: int) -> None:
         self._pattern = pattern

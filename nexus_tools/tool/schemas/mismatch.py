@@ -11,9 +11,10 @@ _MAX_MESSAGE = 300
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """One location (RFC 6901 pointer, empty for the root) and its problem.
+    """A location in a value, and the problem at that location.
 
-    `rule` is the pointer of the schema keyword that the value violates, or empty.
+    `pointer` is an RFC 6901 pointer, which is empty for the root. `rule` is the pointer of the
+    schema keyword that the value violates, or empty.
     """
 
     pointer: str
@@ -21,14 +22,17 @@ class Mismatch:
     rule: str = ""
 
     def as_json(self) -> dict[str, str]:
-        """Return the entry for `failures` in an error's details."""
+        """Return the entry for the list `failures` in an error's details."""
         rule = {"rule": self.rule[:_MAX_MESSAGE]} if self.rule else {}
         problem = {"pointer": self.pointer[:_MAX_MESSAGE], "message": self.message[:_MAX_MESSAGE]}
         return problem | rule
 
 
 def mismatch_error(code: str, what: str, mismatches: Sequence[Mismatch]) -> ValidationError:
-    """Return one error for all mismatches; `details["failures"]` lists `MAX_MISMATCHES`."""
+    """Return one error for all mismatches.
+
+    Its `details["failures"]` lists the first `MAX_MISMATCHES` of them.
+    """
     listed = [mismatch.as_json() for mismatch in mismatches[:MAX_MISMATCHES]]
     first = listed[0]
     more = f" (and {len(mismatches) - 1} more)" if len(mismatches) > 1 else ""

@@ -1,8 +1,9 @@
-"""The rules for a tool's schemas, in addition to draft 2020-12.
+"""The rules that a tool's schemas must follow in addition to JSON Schema draft 2020-12.
 
 An input schema describes an object, and each property is a port. An output schema has a top-level
-`oneOf`. Each branch describes an object with exactly one required property, the variant, whose
-value is an object of ports. Names of ports and variants are `[a-z][a-z0-9_]*`.
+`oneOf` with a branch for each variant. A branch describes an object with exactly one property,
+which is required. Its name is the variant, and its value is an object of ports. Names of ports and
+variants are `[a-z][a-z0-9_]*`.
 """
 
 import re
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 MAX_PATTERNS = 100
 
 MAX_PORTS = 32
-"""The maximum number of ports of an input or a variant, which the registry accepts."""
+"""The maximum number of ports of an input or a variant that the registry accepts."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 _NAME_RULE = "a name is a letter a-z followed by a-z, 0-9 or '_'"
@@ -37,8 +38,8 @@ _NAME_RULE = "a name is a letter a-z followed by a-z, 0-9 or '_'"
 class CheckedSchema:
     """A valid schema, with its validator and the cost of validating a value.
 
-    `variants` maps the name of a variant to the pointer of the schema of its ports. An input has no
-    variants.
+    `variants` maps the name of a variant to the pointer of the schema of its ports. For an input
+    schema, it is empty.
     """
 
     document: SchemaDocument
@@ -63,7 +64,7 @@ def check_output_schema(schema: object) -> CheckedSchema:
 
 @contextmanager
 def schema_name_in_errors(schema: str) -> Iterator[None]:
-    """Add to errors which schema of the tool is invalid: the `input` or the `output` schema."""
+    """Name the invalid schema in errors. `schema` is `input` or `output`."""
     try:
         yield
     except ValidationError as error:
@@ -75,13 +76,13 @@ def schema_name_in_errors(schema: str) -> Iterator[None]:
 
 
 def variants(output_schema: object) -> dict[str, dict[str, Any]]:
-    """Return the schema of the ports of each variant, and compile nothing.
+    """Return the schema of the ports of each variant, without compiling the output schema.
 
-    References inside it are still relative to the whole output schema.
+    References in a returned schema still refer to locations in the whole output schema.
 
     Raises:
-        ValidationError: with code `schema_invalid`, as `check_output_schema`, which also refuses
-            schemas whose validation takes too long.
+        ValidationError: With code `schema_invalid`. In contrast to `check_output_schema`, a schema
+            whose validation takes too long is accepted.
     """
     with schema_name_in_errors("output"):
         document, pointers_by_variant = _output_document(output_schema)
@@ -97,12 +98,11 @@ def _output_document(schema: object) -> tuple[SchemaDocument, dict[str, str]]:
     document = _bounded_document(schema)
     branches = document.root.get("oneOf", [])
     if not branches:
-        message = "the top-level oneOf is missing: describe each variant as one of its branches"
+        message = "the top-level oneOf is missing. Describe each variant in a branch of a oneOf"
         _raise_if_any([Mismatch("", message)])
     if document.root.get("type", "object") != "object":
-        _raise_if_any(
-            [Mismatch("/type", "an output is an object: write 'object' or omit the type")]
-        )
+        message = "the type of an output must be 'object'. Write it, or omit the type"
+        _raise_if_any([Mismatch("/type", message)])
     pointers_by_variant: dict[str, str] = {}
     _raise_if_any(
         [
@@ -119,7 +119,7 @@ def _checked(document: SchemaDocument, pointers_by_variant: dict[str, str]) -> C
 
     cost = ValidationCost(document)
     try:
-        # Messages contain "the value" instead of the value, which may be secret or huge.
+        # Messages contain the words "the value" instead of the value, which may be secret or huge.
         validator = jsonschema_rs.Draft202012Validator(
             document.root, pattern_options=linear_time_options(), offline=True, mask="the value"
         )
@@ -154,11 +154,11 @@ def _branch_rules(
     place = f"/oneOf/{index}"
     pointer, branch = document.target(place)
     if not isinstance(branch, dict) or branch.get("type") != "object":
-        yield Mismatch(place, 'a branch describes an object: write "type": "object"')
+        yield Mismatch(place, 'a branch must describe an object. Write "type": "object"')
         return
     required = branch.get("required", [])
     if len(required) != 1 or list(branch.get("properties", {})) != required:
-        yield Mismatch(place, "a branch has exactly one property, the variant, and requires it")
+        yield Mismatch(place, "a branch must have one property, the variant, and require it")
         return
     [name] = required
     if not _NAME.fullmatch(name):
@@ -173,7 +173,7 @@ def _branch_rules(
 def _port_rules(document: SchemaDocument, place: str, what: str) -> Iterator[Mismatch]:
     pointer, schema = document.target(place)
     if not isinstance(schema, dict) or schema.get("type") != "object":
-        yield Mismatch(place, f'{what} is an object of ports: write "type": "object"')
+        yield Mismatch(place, f'{what} must be an object of ports. Write "type": "object"')
         return
     names = dict.fromkeys([*schema.get("properties", {}), *schema.get("required", [])])
     if len(names) > MAX_PORTS:

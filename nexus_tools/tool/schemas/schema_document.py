@@ -1,8 +1,7 @@
-"""A parsed JSON Schema document: every subschema by its JSON pointer, and every reference.
+"""A parsed JSON Schema document, with its subschemas by JSON pointer and with all references.
 
-Nothing outside the document is ever looked up. A reference is `#`, `#/json/pointer` or `#anchor`,
-and its target is a checked subschema of the document (JSON Schema 2020-12, core, sections 8.2 and
-9.2).
+A reference is `#`, `#/json/pointer` or `#anchor` (JSON Schema 2020-12, core, sections 8.2 and 9.2).
+Its target must be a subschema of the document. Other documents are never read.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +26,8 @@ _MAX_MESSAGE = 300
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-# Keywords that some validators still apply under draft 2020-12 and others ignore.
+# Keywords of older drafts, with their replacements. Some validators still apply them under draft
+# 2020-12, and others ignore them.
 _OLD_KEYWORDS = {
     "dependencies": "dependentRequired or dependentSchemas",
     "additionalItems": "items",
@@ -35,7 +35,7 @@ _OLD_KEYWORDS = {
     "$recursiveAnchor": "$dynamicAnchor",
 }
 
-# The locations of a keyword's subschemas: its value, a list, or an object by name.
+# The keywords whose value is a subschema, a list of subschemas, or an object of subschemas by name.
 _SINGLE = (
     "not",
     "if",
@@ -60,7 +60,7 @@ ANCHOR_KEYWORDS = ("$anchor", "$dynamicAnchor")
 
 @dataclass(frozen=True, slots=True)
 class SchemaDocument:
-    """A schema with its subschemas by pointer and its anchors; every reference resolves."""
+    """A schema whose references all resolve, with its subschemas by pointer and its anchors."""
 
     root: dict[str, Any]
     subschemas: dict[str, Schema]
@@ -93,17 +93,17 @@ class SchemaDocument:
         return pointer
 
     def references(self, schema: Schema) -> list[str]:
-        """Return the target pointers of `$ref` and `$dynamicRef` of one subschema.
+        """Return the pointers of the subschemas to which one subschema refers.
 
-        A document without embedded resources has at most one `$dynamicAnchor` per name, so a
-        dynamic reference has the same target as a plain one.
+        A document without embedded resources has at most one `$dynamicAnchor` per name. A
+        `$dynamicRef` therefore has the same target as a `$ref`.
         """
         if isinstance(schema, bool):
             return []
         return [self.resolve(schema[key]) for key in ("$ref", "$dynamicRef") if key in schema]
 
     def target(self, pointer: str) -> tuple[str, Schema]:
-        """Return the subschema at `pointer`, after following all of its `$ref`s."""
+        """Return the subschema at `pointer` with its pointer, after following `$ref`s."""
         schema = self.subschemas[pointer]
         for _ in range(MAX_SUBSCHEMAS):
             if isinstance(schema, bool) or "$ref" not in schema:
@@ -119,19 +119,19 @@ class SchemaDocument:
             if keyword in schema:
                 yield from self._broken_reference(pointer, keyword, schema[keyword])
         if schema.get("$schema", DIALECT).rstrip("#") != DIALECT:
-            message = f"the dialect is not draft 2020-12: write {DIALECT} or omit it"
+            message = f"the dialect is not draft 2020-12. Write {DIALECT} or omit $schema"
             yield Mismatch(f"{pointer}/$schema", message)
         for keyword in _OLD_KEYWORDS.keys() & schema.keys():
-            message = f"{keyword} belongs to an older draft: write {_OLD_KEYWORDS[keyword]}"
+            message = f"{keyword} belongs to an older draft. Write {_OLD_KEYWORDS[keyword]}"
             yield Mismatch(pointer + json_pointer((keyword,)), message)
         if pointer and "$id" in schema:
-            message = "an embedded $id starts another document: refer to #/$defs/… instead"
+            message = "an embedded $id starts another document. Refer to #/$defs/… instead"
             yield Mismatch(f"{pointer}/$id", message)
 
     def _broken_reference(self, pointer: str, keyword: str, reference: str) -> Iterator[Mismatch]:
         place = f"{pointer}/{keyword}"
         if not reference.startswith("#"):
-            message = "references to other documents are not followed: copy the target into #/$defs"
+            message = "a reference must not name another document. Copy its target into #/$defs"
             yield Mismatch(place, message)
             return
         try:
@@ -152,7 +152,7 @@ def _check_size(schema: dict[str, Any]) -> None:
     except ValidationError as error:
         raise schema_error([Mismatch("", error.message)]) from error
     if size > MAX_BYTES:
-        message = f"it has {size} bytes, {MAX_BYTES} are allowed: shorten its descriptions"
+        message = f"expected at most {MAX_BYTES} bytes, got {size}. Shorten the descriptions"
         raise schema_error([Mismatch("", message)])
 
 
@@ -170,13 +170,16 @@ def direct_subschemas(pointer: str, schema: dict[str, Any]) -> Iterator[tuple[st
 
 
 def _walk(root: dict[str, Any]) -> Iterator[tuple[str, Schema]]:
-    """Yield every subschema with its pointer; the metaschema has checked the keywords."""
+    """Yield every subschema with its pointer. The schema must be valid under the metaschema."""
     pending: list[tuple[str, Any]] = [("", root)]
     for count in range(MAX_SUBSCHEMAS + 1):
         if not pending:
             return
         if count == MAX_SUBSCHEMAS:
-            message = f"more than {MAX_SUBSCHEMAS} subschemas: describe less, or share by $ref"
+            message = (
+                f"it has more than {MAX_SUBSCHEMAS} subschemas. Describe less, or share subschemas"
+                " with $ref"
+            )
             raise schema_error([Mismatch("", message)])
         pointer, schema = pending.pop()
         yield pointer, schema
@@ -187,7 +190,7 @@ def _walk(root: dict[str, Any]) -> Iterator[tuple[str, Schema]]:
 
 
 def _anchors(subschemas: dict[str, Schema]) -> dict[str, str]:
-    """Return pointers by anchor; a duplicate anchor would be ambiguous and is rejected."""
+    """Return the pointer of the subschema of each anchor. Reject duplicate anchors."""
     anchors: dict[str, str] = {}
     locations = [
         (schema[keyword], pointer, f"{pointer}/{keyword}")
@@ -206,9 +209,9 @@ def _anchors(subschemas: dict[str, Schema]) -> dict[str, str]:
 def relocated(document: SchemaDocument, place: Callable[[str], str]) -> dict[str, Any]:
     """Return a copy of a schema whose references point to the relocated subschemas.
 
-    `place` maps the JSON pointer of a subschema to its new one; the caller moves the subschemas.
-    References by anchor become references by pointer, so that two schemas in one document cannot
-    conflict over an anchor.
+    `place` maps the JSON pointer of a subschema to its new pointer. The caller moves the
+    subschemas. References by anchor become references by pointer, so that two schemas can be parts
+    of one document even if they use the same anchor.
     """
     copy = SchemaDocument.parse(deepcopy(document.root))
     for subschema in copy.subschemas.values():
@@ -234,14 +237,15 @@ def _relocate(
 def _metaschema_mismatches(schema: dict[str, Any]) -> list[Mismatch]:
     """Return the violations of the metaschema; empty if `schema` is valid.
 
-    jsonschema-rs decides in microseconds. jsonschema then describes, which takes half a millisecond
-    per subschema, so for a large document only the first mismatch is returned. A schema that names
-    another dialect is still checked as draft 2020-12.
+    The library jsonschema-rs decides in microseconds whether the schema is valid. If not,
+    jsonschema describes the violations, which takes half a millisecond per subschema. For a large
+    document, only the first violation is therefore returned. A schema that names another dialect is
+    still checked as draft 2020-12.
     """
     import jsonschema_rs  # noqa: PLC0415 - native code, needed only where a schema is checked
 
     if not isinstance(schema.get("$schema", ""), str):
-        return [Mismatch("/$schema", "the name of a dialect is a string")]
+        return [Mismatch("/$schema", "the name of a dialect must be a string")]
     plain = {key: value for key, value in schema.items() if key != "$schema"}
     try:
         jsonschema_rs.meta.validate(plain)
@@ -252,7 +256,7 @@ def _metaschema_mismatches(schema: dict[str, Any]) -> list[Mismatch]:
 
 
 def _is_small(schema: dict[str, Any]) -> bool:
-    """Return whether a document has few enough values to be described quickly."""
+    """Return whether a document is so small that its violations can be described quickly."""
     pending: list[Any] = [schema]
     for _ in range(_MAX_DESCRIBED):
         if not pending:
@@ -266,7 +270,7 @@ def _is_small(schema: dict[str, Any]) -> bool:
 
 
 def _first_mismatch(error: Exception) -> Mismatch:
-    """Return the message of jsonschema-rs, with its location if there is one."""
+    """Return the first violation that jsonschema-rs reports, with its location if it has one."""
     path = getattr(error, "instance_path", [])
     message = getattr(error, "message", str(error)).partition("\n")[0]
     return Mismatch(json_pointer(path), one_line(message, _MAX_MESSAGE))
@@ -276,7 +280,7 @@ def _described(schema: dict[str, Any]) -> list[Mismatch]:
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - costs 0.1 s, needed on errors
 
     errors = Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)
-    # Each of the eight vocabularies reports a subschema that is neither an object nor a boolean.
+    # If a subschema is neither an object nor a boolean, each of the eight vocabularies reports it.
     mismatches = dict.fromkeys(
         Mismatch(json_pointer(list(error.absolute_path)), error.message)
         for error in islice(errors, _VOCABULARIES * MAX_MISMATCHES)

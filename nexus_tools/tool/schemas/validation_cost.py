@@ -1,13 +1,13 @@
 """The maximum cost of validating a value against a schema, computed before the validation.
 
-Alternatives that share subschemas by `$ref` double the work with each level, so that a schema of 2
-KB could occupy a validator for years. The cost is counted in steps of about 20 ns. It depends only
-on the schema and the value, so that every leader and every tool rejects the same values.
+Alternatives that share subschemas by `$ref` double the work with each level. A schema of 2 KB could
+therefore occupy a validator for years. The cost is counted in steps of about 20 ns. It depends only
+on the schema and the value, so every leader and every tool rejects the same values.
 
-`ValidationCost.bound` uses the size of a value. It takes the steps along one path from the value's
-root to a leaf, summed over all subschemas that may apply to the same location, for each node. If
-that is too much, `ValidationCost.count` inspects the value, because a long string often stands
-where no pattern applies.
+`ValidationCost.bound` needs only the size of a value. It sums the steps of all subschemas that may
+apply along one path from the value's root to a leaf, and counts that sum for each node. If the
+result exceeds the limit, `ValidationCost.count` inspects the value itself. The actual cost is often
+lower, for example because no pattern applies to a long string.
 """
 
 from bisect import bisect_left
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from jsonschema_rs import RegexOptions
 
 MAX_STEPS = 2**23
-"""The maximum number of steps for one value: at worst 0.2 s, for any schema and value."""
+"""The maximum number of steps for one value. They take at most 0.2 s for any schema and value."""
 
-# A schema is rejected if even a value of this size could exceed `MAX_STEPS`.
+# If a value of this small size could already exceed `MAX_STEPS`, the schema is rejected.
 _USEFUL = Extent(nodes=32, depth=6)
 
 # A value is inspected node by node only if that takes at most about 0.1 s.
@@ -47,31 +47,33 @@ _MAX_COUNTED_NODES = 2**18
 _MAX_COUNTED_SUBSCHEMAS = 2**14
 
 _IN_PLACE = frozenset(["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"])
-# At most one of these applies to a member of an object or array, but all others do.
+# At most one subschema of each of these keywords applies to a member of an object or array.
 _EXCLUSIVE = frozenset(("properties", "prefixItems"))
 _NEVER_APPLIED = frozenset(("$defs", "definitions", "contentSchema"))
 _COMPARED = ("enum", "const", "required", "dependentRequired")
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 # Keywords whose cost depends on each character of a string, or each digit of a large integer.
 _MEASURED = frozenset(("minLength", "maxLength", "multipleOf", "const", "enum", *_BOUNDS))
-# Finding equal elements takes 0.25 microseconds for each, and dividing fractions takes 10.
+# Finding equal elements takes 0.25 microseconds per element. Dividing fractions takes 10.
 _UNIQUE_STEPS = 12
 _FRACTION_STEPS = 512
-# A comparison with a number takes 0.5 microseconds; with a bound that is an integer, much less.
+# A comparison with a number takes 0.5 microseconds. With an integer bound, it takes much less.
 _NUMBER_STEPS = 32
 _BYTES_PER_STEP = 16
 
 
 class ValidationCost:
-    """The steps that validating against a schema can take.
+    """The number of steps that the validation of a value against a schema can take.
 
-    Worked example: a list whose rest is tried in two ways, so that each level doubles the work.
+    Worked example: a linked list whose rest is validated twice, so that each level doubles the
+    work.
 
         t = {"properties": {"next": {"anyOf": [{"$ref": "#/$defs/t"}, {"$ref": "#/$defs/t"}]}}}
         {"$defs": {"t": t}, "$ref": "#/$defs/t"}
 
-    Own steps are one, and one for each keyword: the root has 3, `t`, `next` and each `$ref` have 2.
-    `t` enters `next` one level below. `next` applies both references in place, each of them `t`:
+    Each subschema has one own step, and one for each of its keywords. The root has 3 own steps, and
+    `t`, `next` and each `$ref` have 2. `t` applies `next` one level below. `next` applies both
+    references at its own level, and each reference applies `t`:
 
         depth   t(d) = 2 + next(d-1)   next(d) = 2 + 2 · (2 + t(d))   root(d) = 3 + t(d)
           0              2                          10                        5
@@ -79,9 +81,9 @@ class ValidationCost:
           2             32                          70                       35
           8          2 552                       5 110                    2 555
 
-    32 nodes at depth 8 take at most 32 · 2 555 = 81 760 steps, 2 ms, so the schema is usable. A
-    value of 100 nodes that nests 20 deep could take 1 048 575 500 steps, more than `MAX_STEPS`, and
-    is rejected.
+    A value of 32 nodes and depth 8 takes at most 32 · 2 555 = 81 760 steps, or 2 ms, so the schema
+    is usable. A value of 100 nodes and depth 20 could take 1 048 575 500 steps. That is more than
+    `MAX_STEPS`, so the value is rejected.
     """
 
     def __init__(self, document: SchemaDocument) -> None:
@@ -94,18 +96,18 @@ class ValidationCost:
         self._at_root = self._by_depth({p: node.own for p, node in self._nodes.items()})
         self._text_at_root = self._by_depth({p: node.text for p, node in self._nodes.items()})
         if self.bound(_USEFUL) > MAX_STEPS:
-            message = "checking a small value could take too long: nest fewer alternatives"
+            message = "validating even a small value could take too long. Nest fewer alternatives"
             raise schema_error([Mismatch("", message)])
 
     @property
     def free_bytes(self) -> int:
-        """The size of JSON text whose value is always within `MAX_STEPS`."""
-        # Each node takes at least one byte of the JSON text, and each stretch of text takes eight.
+        """The size of JSON text, in bytes, up to which any value is within `MAX_STEPS`."""
+        # In JSON text, each node takes at least one byte, and each stretch of text takes eight.
         text_steps = -(-self._text_at_root[-1] // BYTES_PER_STRETCH)
         return MAX_STEPS // max(self._at_root[-1], text_steps)
 
     def bound(self, extent: Extent) -> int:
-        """Return the maximum number of steps for a value of this extent."""
+        """Return the maximum number of steps for any value of this extent."""
         level = min(extent.depth, len(self._at_root) - 1)
         text_level = min(extent.depth, len(self._text_at_root) - 1)
         return extent.nodes * self._at_root[level] + extent.text * self._text_at_root[text_level]
@@ -113,7 +115,7 @@ class ValidationCost:
     def count(self, value: Any, extent: Extent) -> int:
         """Return the maximum number of steps for this value, given its measured extent.
 
-        The result exceeds `MAX_STEPS` for a value with too many nodes to be inspected.
+        If the value has too many nodes to be inspected, the result exceeds `MAX_STEPS`.
         """
         bound = self.bound(extent)
         if bound <= MAX_STEPS or extent.nodes > _MAX_COUNTED_NODES:
@@ -121,7 +123,10 @@ class ValidationCost:
         return self.count_nodes(value)
 
     def count_nodes(self, value: Any) -> int:
-        """Return the steps for this value, counted node by node, or more than `MAX_STEPS`."""
+        """Return the steps for this value, counted node by node.
+
+        If counting takes too long, the result is more than `MAX_STEPS`.
+        """
         return _Count(self._nodes, self._rank).of(value)
 
     def _innermost_first(self) -> list[str]:
@@ -133,8 +138,8 @@ class ValidationCost:
             raise schema_error([Mismatch(error.args[1][0], message)]) from error
 
     def _by_depth(self, own: dict[str, int]) -> list[int]:
-        # Each pass computes a row of the table above from the previous row, until nothing changes.
-        # A schema that does not refer to itself is finished after as many rows as it has levels.
+        # Each pass computes a row of the table above from the previous row, until the row does not
+        # change. A schema that does not refer to itself has as many rows as it has levels.
         below: dict[str, int] = {}
         at_root: list[int] = []
         for _ in range(MAX_DEPTH + 1):
@@ -152,7 +157,7 @@ class ValidationCost:
 class _Node:
     """One subschema: its own steps, and the pointers of the subschemas that it applies.
 
-    `own` steps are taken at each node of a value, `text` steps at each stretch of text.
+    It takes `own` steps for each node of a value, and `text` steps for each stretch of text.
     """
 
     __slots__ = ("factor", "in_place", "inside", "members", "own", "text", "unique")
@@ -182,15 +187,18 @@ class _Node:
             node.members[name] = f"{pointer}/properties{json_pointer((name,))}"
         for index in range(len(schema.get("prefixItems", ()))):
             node.members[index] = f"{pointer}/prefixItems/{index}"
-        # Finding members that are not yet evaluated visits the neighbours a second time.
+        # To find unevaluated members, the validator visits the other applied subschemas again.
         if "unevaluatedProperties" in schema or "unevaluatedItems" in schema:
             node.factor = 2
         return node
 
     def applied(self, here: dict[str, int], below: dict[str, int]) -> int:
-        """Return the steps of applied subschemas, given the steps here and one level below."""
-        # `additionalProperties` and `patternProperties` apply to every member of an object, but
-        # `properties` only to the member of that name, so the most expensive one is counted.
+        """Return the steps of the subschemas that this one applies.
+
+        `here` and `below` are the steps of all subschemas at this level and at the level below.
+        """
+        # `additionalProperties` and `patternProperties` may apply to every member of an object. A
+        # property applies only to the member of its name, so only the most expensive one counts.
         inside = sum(below.get(place, 0) for place in self.inside)
         exclusive = max((below.get(place, 0) for place in self.members.values()), default=0)
         return self.factor * sum(here[place] for place in self.in_place) + inside + exclusive
@@ -226,7 +234,7 @@ class _Applied:
                 named[place] = named.get(place, 0) + often
 
     def key(self, member: str | int) -> str | int | None:
-        """Return a key that is equal for members to which the same subschemas apply."""
+        """Return a key for a member. Members with equal keys have the same subschemas."""
         return member if member in self._members else None
 
     def places(self, key: str | int | None) -> _Places:
@@ -257,9 +265,9 @@ class _Count:
         self._left = _MAX_COUNTED_SUBSCHEMAS
 
     def of(self, value: Any) -> int:
-        """Return the steps, or more than `MAX_STEPS` if counting takes too long."""
+        """Return the steps of `value`, or more than `MAX_STEPS` if counting takes too long."""
         steps = 0
-        # A value, the applied subschemas, and the steps of comparing the enclosing array.
+        # Each entry is a value, its applied subschemas, and the steps of `uniqueItems` around it.
         pending = [(value, self._at(frozenset([("", 1)])), 0)]
         while pending and steps <= MAX_STEPS and self._left >= 0:
             here, applied, compared = pending.pop()
@@ -296,7 +304,7 @@ class _Count:
 
 
 def _own_steps(schema: dict[str, Any]) -> tuple[int, int]:
-    """Return the steps of a subschema at each node, and at each stretch of text."""
+    """Return the own steps of a subschema for each node, and for each stretch of text."""
     compared = [schema[keyword] for keyword in _COMPARED if keyword in schema]
     patterns = list(schema.get("patternProperties", ()))
     if "pattern" in schema:
@@ -330,41 +338,43 @@ def _unique_steps(schema: dict[str, Any]) -> int:
 
 # --- Patterns
 #
-# jsonschema-rs matches in time that is linear in the text. The factor is the size of the compiled
-# expression, since the engine may follow as many positions at once. `(a|b)*a(a|b){500}` takes 7
-# microseconds for each character, and an alternation of such expressions up to 45.
+# jsonschema-rs matches in time that is linear in the length of the text. The time per character is
+# proportional to the size of the compiled expression, because the engine may follow all positions
+# of the expression at once. `(a|b)*a(a|b){500}` takes 7 microseconds per character. An alternation
+# of such expressions takes up to 45.
 
-# Compiled size in bytes; about 16 000 character positions, or 250 repetitions of `\w`.
+# The maximum compiled size in bytes. It allows about 16 000 character positions, or 250 repetitions
+# of `\w`.
 MAX_COMPILED_BYTES = 1 << 18
-# The engine does not report a size. It only rejects expressions above a limit, so the size is the
-# smallest of these limits that accepts the expression. `^[0-9]{4}-[0-9]{2}$` is accepted by the
-# second (128 steps for each stretch of text), `[a-z]{1,8}` by the third (256), and `\w{250}` by the
-# seventh (4 096).
+# The engine does not report the size of an expression. It only rejects expressions above a limit,
+# so the size is the smallest of these limits that accepts the expression. For
+# `^[0-9]{4}-[0-9]{2}$`, this is the second limit (128 steps for each stretch of text). For
+# `[a-z]{1,8}`, it is the third (256), and for `\w{250}` the seventh (4 096).
 _SIZES = tuple(1 << bits for bits in range(9, 19))
 _COMPILED_BYTES_PER_STEP = 8
 
 
 def linear_time_options() -> "RegexOptions":
-    """Return the options of the engine that never backtracks, with bounded memory."""
+    """Return the options that select the regex engine without backtracking and bound its memory."""
     from jsonschema_rs import RegexOptions  # noqa: PLC0415 - native code, needed late
 
     return RegexOptions(size_limit=MAX_COMPILED_BYTES)
 
 
 def pattern_mismatches(pointer: str, pattern: str) -> list[Mismatch]:
-    """Return the problem of an unusable `pattern`; empty if it is usable."""
+    """Return a list with the problem of a `pattern`; empty if the pattern is supported."""
     if _compiles(pattern, MAX_COMPILED_BYTES):
         return []
     message = (
-        f"the pattern {pattern[:80]!r} is not supported by the linear-time engine: "
-        "avoid look-around, back-references and large repetitions"
+        f"the linear-time engine does not support the pattern {pattern[:80]!r}. "
+        "Avoid look-around, back-references and large repetitions"
     )
     return [Mismatch(pointer, message)]
 
 
 @lru_cache(maxsize=1024)
 def pattern_cost(pattern: str) -> int:
-    """Return the steps that matching takes for each stretch of text."""
+    """Return the number of steps that matching a pattern takes for each stretch of text."""
     index = bisect_left(_SIZES, True, key=lambda size: _compiles(pattern, size))
     return _SIZES[min(index, len(_SIZES) - 1)] // _COMPILED_BYTES_PER_STEP
 

@@ -1,7 +1,7 @@
 """The validation of values against a tool's untrusted schemas, fast and without network access.
 
-jsonschema-rs decides, by JSON Schema draft 2020-12 with `format` as an annotation. A schema or a
-value is rejected if validation could take more than `MAX_STEPS`.
+The library jsonschema-rs validates values under JSON Schema draft 2020-12, with `format` as an
+annotation. A schema or a value is rejected if its validation could take more than `MAX_STEPS`.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,8 @@ from nexus_tools.tool.strict_json import json_pointer, measure
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError as SchemaMismatch
 
-# Describing failures costs far more than deciding, so expensive values get fewer descriptions.
+# Describing failures costs far more than deciding whether a value is valid. So fewer failures are
+# described if the validation of a value is expensive.
 _STEPS_TO_DESCRIBE_ALL = 10_000
 _STEPS_TO_DESCRIBE_ONE = 100_000
 
@@ -26,7 +27,7 @@ _OUTPUT = ("output_invalid", "the output does not match")
 
 
 class HasSchemas(Protocol):
-    """A definition, or any other object with a tool's two schemas."""
+    """An object with a tool's two schemas, for example a definition."""
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -44,7 +45,7 @@ class InterfaceValidator:
         self._output = OutputValidator(interface.output_schema)
         self._input = _Gate(check_input_schema(interface.input_schema))
         self.check_output = self._output.check
-        """The bound method `OutputValidator.check`, without another call on the hot path."""
+        """The method `OutputValidator.check`. Binding it here saves a call on the hot path."""
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -54,16 +55,16 @@ class InterfaceValidator:
     def check_input(self, value: Any, json_bytes: int | None = None) -> None:
         """Raise `ValidationError` (`input_invalid`) unless `value` is an input of the tool.
 
-        `details["failures"]` lists `{pointer, message, rule}` of each problem: the location in the
-        value, and the keyword of the schema. `json_bytes` is the size of the text from which
-        `parse_json` read the value. The value is then not measured if every value of a text of that
-        size is within the limit.
+        `details["failures"]` lists `{pointer, message, rule}` of each problem. `pointer` is the
+        location in the value, and `rule` is the location of the keyword in the schema. `json_bytes`
+        is the size of the text from which `parse_json` read the value. If the text is so short that
+        every value of that size is within the limit, the value is not measured.
         """
         self._input.check(value, "input_invalid", "the input does not match", json_bytes)
 
 
 class OutputValidator:
-    """A tool's compiled output schema, as thread-safe as an `InterfaceValidator`."""
+    """A tool's compiled output schema. It is thread-safe."""
 
     def __init__(self, output_schema: object) -> None:
         schema = check_output_schema(output_schema)
@@ -71,12 +72,12 @@ class OutputValidator:
         self.variants = tuple(schema.variants)
 
     def check(self, value: Any, json_bytes: int | None = None) -> Answer:
-        """Return the answer in `{variant: {port: value}}`, or raise `output_invalid`.
+        """Return the answer in a value `{variant: {port: value}}`, or raise `output_invalid`.
 
-        `json_bytes` is as in `InterfaceValidator.check_input`.
+        For `json_bytes`, see `InterfaceValidator.check_input`.
         """
         if not isinstance(value, dict) or len(value) != 1:
-            message = "an output is an object with exactly one member, the variant"
+            message = "expected an object with exactly one member, the variant"
             raise mismatch_error(*_OUTPUT, [Mismatch("", message, "/oneOf")])
         [(variant, ports)] = value.items()
         self.check_variant(variant)
@@ -112,7 +113,8 @@ class _Gate:
         steps = self._cost.count(value, extent)
         if steps > MAX_STEPS:
             message = (
-                "the value is too large or too deep for this schema: it takes too long to check"
+                "validation could take too long, because the value is too large or too deep for"
+                " this schema"
             )
             raise mismatch_error(code, what, [Mismatch("", message)])
         if not self._validator.is_valid(value):
@@ -139,7 +141,7 @@ class _Gate:
 
 
 def _in_words(error: "SchemaMismatch") -> Iterator[Mismatch]:
-    """Yield one error, or those of the alternative that matches the value furthest."""
+    """Yield an error. If no alternative matches, yield the errors of the closest alternative."""
     branches = [branch for branch in getattr(error.kind, "context", []) if branch]
     if not branches:
         place, rule = json_pointer(error.instance_path), json_pointer(error.schema_path)

@@ -1,8 +1,8 @@
 """The parser of HTTP Message Signatures (RFC 9421) and digests (RFC 9530), and signature bases.
 
-`signing.py` defines which parts of tool calls are signed. A field is read in every form that RFC
-8941 (RFC 9651) allows. The signed text is the field in its only serialized form (RFC 9651, section
-4.1), so spaces in a list, for example, make no difference.
+`signing.py` defines which parts of tool calls are signed. The parser reads a field in every form
+that RFC 8941 (RFC 9651) allows. A signature covers the serialized form of the field (RFC 9651,
+section 4.1), which is unique. Additional spaces in a list, for example, make no difference.
 """
 
 import re
@@ -29,8 +29,8 @@ _COMPONENTS = rf" *(?:{_COMPONENT}(?: +{_COMPONENT})* *)?"
 _AFTER = r"(?:\Z|[ \t]*,[ \t]*(?!\Z))"
 
 _INPUT = re.compile(rf"({_KEY})=(\(({_COMPONENTS})\)({_PARAMETERS})){_AFTER}")
-# Nearly all senders use this form: one signature, with parameters of two kinds that are already
-# serialized. Reading it takes half of the time, because the components are the same each time.
+# Nearly all senders use this form: one signature, whose parameters are integers and strings in
+# serialized form. Reading it takes half of the time, because its components can be cached.
 _USUAL = re.compile(
     rf"({_KEY})=(\(([^()]*)\)((?:;{_KEY}=(?:0|[1-9][0-9]{{0,14}}|\"[ !#-\[\]-~]*\"))*))\Z"
 )
@@ -46,12 +46,12 @@ _DIGESTS = {"sha-256": sha256, "sha-512": sha512}
 
 
 class MalformedError(ValueError):
-    """The error for a signature field that violates its RFC. The message is shown to users."""
+    """The error for a signature field that violates its RFC. Users see the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A covered part of a message: a field name, or a derived component such as `@method`."""
+    """A part of a message that a signature covers: a field, or a derived one such as `@method`."""
 
     name: str
     identifier: str
@@ -59,13 +59,13 @@ class Component:
 
     @property
     def of_request(self) -> bool:
-        """Whether it is a part of the request, in the signature of its response."""
+        """Whether the signature of a response covers this component of the request."""
         return self.parameters.get("req") is True
 
 
 @dataclass(frozen=True, slots=True)
 class SignatureInput:
-    """The components and parameters that a signature covers; `text` is their serialized form."""
+    """The components and parameters that a signature covers. `text` is their serialized form."""
 
     components: tuple[Component, ...]
     parameters: Mapping[str, int | str | bool]
@@ -74,8 +74,8 @@ class SignatureInput:
     def base(self, value: Callable[[Component], str]) -> bytes:
         """Return the signature base (RFC 9421, section 2.5). Raises `MalformedError`.
 
-        `value` returns the value of a component in the message. A value with line breaks could
-        forge the lines of other components, so it is rejected.
+        `value` returns the value of a component in the message. A value with a line break is
+        rejected, because it could forge the line of another component.
         """
         lines = [f"{part.identifier}: {_line(value(part))}" for part in self.components]
         return "\n".join([*lines, f'"@signature-params": {self.text}']).encode("ascii")
@@ -104,7 +104,7 @@ def read_signature(field: str, label: str) -> bytes | None:
 
 
 def signature_member(field: str, label: str) -> str:
-    """Return the member `label` of a `Signature` field as written. Raises `MalformedError`."""
+    """Return the unparsed member `label` of a `Signature` field. Raises `MalformedError`."""
     match = _members(_SIGNATURE, field, "Signature").get(label)
     if match is None:
         raise MalformedError(f"the signature {label} does not exist")
@@ -117,9 +117,9 @@ def content_digest(body: bytes) -> str:
 
 
 def matches_digest(body: bytes, field: str) -> bool:
-    """Return whether all supported digests of a `Content-Digest` field are the body's.
+    """Return whether all supported digests in a `Content-Digest` field match the body.
 
-    The field must have SHA-256 or SHA-512. Raises `MalformedError`.
+    The field must contain a SHA-256 or SHA-512 digest. Raises `MalformedError`.
     """
     if field == content_digest(body):
         return True
@@ -131,7 +131,7 @@ def matches_digest(body: bytes, field: str) -> bool:
 
 
 def read_bytes_item(field: str) -> tuple[bytes, Mapping[str, int | str | bool]]:
-    """Return bytes and parameters of a field that is a byte sequence. Raises `MalformedError`."""
+    """Parse a field that is a byte sequence with parameters. Raises `MalformedError`."""
     match = _ITEM.fullmatch(field) if len(field) <= MAX_FIELD_LENGTH else None
     if match is None:
         raise MalformedError("a field is not a byte sequence")
@@ -139,12 +139,12 @@ def read_bytes_item(field: str) -> tuple[bytes, Mapping[str, int | str | bool]]:
 
 
 def format_bytes_item(data: bytes) -> str:
-    """Serialize bytes for a field: a member of `Signature`, or an item."""
+    """Serialize bytes as a byte sequence (RFC 9651), for example for the field `Signature`."""
     return f":{b64encode(data).decode('ascii')}:"
 
 
 def _members(pattern: re.Pattern[str], field: str, name: str) -> dict[str, re.Match[str]]:
-    """Return the members of a dictionary by their keys, which must be unique."""
+    """Return the members of a dictionary field by their keys, which must be unique."""
     if len(field) > MAX_FIELD_LENGTH:
         raise MalformedError(f"{name} is longer than {MAX_FIELD_LENGTH} characters")
     members: dict[str, re.Match[str]] = {}
@@ -160,7 +160,7 @@ def _members(pattern: re.Pattern[str], field: str, name: str) -> dict[str, re.Ma
 
 @lru_cache(maxsize=256)
 def _components(text: str) -> tuple[tuple[Component, ...], str]:
-    """Return the components of a list, and the list in its serialized form."""
+    """Parse a list of components, and return them with the serialized form of the list."""
     if not _ALL_COMPONENTS.fullmatch(text):
         raise MalformedError("the covered components are not a valid list of RFC 9421")
     components = tuple(
@@ -184,7 +184,7 @@ def _parameters(text: str) -> dict[str, int | str | bool]:
     parameters: dict[str, int | str | bool] = {}
     for match in _EACH_PARAMETER.finditer(text):
         if match[1] in parameters:
-            raise MalformedError(f"the parameter {match[1][:40]} is there twice")
+            raise MalformedError(f"the parameter {match[1][:40]} occurs twice")
         parameters[match[1]] = _bare(match[2])
     return parameters
 
@@ -204,13 +204,13 @@ def _serialized_bare(text: str) -> str:
         return text
     if "." not in text:
         return str(int(text))
-    # No leading and no trailing zeros, but at least one digit after the point.
+    # The serialized form has no leading or trailing zeros, but a digit after the decimal point.
     number = Decimal(text).normalize()
     return f"{number:f}" if number % 1 else f"{number:.1f}"
 
 
 def _bare(text: str | None) -> int | str | bool:
-    """Return an integer, string or boolean; other types have no meaning here and stay as text."""
+    """Return an integer, string or boolean. Values of other types are not needed and stay text."""
     if text is None or text[0] == "?":
         return text != "?0"
     if text[0] == '"':
@@ -225,7 +225,7 @@ def _text(quoted: str) -> str:
 
 def _line(value: str) -> str:
     if _CONTROLS.search(value):
-        raise MalformedError("a covered value has characters beyond visible ASCII")
+        raise MalformedError("a covered value has characters that are not visible ASCII")
     return value.strip(" \t")
 
 

@@ -1,7 +1,6 @@
-"""The values of a request's signed components, as a server knows them (RFC 9421, 2.1, 2.2).
+"""The values of a request's signed components on a server (RFC 9421, sections 2.1 and 2.2).
 
-The URL is the server's own public URL. All URL components are parts of it, regardless of
-`Host` or a proxy.
+All URL components come from the server's own public URL, regardless of `Host` or a proxy.
 """
 
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from nexus_tools.tool.signing.http_signatures import Component, MalformedError
 
 @lru_cache(maxsize=1_024)
 def target_uri(url: str) -> str:
-    """Return a URL as it is signed: lower-case scheme and host, without the default port."""
+    """Return the signed form of a URL: scheme and host in lower case, without a default port."""
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()
     host = f"[{host}]" if ":" in host else host
@@ -23,27 +22,27 @@ def target_uri(url: str) -> str:
     return f"{parts.scheme}://{host}{parts.path or '/'}{query}"
 
 
-def request_value(each: Component, url: str, method: str, headers: Mapping[str, str]) -> str:
+def request_value(component: Component, url: str, method: str, headers: Mapping[str, str]) -> str:
     """Return the value of a component in a request to `url`. Raises `MalformedError`."""
-    if each.parameters:
-        message = f"{each.identifier[:80]} is covered: components with parameters are not supported"
+    if component.parameters:
+        message = f"{component.identifier[:80]} is covered, but its parameters are not supported"
         raise MalformedError(message)
-    if each.name == "@method":
+    if component.name == "@method":
         return method
-    if each.name == "@target-uri":
+    if component.name == "@target-uri":
         return target_uri(url)
-    value = headers.get(each.name)
+    value = headers.get(component.name)
     if value is None:
-        value = _of_url(url).get(each.name)
+        value = _of_url(url).get(component.name)
     if value is None:
-        message = f"{each.identifier[:80]} is covered, but the request does not have it"
+        message = f"{component.identifier[:80]} is covered, but the request does not have it"
         raise MalformedError(f"{message}, or it is not supported")
     return value
 
 
 @lru_cache(maxsize=1_024)
 def _of_url(url: str) -> dict[str, str]:
-    """Return the components that are parts of a URL (RFC 9421, sections 2.2.3 to 2.2.7)."""
+    """Return the URL components with their values (RFC 9421, sections 2.2.3 to 2.2.7)."""
     parts = urlsplit(target_uri(url))
     query = f"?{parts.query}" if parts.query else ""
     return {

@@ -1,11 +1,12 @@
 """The tool's signature of an answer, which the chain verifies when the invocation is settled.
 
-The signature of a response is for the Leader that reads it. This signature is passed on: with it
-the chain trusts that the answer is the tool's, whichever leader settles. It also covers the inputs,
-so a leader that sent other inputs than the invocation's cannot settle with the answer.
+The signature of a response is for the Leader that reads the response. The Leader passes the
+signature of the answer on to the chain. This signature proves that the answer is the tool's,
+whichever leader settles the invocation. It also covers the inputs. If a leader sent inputs that
+differ from the inputs of the invocation, it cannot settle with the answer.
 
-The tool gets the inputs as JSON, and signs them as `encode_ports` encodes them. A requester can
-encode them differently on chain; a Leader does not call a tool for such inputs.
+The tool gets the inputs as JSON, and signs them as `encode_ports` encodes them. A requester may put
+differently encoded inputs on chain. A Leader does not call the tool with those inputs.
 """
 
 import re
@@ -35,9 +36,9 @@ _OK = 200
 def outcome_message(invocation: bytes, inputs: Mapping[str, Any], answer: Answer) -> bytes:
     """Return the signed message, as the Move function `invocation::signed_outcome` defines it.
 
-    It consists of `nexus_tools::outcome`, the 32 bytes of the invocation's ID, the BLAKE2b-256
-    digest of the inputs in BCS, the variant in BCS, and the digest of the ports. Raises as
-    `encode_ports`.
+    It consists of `nexus_tools::outcome`, the 32 bytes of the invocation's ID, the digest of the
+    inputs, the variant in BCS, and the digest of the ports. The digests are BLAKE2b-256 of the BCS
+    encodings. Raises the errors of `encode_ports`.
     """
     input_digest, port_digest = (_digest(encode_ports(ports)) for ports in (inputs, answer.ports))
     return _DOMAIN + invocation + input_digest + encode_string(answer.variant) + port_digest
@@ -50,10 +51,10 @@ def _digest(data: bytes) -> bytes:
 def outcome_header(
     identity: Identity, status: int, body: bytes, request: Mapping[str, str], *, asked: bytes
 ) -> dict[str, str]:
-    """Return the header that signs the answer in a response, or nothing without an answer.
+    """Return the header that signs the answer in a response, or no header without an answer.
 
-    A problem, or a request whose invocation is not a Sui ID, has no answer on chain.
-    `asked` is the body of the request.
+    A problem document is not an answer. If the invocation is not a Sui ID, its answer is not
+    settled on chain and gets no header. `asked` is the body of the request.
     """
     invocation = _ID.fullmatch(request.get(_INVOCATION, ""))
     if status != _OK or invocation is None:
@@ -67,9 +68,10 @@ def outcome_header(
 
 
 def _answer(body: bytes) -> Answer:
-    """Parse the answer from the sent bytes, because a number in memory may differ from it.
+    """Parse the answer from the body of a response.
 
-    Raises `json_invalid` if the body is not an answer.
+    A number may lose precision in JSON, so the signature covers the sent value and not the value in
+    memory. Raises `json_invalid` if the body is not an answer.
     """
     document = _object(body)
     if len(document) == 1:
@@ -96,12 +98,12 @@ def read_outcome_signature(
 ) -> OutcomeSignature:
     """Return the signature of the answer in a response after verifying it with `keys`.
 
-    `asked` is the body of the request. Both mappings have header names in lower case. Raises
-    `MalformedError`.
+    `headers` belong to the response and `request` to the request, with names in lower case. `asked`
+    is the body of the request. Raises `MalformedError`.
     """
     field = headers.get(_HEADER)
     if not field:
-        raise MalformedError("the answer is not signed for the chain")
+        raise MalformedError(f"the header {protocol.OUTCOME_SIGNATURE_HEADER} is missing")
     signature, parameters = read_bytes_item(field)
     key_id = parse_key_id(str(parameters.get("keyid", "")))
     invocation = _ID.fullmatch(request[_INVOCATION])

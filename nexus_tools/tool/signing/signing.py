@@ -1,12 +1,12 @@
-"""The signatures of tool calls: of a Leader over its request, and of a tool over its response.
+"""The signatures of tool calls: a Leader signs its request, and a tool signs its response.
 
-Both are signatures of RFC 9421 with Ed25519, under the label `nexus`, over a digest of the body
+Both signatures follow RFC 9421 with Ed25519 and the label `nexus`. They cover a digest of the body
 (RFC 9530). A signed request is not valid for another tool, URL, body or time. It is valid only
-once, because its recipient stores the nonce until it expires. A signed response is not valid for
-another request.
+once, because its recipient stores the nonce until the request expires. A signed response is not
+valid for another request.
 
-The URL is the registered one. A server compares it with its own public URL, and never with
-`Host` or forwarded headers, which anyone can write.
+The signature of a request covers the registered URL of the tool. A server compares it with its own
+public URL. It never uses `Host` or forwarded headers, which anyone can write.
 """
 
 import re
@@ -34,13 +34,13 @@ from nexus_tools.tool.signing.signing_key import Identity, Keys, SigningKey, par
 
 LABEL = "nexus"
 LIFETIME_S = 30
-"""The validity of our requests after signing, in seconds."""
+"""The time after signing for which `sign_request` makes a request valid, in seconds."""
 
 MAX_LIFETIME_S = 300
-"""The maximum validity of a request, in seconds, for which its nonce is stored."""
+"""The maximum time for which a request may be valid, in seconds. Its nonce is stored meanwhile."""
 
 CLOCK_SKEW_S = 30
-"""The allowed difference between the clocks of two machines, in seconds."""
+"""The allowed difference between the clocks of signer and server, in seconds."""
 
 _LABEL_PATTERN = re.compile(rf"(?:^|[,\s]){LABEL}=")
 _NONCE_BYTES = 16
@@ -61,7 +61,7 @@ COVERED = (
     protocol.DEADLINE_HEADER.lower(),
     protocol.MAX_OUTCOME_BYTES_HEADER.lower(),
 )
-"""The components that every request signature must cover; it may cover more."""
+"""The components that the signature of a request must cover. It may cover more."""
 
 _REQUEST_COMPONENTS = f"({' '.join(f'{chr(34)}{name}{chr(34)}' for name in COVERED)})"
 _OF_REQUEST = (_INVOCATION, _TOOL, _DIGEST)
@@ -73,15 +73,16 @@ _RESPONSE_COMPONENTS = (
 )
 
 SIGNATURE_HEADERS = frozenset((*COVERED[2:], _INPUT, _SIGNATURE))
-"""The request headers that are needed to verify its signature, in lower case."""
+"""The headers, in lower case, that a server needs to verify the signature of a request."""
 
 _OUR_INPUT = f"{LABEL}={_REQUEST_COMPONENTS};"
 
 
 class SignatureRejectedError(Exception):
-    """The error for a message without a valid signature: a code for programs, a detail for users.
+    """The error for a message without a valid signature.
 
-    `unknown` is the signer if it, or its key, is not listed.
+    `problem` is for programs, and `detail` is for users. If the signer or its key is not listed,
+    `unknown` is the signer.
     """
 
     def __init__(self, problem: Problem, detail: str, unknown: str = "") -> None:
@@ -92,13 +93,13 @@ class SignatureRejectedError(Exception):
 
 
 class SignedRequest(NamedTuple):
-    """The signature parameters of a verified request; times are seconds since 1970."""
+    """The signature parameters of a verified request. Times are seconds since 1970."""
 
     signer: str
     nonce: str
     created_s: int
     nonce_expires_s: int
-    """The time until which the same nonce must be rejected."""
+    """The time until which another request with this nonce must be rejected."""
 
 
 # --- Requests
@@ -109,8 +110,8 @@ def sign_request(
 ) -> dict[str, str]:
     """Return the headers that sign a `POST url` request, with a new random nonce.
 
-    `headers` are those of a tool call, with names in lower case. They must include all that
-    `COVERED` names.
+    `headers` are the headers of a tool call, with names in lower case. They must include all
+    headers in `COVERED` except the digest, which this function adds.
     """
     created = int(now_s)
     nonce = secrets.token_urlsafe(_NONCE_BYTES)
@@ -125,14 +126,14 @@ def sign_request(
 
 
 def is_signed(headers: Mapping[str, str]) -> bool:
-    """Return whether a request has a signature for us, even if one of the headers was stripped."""
+    """Return whether a request has a signature with our label, or one of its two headers."""
     return any(_LABEL_PATTERN.search(headers.get(name, "")) for name in (_INPUT, _SIGNATURE))
 
 
 def covered_fields(headers: Mapping[str, str]) -> frozenset[str]:
     """Return the names of the fields that a signature covers in addition to `SIGNATURE_HEADERS`.
 
-    `headers` are as in `check_request`, which rejects headers that cannot be read here.
+    If the headers are malformed, the result is empty, and `check_request` rejects them.
     """
     field = headers.get(_INPUT, "")
     if not field or field.startswith(_OUR_INPUT):
@@ -154,8 +155,8 @@ def check_request(
 ) -> SignedRequest:
     """Verify the signature of a request to `url`, but not yet its body and its nonce.
 
-    `headers` has `SIGNATURE_HEADERS` and `covered_fields`, as far as they are present. The cheapest
-    checks come first, so an unlisted signer does not cost a verification. Raises
+    `headers` contains the `SIGNATURE_HEADERS` and `covered_fields` of the request. The cheapest
+    checks come first, so no signature of an unlisted signer is verified. Raises
     `SignatureRejectedError`.
     """
     try:
@@ -181,7 +182,7 @@ def check_body(body: bytes, headers: Mapping[str, str]) -> None:
     except MalformedError as error:
         raise _refused(Problem.SIGNATURE_MALFORMED, str(error)) from error
     if not matches:
-        detail = f"the body is not the one whose digest {protocol.CONTENT_DIGEST_HEADER} has"
+        detail = f"the body does not match the digest in {protocol.CONTENT_DIGEST_HEADER}"
         raise _refused(Problem.DIGEST_MISMATCH, detail)
 
 
@@ -193,7 +194,10 @@ def _check_covered(signature_input: SignatureInput) -> None:
 
 
 def _check_parameters(signature_input: SignatureInput, now_s: float) -> tuple[int, int, str]:
-    """Return creation and expiry time, and the nonce. Raises `MalformedError` or the rejection."""
+    """Return creation and expiry time, and the nonce, after checking them.
+
+    Raises `MalformedError` or `SignatureRejectedError`.
+    """
     parameters = signature_input.parameters
     created, expires, nonce = (parameters.get(name) for name in ("created", "expires", "nonce"))
     if type(created) is not int or type(expires) is not int:
@@ -203,10 +207,13 @@ def _check_parameters(signature_input: SignatureInput, now_s: float) -> tuple[in
     if not created < expires <= created + MAX_LIFETIME_S:
         raise MalformedError(f"the validity must be 1 to {MAX_LIFETIME_S} s")
     if created > now_s + CLOCK_SKEW_S:
-        detail = f"it was signed {created - now_s:.0f} s from now by the clock of this server"
+        detail = (
+            f"the request was signed {created - now_s:.0f} s in the future by the clock of this"
+            " server"
+        )
         raise _refused(Problem.SIGNATURE_FROM_FUTURE, detail)
     if now_s >= expires + CLOCK_SKEW_S:
-        detail = f"it expired {now_s - expires:.0f} s ago by the clock of this server"
+        detail = f"the request expired {now_s - expires:.0f} s ago by the clock of this server"
         raise _refused(Problem.SIGNATURE_EXPIRED, detail)
     return created, expires, nonce
 
@@ -219,14 +226,17 @@ def _key_of(signature_input: SignatureInput) -> tuple[str, bytes]:
 
 
 def _known_key(signature_input: SignatureInput, leaders: Keys) -> tuple[str, bytes]:
-    """Return the signer and its listed key. Raises `MalformedError` or the rejection."""
+    """Return the signer and its key if they are listed.
+
+    Raises `MalformedError` or `SignatureRejectedError`.
+    """
     signer, key = _key_of(signature_input)
     known = leaders(signer)
     if known is None:
         detail = f"this tool does not accept {signer}"
         raise SignatureRejectedError(Problem.LEADER_NOT_ACCEPTED, detail, unknown=signer)
     if key not in known:
-        detail = f"{signer} does not have this key now"
+        detail = f"the key of this signature is not a current key of {signer}"
         raise SignatureRejectedError(Problem.KEY_UNKNOWN, detail, unknown=signer)
     return signer, key
 
@@ -245,8 +255,8 @@ def sign_response(
 ) -> dict[str, str]:
     """Return the headers that sign a response.
 
-    `request` are the headers of its signed request, and `asked` is the body of that request. An
-    answer to an invocation is also signed for the chain: see `signed_outcome`.
+    `request` are the headers of the signed request, and `asked` is its body. An answer to an
+    invocation gets another signature for the chain. See `signed_outcome`.
     """
     outcome = outcome_header(identity, status, body, request, asked=asked)
     text = f'{_response_components(outcome)};created={int(now_s)};keyid="{identity.key_id}"'
@@ -270,9 +280,10 @@ def check_response(
     request: Mapping[str, str],
     keys: Collection[bytes],
 ) -> None:
-    """Verify that the response to a request of ours is signed with one of the tool's `keys`.
+    """Verify that the response to a signed request is signed with one of the tool's `keys`.
 
-    Both mappings have header names in lower case. Raises `SignatureRejectedError`.
+    `headers` belong to the response and `request` to the request, with names in lower case. Raises
+    `SignatureRejectedError`.
     """
     try:
         signature_input, signature = _read(headers, "the response is not signed")
@@ -289,7 +300,8 @@ def check_response(
     except MalformedError as error:
         raise _refused(Problem.SIGNATURE_MALFORMED, str(error)) from error
     if signer != request[_TOOL] or key not in keys:
-        raise _refused(Problem.KEY_UNKNOWN, f"the key is not a current key of {request[_TOOL]}")
+        detail = f"the key of this signature is not a current key of {request[_TOOL]}"
+        raise _refused(Problem.KEY_UNKNOWN, detail)
     if not verifies(key, signature, base):
         raise _refused(Problem.SIGNATURE_INVALID, "the signature does not match this response")
     check_body(body, headers)
@@ -303,9 +315,10 @@ def check_answer(
     *,
     asked: bytes,
 ) -> OutcomeSignature:
-    """Return the signature of the answer for the chain, made with one of the tool's `keys`.
+    """Verify and return the tool's signature of the answer for the chain.
 
-    `asked` is the body of the request. Raises `SignatureRejectedError`.
+    It must be made with one of `keys`. `asked` is the body of the request. Raises
+    `SignatureRejectedError`.
     """
     try:
         return read_outcome_signature(answer, headers, request, keys, asked=asked)
@@ -350,7 +363,10 @@ def _of_response(
 
 
 def _read(headers: Mapping[str, str], missing: str) -> tuple[SignatureInput, bytes]:
-    """Return signature input and signature. Raises `MalformedError` or the rejection."""
+    """Return the signature input and the signature. `missing` is the error message without them.
+
+    Raises `MalformedError` or `SignatureRejectedError`.
+    """
     signature_input = read_input(headers.get(_INPUT, ""), LABEL)
     signature = read_signature(headers.get(_SIGNATURE, ""), LABEL)
     if signature_input is None or signature is None:

@@ -1,8 +1,8 @@
 """The HTTP signing keys of leaders and tools, and lists of known keys.
 
-A key is Ed25519, stored in a file as PKCS #8 (PEM), as `openssl genpkey -algorithm ed25519` writes
-it. Users read its public half as `ed25519:` and 64 hex digits. It is not a wallet key: its
-signatures cannot move funds, and the file lies on a server.
+A key is an Ed25519 key in a PKCS #8 file (PEM), as `openssl genpkey -algorithm ed25519` writes it.
+Its public half is shown as `ed25519:` and 64 hex digits. It is not a wallet key. Its file is on a
+server, but its signatures cannot move funds.
 """
 
 import re
@@ -27,10 +27,10 @@ from nexus_tools.sui.support.private_file import create_private, is_exposed
 from nexus_tools.sui.support.text_file import read_text, without_byte_order_mark
 
 Keys = Callable[[str], Collection[bytes] | None]
-"""A function that returns the current public keys of a signer, 32 bytes each, or None if it is
-unknown.
+"""A function that returns the current public keys of a signer, 32 bytes each.
 
-It is called for each message and must be fast. Leaders are named by their ID, tools by their FQN.
+It returns None for an unknown signer. It is called for each message, so it must be fast. The name
+of a leader is its ID, and the name of a tool is its FQN.
 """
 
 _log = get_logger("nexus_tools.tool")
@@ -42,15 +42,14 @@ _MAX_FILE_BYTES = 2**20
 
 
 def format_public_key(key: bytes) -> str:
-    """Return a public key in the form that users read."""
+    """Return a public key as `ed25519:` and 64 hex digits."""
     return f"ed25519:{key.hex()}"
 
 
 def parse_public_key(text: str) -> bytes:
     """Return the 32 bytes of a public key. Raises `public_key_invalid`.
 
-    Keys of small order are rejected, because one signature of such a key is valid for every
-    message.
+    A key of small order is rejected, because one signature by it is valid for every message.
     """
     match = _PUBLIC_KEY.fullmatch(text)
     key = bytes.fromhex(match[1]) if match else b""
@@ -64,23 +63,26 @@ def parse_public_key(text: str) -> bytes:
 
 
 def verifies(public_key: bytes, signature: bytes, message: bytes) -> bool:
-    """Return whether a signature of a message is the key's, and is valid for no other message."""
+    """Return whether `public_key` has signed `message`. A key of small order verifies nothing."""
     return not _is_weak(public_key) and verify_ed25519(public_key, signature, message)
 
 
 @lru_cache(maxsize=4_096)
 def _is_weak(public_key: bytes) -> bool:
-    """Return whether one signature fits all messages; the cache holds only listed keys."""
+    """Return whether one signature by the key is valid for every message.
+
+    Callers check only listed keys, so untrusted keys do not fill the cache.
+    """
     return has_small_order(public_key)
 
 
 def key_id(signer: str, key: bytes) -> str:
-    """Return the key ID in a signature: the signer and its public key."""
+    """Return the `keyid` of a signature, which contains the signer and its public key."""
     return f"{signer}#{format_public_key(key)}"
 
 
 def parse_key_id(text: str) -> tuple[str, bytes] | None:
-    """Return the signer and the public key, or None if `text` is not a key ID of ours."""
+    """Return the signer and the public key in a `keyid`, or None if it has another form."""
     match = _KEY_ID.fullmatch(text)
     return None if match is None else (match[1], bytes.fromhex(match[2][8:]))
 
@@ -94,7 +96,7 @@ class SigningKey:
 
     @classmethod
     def new(cls) -> "SigningKey":
-        """Generate a key in memory only."""
+        """Generate a key. It is not saved."""
         return cls.of_private(Ed25519PrivateKey.generate())
 
     @classmethod
@@ -104,13 +106,13 @@ class SigningKey:
 
     @classmethod
     def from_pem(cls, text: str) -> "SigningKey":
-        """Parse a PKCS #8 key. Raises `signing_key_invalid`, which never quotes the text."""
+        """Parse a PKCS #8 key. Raises `signing_key_invalid`, which does not quote the text."""
         try:
             key = load_pem_private_key(text.encode(), password=None)
-        except (ValueError, TypeError):  # TypeError: it is encrypted
+        except (ValueError, TypeError):  # TypeError: the key is encrypted
             key = None
         if not isinstance(key, Ed25519PrivateKey):
-            raise _bad_key("it is not an Ed25519 key in PEM, without a passphrase")
+            raise _bad_key("expected an Ed25519 key in PEM format without a passphrase")
         return cls.of_private(key)
 
     @classmethod
@@ -137,25 +139,25 @@ class SigningKey:
         return cls.from_pem(text)
 
     def save(self, path: Path) -> None:
-        """Write a file that only its owner can read. Raises `signing_key_exists`."""
+        """Write the key to a file that only its owner can read. Raises `signing_key_exists`."""
         try:
             create_private(path, self.to_pem())
         except FileExistsError:
             raise UsageError(
                 "signing_key_exists",
-                f"{path} already exists, and overwriting would lose its key",
-                hint="Choose another file, or remove this one.",
+                f"{path} already exists, and overwriting it would destroy its key",
+                hint="Choose another file, or remove the existing one.",
             ) from None
 
     def to_pem(self) -> str:
-        """Return the key in PKCS #8, which is a secret."""
+        """Return the private key in PKCS #8. The result is a secret."""
         pem = self.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         return pem.decode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A signer with its key: a leader by its ID, a tool by its FQN."""
+    """A signer with its key. `signer` is the ID of a leader, or the FQN of a tool."""
 
     signer: str
     key: SigningKey
@@ -189,9 +191,10 @@ class KnownKeys:
 
     @classmethod
     def parse(cls, text: str) -> "KnownKeys":
-        """Parse one key per line: the signer, a space, the public key; `#` starts a comment.
+        """Parse a text with one key per line: the signer, a space, and the public key.
 
-        A line with only a signer lists it without a key. Raises `known_keys_invalid`.
+        A line with only a signer lists a signer without keys. `#` starts a comment. Raises
+        `known_keys_invalid`.
         """
         keys: dict[str, list[bytes]] = {}
         for number, line in enumerate(text.splitlines(), 1):
@@ -209,10 +212,10 @@ class KnownKeys:
 
 
 class KnownKeysFile:
-    """The current keys in a file, as `KnownKeys.parse` reads them; it is also a `Keys`.
+    """The current keys in a file in the format of `KnownKeys.parse`. An instance is a `Keys`.
 
-    The file is checked at most once a second, and read again if it has changed. While it cannot be
-    read, the previous keys stay valid and a warning is logged. The constructor raises
+    The file is checked at most once a second, and read again if it has changed. If it cannot be
+    read, a warning is logged and the previous keys stay valid. The constructor raises
     `known_keys_invalid`.
     """
 
@@ -272,6 +275,6 @@ class KnownKeysFile:
     def _invalid(self, reason: str) -> ValidationError:
         return ValidationError(
             "known_keys_invalid",
-            f"the list of keys {self._path}: {reason}",
+            f"the list of keys {self._path} is invalid: {reason}",
             hint="Write one key per line: a leader's ID or a tool's FQN, a space, and ed25519:KEY.",
         )

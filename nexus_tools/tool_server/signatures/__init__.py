@@ -1,1 +1,1 @@
-"""Signatures on the side of the tool server. Start with `signatures.py`."""
+"""Verification and signing in the tool server. Start with `signatures.py`."""

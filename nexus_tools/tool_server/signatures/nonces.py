@@ -1,7 +1,8 @@
 """The nonces of accepted signed requests, so that a server accepts no request twice.
 
-A request is identified by its signer and its nonce, and remembered until it expires. Only verified
-requests are remembered, so untrusted clients use no memory. The number per signer is bounded.
+A request is identified by its signer and its nonce. A store records it until it expires. Only
+verified requests are recorded, so untrusted clients use no memory. The number of records per signer
+is limited.
 """
 
 import sqlite3
@@ -14,17 +15,17 @@ from typing import Protocol
 from nexus_tools.tool_server.signatures.state_file import open_state
 
 MAX_PER_SIGNER = 200_000
-"""The maximum number of valid requests per signer in about a minute, which take about 40 MB."""
+"""The maximum number of unexpired requests per signer. They take about 40 MB."""
 
 _BUCKET_S = 16
-# Clocks are sometimes set back, so shared records are kept a little longer.
+# A clock may be set back, so the shared file keeps records for this time after they expire.
 _MARGIN_S = 60
 
 
 class NonceStoreFullError(Exception):
     """The error for a signer with too many recent requests, or for a full store.
 
-    The message is shown to users.
+    Users see the message.
     """
 
 
@@ -32,19 +33,19 @@ class NonceStore(Protocol):
     """A store of accepted requests."""
 
     since_s: float
-    """The start of the records: requests signed earlier are unknown; seconds since 1970."""
+    """The start of the records, in seconds since 1970. The store may lack earlier requests."""
 
     def take(self, signer: str, nonce: str, until_s: int, now_s: float) -> bool:
-        """Remember a request until `until_s`, and return False if it was accepted before.
+        """Record a request until `until_s`. Return False if it was already recorded.
 
-        Raises `NonceStoreFullError`, and then the request is not accepted.
+        Raises `NonceStoreFullError` if it cannot be recorded. The caller must then reject it.
         """
 
 
 class MemoryNonceStore:
     """A store in the memory of one process.
 
-    After a restart, requests that were signed before it are rejected.
+    After a restart, requests that were signed before the restart are rejected.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class MemoryNonceStore:
         return len(self._known)
 
     def take(self, signer: str, nonce: str, until_s: int, now_s: float) -> bool:
-        """Implement `Nonces.take`."""
+        """Implement `NonceStore.take`."""
         self._forget(now_s)
         request = signer, nonce
         if request in self._known:
@@ -73,7 +74,7 @@ class MemoryNonceStore:
         return True
 
     def _forget(self, now_s: float) -> None:
-        """Forget whole buckets, of which there are few, after all their requests have expired."""
+        """Remove each bucket whose requests have all expired. The number of buckets is small."""
         oldest = int(now_s) // _BUCKET_S
         for bucket in [number for number in self._buckets if number < oldest]:
             for request in self._buckets.pop(bucket):
@@ -95,7 +96,7 @@ class SqliteNonceStore:
         self._file = open_state(path, _SCHEMA)
 
     def take(self, signer: str, nonce: str, until_s: int, now_s: float) -> bool:
-        """Implement `Nonces.take`. A file that is not writable counts as full."""
+        """Implement `NonceStore.take`. A file that is not writable counts as full."""
         if not self._own.take(signer, nonce, until_s, now_s):
             return False
         try:

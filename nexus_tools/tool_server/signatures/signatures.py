@@ -44,17 +44,17 @@ _LISTS = {
     protocol.SIGNATURE_INPUT_HEADER.lower(),
     protocol.CONTENT_DIGEST_HEADER.lower(),
 }
-# RFC 9110 requires it with a 401.
+# RFC 9110 requires this header with status 401.
 _CHALLENGE = (b"www-authenticate", b"Signature")
 _DIGEST = protocol.CONTENT_DIGEST_HEADER.lower()
 _INVOCATION = protocol.INVOCATION_HEADER.lower()
 
 
 class SignatureMode(StrEnum):
-    """The policy of a server for signatures.
+    """The policy of a server for the signatures of calls.
 
-    `OFF` ignores them, `OPTIONAL` verifies those that are present, and `REQUIRED` rejects unsigned
-    calls.
+    `OFF` ignores signatures, `OPTIONAL` verifies the signatures of signed calls, and `REQUIRED`
+    also rejects unsigned calls.
     """
 
     OFF = "off"
@@ -64,17 +64,22 @@ class SignatureMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SignaturePolicy:
-    """The configuration of signatures; `leaders` are the accepted leaders with their current keys.
+    """The configuration of signatures.
 
-    `leaders` apply to all tools, or to each by its FQN. `look_again` is awaited with an unknown
-    signer, or one with an unknown key, before it is rejected, and may raise `NotReadyError`.
-    `authorize` is awaited with the FQN and each signed call, and may raise `NotReadyError` or
-    `NotAuthorizedError`. `key` signs responses to signed calls for every tool. `is_believed`
-    returns for an FQN whether callers trust that key. While they do not, signed calls get no
-    answer, because no one could use it and no leader should be blamed for that. All processes of
-    one server share `nonces`, see `SqliteNonceStore`, and `answers`, by which leaders are rejected
-    where signatures are required. Elsewhere, anyone can call in the name of a leader. `clock`
-    returns seconds since 1970.
+    `leaders` contains the accepted leaders with their current keys, for all tools or by FQN. `key`
+    signs the responses to signed calls for every tool. `clock` returns seconds since 1970.
+
+    `refresh_keys` is awaited with a signer before the server rejects it because the signer or its
+    key is unknown. It may raise `NotReadyError`. `authorize` is awaited with the FQN and each
+    signed call. It may raise `NotReadyError` or `NotAuthorizedError`.
+
+    `is_key_trusted` returns whether callers trust `key` for the tool with an FQN. While they do
+    not, signed calls get no answer. Leaders could not use the answer, and they must not be blamed
+    for that.
+
+    All processes of one server share `nonces` (see `SqliteNonceStore`) and `answers`. If signatures
+    are required, leaders with unpaid `answers` are rejected. Otherwise, anyone can make unsigned
+    calls in the name of a leader, so answers do not count.
     """
 
     mode: SignatureMode | str = SignatureMode.REQUIRED
@@ -97,7 +102,7 @@ class SignedCall(NamedTuple):
     arrived_s: float
 
     def take(self, body: bytes) -> None:
-        """Accept the whole call, at most once. Raises `ProblemError`."""
+        """Verify the body, and record the call to accept it only once. Raises `ProblemError`."""
         signatures, request = self.gate.signatures, self.request
         now_s = signatures.clock()
         try:
@@ -120,8 +125,8 @@ class SignedCall(NamedTuple):
     def finish(self, response: Response, asked: bytes, deadline: datetime | None) -> Response:
         """Return the response to the request body `asked`, signed if the tool has a key.
 
-        Where signatures are required, an answer after the deadline becomes a problem, because
-        answers in time are counted.
+        If signatures are required, an answer after the deadline becomes a problem. Answers in time
+        count as unpaid until they are settled.
         """
         identity, signatures = self.gate.identity, self.gate.signatures
         now_s = signatures.clock()
@@ -144,7 +149,11 @@ class SignedCall(NamedTuple):
         return response._replace(headers=(*response.headers, *encoded))
 
     def _is_late(self, now_s: float, deadline: datetime) -> bool:
-        """Return whether the leader no longer waits, by the duration on its own clock."""
+        """Return whether the leader no longer waits.
+
+        The time between signing and deadline on the leader's clock is compared with the time since
+        the arrival on the server's clock. So a difference between the clocks does not matter.
+        """
         return now_s - self.arrived_s > deadline.timestamp() - self.request.created_s
 
 
@@ -152,7 +161,7 @@ _RETRY_SOON = ((b"retry-after", b"1"),)
 
 
 class _UnknownSignerError(ProblemError):
-    """The rejection of an unknown signer or key. The list may be outdated, so it is read again."""
+    """The rejection of an unknown signer or key. The list may be outdated and is then refreshed."""
 
     def __init__(self, error: SignatureRejectedError) -> None:
         super().__init__(error.problem, error.detail, headers=_challenge(error.problem))
@@ -175,9 +184,9 @@ class SignatureGate:
         self._root_url = root_url
 
     def admit(self, scope: Scope) -> SignedCall | None:
-        """Verify the headers of a call before its body is read; return None if it is unsigned.
+        """Verify the headers of a call before its body is read. Raises `ProblemError`.
 
-        Raises `ProblemError`.
+        Return None for an unsigned call if signatures are not required.
         """
         headers, repeated = _read(scope["headers"])
         headers |= _other_fields(scope["headers"], covered_fields(headers))
@@ -197,15 +206,15 @@ class SignatureGate:
         if self.is_required and (reason := self.signatures.answers.refusal(request.signer)):
             raise ProblemError(Problem.ANSWERS_UNPAID, reason)
         if request.created_s < int(self.signatures.nonces.since_s):
-            # A previous process may have accepted it.
-            detail = "the request was signed before this server started; sign it again"
+            # A previous process of the server may have accepted this request.
+            detail = "the request was signed before this server started. Sign it again"
             raise ProblemError(Problem.NOT_READY, detail, headers=_RETRY_SOON)
         return SignedCall(self, request, headers, now_s)
 
     async def admit_again(self, scope: Scope, refused: ProblemError) -> SignedCall | None:
         """Verify a call again after refreshing the keys of an unknown signer.
 
-        Raises as `admit`, and `refused` if there is nothing to refresh.
+        Raises the errors of `admit`, or `refused` if the keys cannot be refreshed.
         """
         if not isinstance(refused, _UnknownSignerError) or self.signatures.refresh_keys is None:
             raise refused
@@ -217,7 +226,7 @@ class SignatureGate:
 
     @property
     def is_key_trusted(self) -> bool:
-        """Whether callers trust what the server signs for the tool."""
+        """Whether callers trust the server's key for this tool."""
         callback = self.signatures.is_key_trusted
         return callback is None or callback(self.tool)
 
@@ -230,7 +239,7 @@ class SignatureGate:
             await self.signatures.authorize(self.tool, call)
 
     def _url(self, scope: Scope) -> str:
-        """Return the URL of the call, from the server's own root URL and not from headers."""
+        """Return the URL of the call. It starts with the server's root URL and ignores headers."""
         path = scope["path"].removeprefix(scope.get("root_path", ""))
         query = scope.get("query_string", b"").decode("latin-1")
         return protocol.endpoint(self._root_url, path) + (f"?{query}" if query else "")
@@ -259,9 +268,10 @@ def gate(signatures: SignaturePolicy, tool: str, root_url: str | None) -> Signat
 
 
 def _read(headers: Iterable[tuple[bytes, bytes]]) -> tuple[dict[str, str], str]:
-    """Return the headers that signatures cover, and the name of a header that must not repeat.
+    """Return the headers that signatures must cover, and the name of a wrongly repeated header.
 
-    Programs disagree on whether the first or the last of two header lines counts.
+    The name is empty if no header is repeated. A repeated header is ambiguous, because some
+    programs use its first line and others its last line.
     """
     fields: dict[str, str] = {}
     repeated = ""
@@ -277,7 +287,7 @@ def _read(headers: Iterable[tuple[bytes, bytes]]) -> tuple[dict[str, str], str]:
 
 
 def _other_fields(headers: Iterable[tuple[bytes, bytes]], names: frozenset[str]) -> dict[str, str]:
-    """Return the other covered fields, with repeated lines joined (RFC 9421, section 2.1)."""
+    """Return the fields with these names. Repeated lines are joined (RFC 9421, section 2.1)."""
     fields: dict[str, str] = {}
     if not names:
         return fields

@@ -1,8 +1,8 @@
-"""The unpaid answers of a server, by which it rejects leaders.
+"""The record of unpaid answers, because of which a server rejects leaders.
 
 A leader has the answer before the tool is paid. If the invocation then fails or expires, the tool
-has worked without payment. The chain does not see that, because only the server knows that it
-answered. So the server counts, and rejects a leader after its third unpaid answer until the
+has worked without payment. Only the server knows that it answered, so the chain cannot detect this.
+The server therefore counts unpaid answers. After the third one, it rejects the leader until the
 operator forgives it. Callers report the ends of invocations to `UnsettledAnswers`.
 """
 
@@ -18,10 +18,10 @@ MAX_UNPAID = 3
 """The number of unpaid answers after which a leader is rejected."""
 
 RETENTION_S = 3_600
-"""The time, in seconds, for which unsettled answers are kept; no invocation is open for longer."""
+"""The time in seconds for which unsettled answers are kept. Invocations are not open for longer."""
 
 MAX_KEPT = 100_000
-"""The maximum number of stored answers, about 25 MB; the oldest are removed first."""
+"""The maximum number of stored answers. They take about 25 MB. The oldest are removed first."""
 
 _FORGET_EVERY_S = 16
 
@@ -29,10 +29,11 @@ _log = get_logger("nexus_tools.tool_server")
 
 
 class UnsettledAnswers:
-    """The answers that leaders received, in a file that all processes share, or in memory.
+    """The unsettled and unpaid answers that leaders received.
 
-    In memory, they are lost on restart. Leaders and invocations are named by their full Sui IDs.
-    The constructor raises `state_unusable`.
+    They are stored in a file that all processes share, or in memory, where a restart loses them.
+    Leaders and invocations are named by their full Sui IDs. The constructor raises
+    `state_unusable`.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -40,11 +41,11 @@ class UnsettledAnswers:
         self._forgotten_at = 0.0
 
     def record_call(self, leader: str, invocation: str, digest: str, now_s: float) -> bool:
-        """Record a leader's call, which counts from now on if the invocation fails.
+        """Record a leader's call. If the invocation fails after this, the answer counts as unpaid.
 
-        It counts from the call and not from the answer, because a leader may fail the invocation
-        first and receive the answer then. Returns False if an earlier call had a body with another
-        digest, because an invocation pays for one body.
+        The record starts with the call and not with the answer, because a leader may first fail the
+        invocation and then receive the answer. Return False if an earlier call for the invocation
+        had a body with another digest, because an invocation pays for one body.
         """
         if now_s >= self._forgotten_at + _FORGET_EVERY_S:
             self._forgotten_at = now_s
@@ -55,7 +56,7 @@ class UnsettledAnswers:
         return stored_digest in ([], [(digest,)])
 
     def record_answer(self, leader: str, invocation: str, *, has_answer: bool) -> None:
-        """Record the end of a call, and whether it had an answer in time."""
+        """Record the end of a call. `has_answer` is whether the leader got an answer in time."""
         self._execute(_GIVEN if has_answer else _NOT_GIVEN, leader, invocation)
         if has_answer:
             self._log_unpaid(leader, invocation)
@@ -67,17 +68,17 @@ class UnsettledAnswers:
     def mark_unpaid(self, invocation: str, reason: str) -> None:
         """Record that an invocation failed or expired, with its on-chain reason.
 
-        It counts for each leader that received the answer. If the other leader of the invocation
-        closed it, the first one still had its whole window to settle it.
+        The answer counts as unpaid for each leader that received it. This is fair even if another
+        leader closed the invocation, because each leader had its whole window to settle it.
         """
         if self._execute(_UNPAID, reason, invocation):
             for (leader,) in self._read(_TAKERS, invocation):
                 self._log_unpaid(leader, invocation)
 
     def excuse(self, invocations: Iterable[str]) -> None:
-        """Excuse answers that were signed with a key that is no longer valid.
+        """Do not count the answers of invocations, because their signing key is no longer valid.
 
-        A repeated call counts again, with the answer that it gets then.
+        If a leader repeats the call, the new answer counts.
         """
         for invocation in invocations:
             self._execute(_EXCUSE, invocation)
@@ -95,7 +96,7 @@ class UnsettledAnswers:
         return self._execute(_FORGIVE, leader)
 
     def pending(self, count: int) -> list[str]:
-        """Return the oldest `count` answered invocations whose end is unknown."""
+        """Return the oldest answered invocations whose end is unknown, at most `count`."""
         return [invocation for (invocation,) in self._read(_PENDING, count)]
 
     def close(self) -> None:
@@ -103,7 +104,7 @@ class UnsettledAnswers:
         self._file.close()
 
     def _log_unpaid(self, leader: str, invocation: str) -> None:
-        """Log an unpaid answer and its consequence."""
+        """Log an answer if it is unpaid, and log if the leader is rejected from now on."""
         unpaid = dict(self._read(_OF_LEADER, leader))
         if invocation not in unpaid:
             return
@@ -117,9 +118,10 @@ class UnsettledAnswers:
             _log.error("leader_refused", leader=leader, invocations=list(unpaid), hint=hint)
 
     def _execute(self, statement: str, *values: object) -> int:
-        """Execute a statement and return the number of changed rows, or log the error and return 0.
+        """Execute a statement, and return the number of changed rows.
 
-        A full disk must not stop the server from answering.
+        If the file cannot be written, log the error and return 0. A full disk must not stop the
+        server from answering.
         """
         try:
             return self._file.execute(statement, values).rowcount
@@ -135,7 +137,8 @@ class UnsettledAnswers:
             return []
 
 
-# An answer counts against its leader if it was sent and has a failure reason. Its row is kept.
+# An answer counts as unpaid if it was sent (`is_given`) and its invocation has a failure reason.
+# Its row is kept until the operator forgives the leader.
 _SCHEMA = """
     CREATE TABLE IF NOT EXISTS answers (
         leader TEXT NOT NULL,
@@ -163,7 +166,7 @@ _PENDING = """
     SELECT DISTINCT invocation FROM answers WHERE is_given AND reason IS NULL ORDER BY rowid LIMIT ?
 """
 _FORGIVE = "DELETE FROM answers WHERE leader = ? AND reason IS NOT NULL"
-# The row IDs approximate the number of rows, because counting them would be the slowest step.
+# The row IDs approximate the number of rows, because counting the rows would be the slowest step.
 _FORGET_OLD = """
     DELETE FROM answers WHERE NOT (reason IS NOT NULL AND is_given)
     AND (began_s < ? OR rowid <= (SELECT max(rowid) FROM answers) - ?)

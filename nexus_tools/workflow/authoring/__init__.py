@@ -1,6 +1,6 @@
 """The Python API with which authors write a workflow step by step.
 
-Start with `workflow`; `sketch` holds the unfinished workflow, and `assembly` turns it into a
+Start with `workflow`. `sketch` holds the unfinished workflow, and `assembly` converts it to a
 document.
 """
 

@@ -1,4 +1,4 @@
-"""The conversion of a sketch to a document, with the source line of each part."""
+"""The conversion of a sketch to a document that records the source line of each part."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,7 +34,7 @@ from nexus_tools.workflow.document.document import (
 from nexus_tools.workflow.document.violation import Violation
 
 VALUE_UNUSED = "value_unused"
-"""The code of the error for what no step takes."""
+"""The error code for an input or loop state that no step uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class AssembledDocument:
     errors: list[tuple[UsageError, Line]]
 
     def line_of(self, pointer: str) -> Line | None:
-        """Return the line of the part at a pointer, or of the closest part around it."""
+        """Return the line of the part at a pointer, or of the smallest part that contains it."""
         while pointer and pointer not in self.lines:
             pointer = pointer.rpartition("/")[0]
         return self.lines.get(pointer)
@@ -90,7 +90,7 @@ class _Assembly:
     beginning: list[str] = field(default_factory=list)
 
     def add(self, draft: Draft) -> None:
-        """Add a step with all edges to it."""
+        """Add a step and all edges that lead to it."""
         led = {port: self._ways(feed, draft.block) for port, feed in draft.bindings.items()}
         if not _is_led(led, draft.block):
             self._anchor(draft, led)
@@ -112,9 +112,10 @@ class _Assembly:
             return []
 
     def _anchor(self, draft: Draft, led: dict[str, list[Connection]]) -> None:
-        """Make a step wait for the start of its block, if nothing else makes it run there.
+        """Make a step wait for the start of its block unless another edge starts it there.
 
-        So a step in a `for_each` runs for each element, even if it takes no value of the element.
+        So a step in a `for_each` runs for each element, even if it does not take the element's
+        value.
         """
         try:
             beginning = _beginning_of(draft.block)
@@ -143,7 +144,7 @@ class _Assembly:
             self.defaults.append(Default(target, source.data))
 
     def add_outputs(self) -> None:
-        """Add the outputs of the execution; alternatives share a name."""
+        """Add the outputs of the execution. Alternatives have the same name."""
         for name, feed in self.sketch.outputs.items():
             for way in self._ways(feed, self.sketch.root):
                 assert isinstance(way.source, PortValue)
@@ -151,7 +152,7 @@ class _Assembly:
                 self.outputs.append(Output(way.source.output, name))
 
     def check_all_is_used(self) -> None:
-        """Report inputs and loop states that no step takes."""
+        """Report inputs and loop states that no step uses."""
         for name, given in self.sketch.inputs.items():
             if name not in self.entered:
                 self._refuse_unused(given.value, given.line)
@@ -187,7 +188,7 @@ class _Assembly:
         return AssembledDocument(document, self.lines, self.errors)
 
     def _entry_groups(self) -> tuple[EntryGroup, ...]:
-        """Return a group only if a starting step has no entry ports; else the default applies."""
+        """Return an entry group if a starting step has no entry ports, else nothing."""
         entered = {vertex.name for vertex in self.vertices if vertex.entry_ports}
         if entered.issuperset(self.beginning):
             return ()
@@ -197,7 +198,7 @@ class _Assembly:
 
 
 def _is_led(led: dict[str, list[Connection]], block: Block) -> bool:
-    """Return whether edges make a step run in each iteration and each round of its block."""
+    """Return whether the edges make a step run in every iteration and every round of its block."""
     moving = [way for found in led.values() for way in found if way.is_moving]
     runs_in = max((way.depth for way in moving), default=0)
     begins_in = max((way.depth for way in moving if way.kind is not EdgeKind.DO_WHILE), default=0)

@@ -1,4 +1,4 @@
-"""The `with` blocks of a workflow: `for_each` runs steps per element, `loop` in rounds."""
+"""The `with` blocks of a workflow: `for_each` runs steps for each element, `loop` in rounds."""
 
 from collections.abc import Collection, Mapping
 from typing import NoReturn, Self
@@ -24,7 +24,7 @@ _TO_ITERATE = "Write `with flow.for_each(…) as element:`."
 
 
 class _With(IncompleteValue):
-    """A `with` block, to which the steps added inside belong."""
+    """A `with` block. The steps that are added inside the block belong to it."""
 
     def __init__(self, sketch: Sketch, kind: BlockKind) -> None:
         self._sketch = sketch
@@ -47,14 +47,14 @@ class _With(IncompleteValue):
             self._check_complete()
 
     def _check_complete(self) -> None:
-        """Check at the end of the block that nothing required is missing."""
+        """Check at the end of the block that no required part is missing."""
 
     def _name(self) -> str:
         return str(self._block)
 
 
 class _ForEach(_With):
-    """The steps that run once for each element of the lists."""
+    """A block of steps that run once for each element of the lists."""
 
     def __init__(self, sketch: Sketch, lists: tuple[Value, ...], parallel: int | None) -> None:
         super().__init__(sketch, BlockKind.FOR_EACH)
@@ -93,13 +93,13 @@ class ForEach(_ForEach):
     """A `with` block whose steps run once for each element of a list."""
 
     def __enter__(self) -> Value:
-        """Return the element."""
+        """Return the placeholder for an element."""
         self._enter()
         return self._elements[0]
 
 
 class ForEachZipped(_ForEach):
-    """A `with` block whose steps run once for the first elements of several lists, and so on."""
+    """A `with` block whose steps run once for each tuple of elements of several lists."""
 
     def __enter__(self) -> tuple[Value, ...]:
         """Return one element of each list."""
@@ -113,7 +113,7 @@ def _checked_parallel(parallel: int | None, otherwise: int) -> int:
     if not isinstance(parallel, int) or not 1 <= parallel <= MAX_PARALLEL:
         raise UsageError(
             "parallel_invalid",
-            f"parallel is an integer from 1 to {MAX_PARALLEL}, got {parallel!r}",
+            f"parallel must be an integer from 1 to {MAX_PARALLEL}, got {parallel!r}",
             hint="Omit it to use the default.",
         )
     return parallel
@@ -122,7 +122,7 @@ def _checked_parallel(parallel: int | None, otherwise: int) -> int:
 class Loop(_With):
     """A `with` block whose steps run in rounds, as long as `again` receives values.
 
-    Its attributes, or items, are the values with which a round starts.
+    The attributes (or items) of a loop are the values with which a round starts.
     """
 
     def __init__(self, sketch: Sketch, state: Mapping[str, object]) -> None:
@@ -148,11 +148,11 @@ class Loop(_With):
         return self
 
     def again(self, **state: Value) -> None:
-        """Start another round with new values, each a port of one variant of one step in the loop.
+        """Start another round with new values, which are ports of one variant of a step.
 
-        When the step ends in that variant, a round starts with these values. Values that are not
-        named keep their value of the first round. Values leave the loop through another variant of
-        the step. Several calls must name the same values, each from another variant.
+        When the step ends in that variant, a round starts with the port values. A loop value that
+        you do not pass keeps its value of the first round. Values leave the loop through another
+        variant of the step. Several calls must name the same values, each from another variant.
 
         Raises:
             UsageError: With code `again_invalid` or `again_differs`.
@@ -179,7 +179,7 @@ class Loop(_With):
             )
 
     def _later(self, name: str, value: object) -> PortValue | None:
-        """Return the port that later rounds use, or None if the value does not change."""
+        """Return the port with the value of later rounds, or None if the value does not change."""
         if name not in self._states:
             raise UsageError(
                 "again_invalid",
@@ -205,7 +205,7 @@ class Loop(_With):
         if len(branches) != 1 or branches & before:
             raise UsageError(
                 "again_invalid",
-                "each call of again needs ports of one variant, which no other call uses",
+                "each call of again needs ports of one variant that no other call uses",
                 hint="Let one step return everything that the next round needs.",
             )
 

@@ -1,4 +1,4 @@
-"""The edges that bring a value to a step; the blocks of both ends determine the edge kind.
+"""The edges that bring a value to a step. The blocks of source and target determine their kinds.
 
     from        to          edge
     outside     for_each    normal: the same value for every iteration
@@ -8,8 +8,8 @@
     state       loop        as from outside for the first round, do_while for the others
     loop        outside     break
 
-An edge crosses one such border, and may then enter a loop as its initial value. Values that would
-have to cross two borders are rejected: a step in between makes an edge for each.
+An edge crosses the border of one block, and may also enter a loop as the loop's initial value. A
+value that would have to cross two borders is rejected. A step in between splits its edge into two.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ from nexus_tools.workflow.document.document import EdgeKind
 class Connection:
     """An edge of a kind from a port, or the binding of an input or a constant.
 
-    The edge makes the target run in the first `depth` of the blocks around it.
+    The edge makes the target run in the outermost `depth` blocks around the target.
     """
 
     source: PortValue | WorkflowInput | Constant
@@ -45,12 +45,12 @@ class Connection:
 
     @property
     def is_moving(self) -> bool:
-        """Whether its value can start a run; other values only wait for it."""
+        """Whether the value can start a run. Other values only wait until the run is ready."""
         return self.kind not in (None, EdgeKind.STATIC)
 
 
 def connections(value: Origin, target: Block) -> list[Connection]:
-    """Return the edges to a step of `target`, one for each port that may provide the value.
+    """Return the edges to a step of `target`: one edge for each port that may provide the value.
 
     Raises `UsageError`: `value_from_other_block`, `value_not_collected`, `value_leaves_loop`,
     `value_moves_twice`, `alternatives_differ`.
@@ -59,7 +59,10 @@ def connections(value: Origin, target: Block) -> list[Connection]:
 
 
 def check_edges_to(value: Origin, target: Block) -> None:
-    """Raise as `ways` does, as far as this is known before all loops are complete."""
+    """Check the edges of a value, as far as possible before all loops are complete.
+
+    Raises the errors of `connections`.
+    """
     if isinstance(value, State):
         _check_is_in(value, target)
     else:
@@ -67,7 +70,7 @@ def check_edges_to(value: Origin, target: Block) -> None:
 
 
 def check_loop_start(value: Origin, loop: Block) -> None:
-    """Raise as `ways` does unless a loop can start with the value."""
+    """Check that a loop can start with the value. Raises the errors of `connections`."""
     if not isinstance(value, State):
         list(_ways(value, loop, begins_loop=True))
 
@@ -110,22 +113,22 @@ def _from_port(value: PortValue, target: Block, *, begins_loop: bool) -> Connect
 
 
 def _check_leaves(value: PortValue, loop: Block) -> None:
-    """Check that the step that decides about another round provides the value."""
+    """Check that the value is from the step that decides about another round."""
     again = [later for state in loop.entered_by for later in _later(state)]
     deciding = [later for later in again if later.draft is value.draft]
     if not deciding:
         names = ", ".join(dict.fromkeys(later.draft.display_name for later in again))
         raise UsageError(
             "value_leaves_loop",
-            f"{value} exists in each round of {loop}, and does not decide which one is the last",
-            hint=f"Use another variant of {names}, which decides, and let it return the value..",
+            f"{value} exists in each round of {loop}, but does not decide which one is the last",
+            hint=f"Use another variant of {names}, which decides, and let it return the value.",
         )
     if any(later.variant == value.variant for later in deciding):
         raise UsageError(
             "value_leaves_loop",
             f"the variant {value.draft.display_name}.{value.variant} starts another round of"
             f" {loop}",
-            hint="Use another variant of that step to leave the loop.",
+            hint="Use another output variant of that step to leave the loop.",
         )
 
 
@@ -163,20 +166,24 @@ def _of_state(value: State, target: Block, *, begins_loop: bool) -> Iterator[Con
 
 
 def _of_alternatives(value: First, target: Block, *, begins_loop: bool) -> Iterator[Connection]:
-    found = [way for each in value.values for way in _ways(each, target, begins_loop=begins_loop)]
+    found = [
+        way
+        for alternative in value.values
+        for way in _ways(alternative, target, begins_loop=begins_loop)
+    ]
     if not all(way.is_moving for way in found):
         _refuse_second_move(value, f"is kept for all rounds of {target}")
     if len({way.depth for way in found}) > 1:
         raise UsageError(
             "alternatives_differ",
-            f"some of {value} exist for all iterations, and some for one",
+            f"some alternatives of {value} exist for all iterations, and some for one",
             hint="Use alternatives from the same block as the step.",
         )
     yield from found
 
 
 def _shared_depth(one: Block, other: Block) -> int:
-    """Return the number of blocks around both."""
+    """Return the number of blocks that contain both."""
     pairs = zip(one.chain, other.chain, strict=False)
     return next(
         (depth for depth, (mine, its) in enumerate(pairs) if mine is not its),
@@ -185,7 +192,7 @@ def _shared_depth(one: Block, other: Block) -> int:
 
 
 def _entered(target: Block, depth: int, *, begins_loop: bool) -> tuple[Block, ...]:
-    """Return the blocks entered below a depth, except for a loop that starts with the value."""
+    """Return the blocks below a depth that the value enters, except a loop that starts with it."""
     entered = target.chain[depth:]
     return entered[:-1] if begins_loop else entered
 

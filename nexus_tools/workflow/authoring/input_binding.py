@@ -1,4 +1,4 @@
-"""The binding of values to input ports, checked at the line where the author writes it."""
+"""The binding of values to input ports. Errors name the line where the author binds a value."""
 
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.sui.support.suggestions import suggestion
@@ -52,13 +52,14 @@ def _value_in(given: object) -> Value | IncompleteValue | None:
         given = list(given.values())
     if not isinstance(given, list | tuple):
         return None
-    return next((found for each in given if (found := _value_in(each)) is not None), None)
+    return next((found for element in given if (found := _value_in(element)) is not None), None)
 
 
 def bind_input(sketch: Sketch, draft: Draft, port: str, given: object, line: Line) -> None:
     """Bind a value to a port of a step.
 
-    Raises as `as_origin` and `ways`, and `ValidationError`: `port_unknown`, `value_mismatches`.
+    Raises the errors of `to_origin` and `connections`, and `ValidationError` (`port_unknown`,
+    `value_mismatches`).
     """
     value = to_origin(sketch, given)
     check_edges_to(value, draft.block)  # the type of an unavailable value does not matter
@@ -67,7 +68,7 @@ def bind_input(sketch: Sketch, draft: Draft, port: str, given: object, line: Lin
 
 
 def check_types(draft: Draft, port: str, value: Origin) -> None:
-    """Check that a port accepts a value, as far as both schemas define it."""
+    """Check that a port accepts a value, as far as the schemas define their types."""
     if draft.ports is None or InputPort(draft.name, port).is_order_only:
         return
     known = draft.ports.inputs.get(port)
@@ -86,7 +87,7 @@ def check_types(draft: Draft, port: str, value: Origin) -> None:
             raise ValidationError(
                 "value_mismatches",
                 f"{leaf} is invalid for the port {port!r} of {draft.display_name}: {problem}",
-                hint=f"The tool {draft.fqn} accepts {known.types}..",
+                hint=f"The tool {draft.fqn} accepts {known.types}.",
             )
 
 

@@ -33,9 +33,9 @@ class BlockKind(Enum):
 
 @dataclass(eq=False)
 class Block:
-    """The steps that run together: those of the whole workflow, a `for_each`, or a `loop`.
+    """A group of steps that run together: the whole workflow, a `for_each`, or a `loop`.
 
-    `entered_by` are the elements of a `for_each` or the state of a `loop`.
+    `entered_by` has the elements of a `for_each`, or the states of a `loop`.
     """
 
     kind: BlockKind
@@ -47,12 +47,12 @@ class Block:
 
     @property
     def chain(self) -> "tuple[Block, ...]":
-        """The blocks around its steps, outermost first, itself included; empty for the workflow."""
+        """The enclosing blocks and this block, outermost first. Empty for the workflow."""
         return (*self.parent.chain, self) if self.parent else ()
 
     @property
     def depth(self) -> int:
-        """The number of blocks around its steps."""
+        """The number of blocks around the block's steps."""
         return len(self.chain)
 
     @property
@@ -61,7 +61,7 @@ class Block:
 
         Raises `UsageError` with code `loop_without_again` if no state changes.
         """
-        found = [each for each in self.entered_by if isinstance(each, State) and each.later]
+        found = [origin for origin in self.entered_by if isinstance(origin, State) and origin.later]
         if not found:
             raise UsageError(
                 "loop_without_again",
@@ -71,7 +71,7 @@ class Block:
         return found
 
     def is_in(self, other: "Block") -> bool:
-        """Return whether its steps are also steps of the other block."""
+        """Return whether the steps of this block are also steps of the other block."""
         return not other.parent or other in self.chain
 
     def __str__(self) -> str:
@@ -82,7 +82,7 @@ class Block:
 class Origin:
     """The origin of a value that will exist when the workflow runs: a block and a shape.
 
-    Its text is the author's name for it.
+    `str(origin)` is the author's name for the value.
     """
 
     sketch: "Sketch"
@@ -90,7 +90,7 @@ class Origin:
     shape: JsonTypes
 
     def leaves(self) -> "Iterator[Origin]":
-        """Yield the possible origins: itself, except for alternatives and states."""
+        """Yield the possible origins: this one, unless it is an alternative or a loop state."""
         yield self
 
 
@@ -124,7 +124,7 @@ class PortValue(Origin):
 
     @property
     def output(self) -> OutputPort:
-        """The port in the document."""
+        """The corresponding port in the document."""
         return OutputPort(self.draft.name, self.variant, self.port)
 
     def __str__(self) -> str:
@@ -133,7 +133,7 @@ class PortValue(Origin):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Element(Origin):
-    """An element of a list, in its `for_each`."""
+    """The element of a list in a `for_each` over the list."""
 
     items: Origin
 
@@ -153,7 +153,7 @@ class Collected(Origin):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class State(Origin):
-    """The initial value of a loop, which `again` replaces."""
+    """A value of a loop. `again` replaces the initial value in later rounds."""
 
     name: str
     initial: Origin
@@ -161,7 +161,7 @@ class State(Origin):
     later: list[PortValue] = field(default_factory=list)
 
     def leaves(self) -> Iterator[Origin]:
-        """Yield the first value, and those of later rounds."""
+        """Yield the origins of the first round's value, and those of later rounds."""
         yield from self.initial.leaves()
         yield from self.later
 
@@ -171,7 +171,7 @@ class State(Origin):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class First(Origin):
-    """The first of several values that arrives."""
+    """The value that arrives first among several values."""
 
     values: tuple[Origin, ...]
 
@@ -194,7 +194,7 @@ class Binding:
 
 @dataclass(eq=False)
 class Draft:
-    """A step so far; `ports` is None if only the FQN of the tool is known."""
+    """A step that is being written. `ports` is None if only the FQN of the tool is known."""
 
     name: str
     fqn: ToolFqn
@@ -210,7 +210,7 @@ class Draft:
 
     @property
     def display_name(self) -> str:
-        """The author's name for it: its variable, or the name of its vertex."""
+        """The author's name for the step: its variable, or the name of its vertex."""
         return self.line.variable or self.name
 
 
@@ -227,11 +227,11 @@ class Sketch:
 
     @property
     def block(self) -> Block:
-        """The block in which the author is writing."""
-        return next((each for each in reversed(self.blocks) if each.is_open), self.root)
+        """The innermost open block, to which new steps belong."""
+        return next((block for block in reversed(self.blocks) if block.is_open), self.root)
 
     def constant(self, data: Any) -> Constant:
-        """Return a constant as a value."""
+        """Return the origin of a constant."""
         return Constant(self, self.root, ANY, data)
 
 
@@ -242,7 +242,7 @@ def order_port(taken: Collection[str]) -> str:
 
 
 def first_of(sketch: Sketch, values: Sequence[Origin]) -> First:
-    """Return the first of several values that arrives.
+    """Return the origin of whichever of several values arrives first.
 
     Raises `UsageError` (`alternatives_invalid`) for values that cannot arrive or that arrive
     together.

@@ -20,16 +20,16 @@ _HERE = str(Path(__file__).parent / "_").removesuffix("_")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file, counted from 1; an error that leaves its `with` block names it."""
+    """A line of a file, counted from 1. As a context manager, it adds itself to errors."""
 
     file: str
     number: int
     call: tuple[CodeType, int] | None = field(default=None, compare=False, repr=False)
-    """The call on that line: the code and its instruction."""
+    """The call on this line: the code object and the offset of the instruction."""
 
     @property
     def variable(self) -> str:
-        """The variable to which the line assigns the call, or an empty string without source."""
+        """The variable to which the line assigns the call, or an empty string if there is none."""
         if self.call is None:
             return ""
         code, instruction = self.call
@@ -53,7 +53,7 @@ class Line:
             self.of(error)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the entries for the details of an error."""
+        """Return the line as entries for the `details` of an error."""
         return {"file": self.file, "line": self.number}
 
     def __str__(self) -> str:
@@ -65,12 +65,12 @@ class UnknownNameError(ValidationError, AttributeError):
 
     @classmethod
     def of(cls, error: ValidationError) -> Self:
-        """Return the same error, with the author's line."""
+        """Convert a validation error to this class, and add the author's line."""
         return caller_line().of(cls(error.code, error.message, hint=error.hint))
 
 
 def caller_line() -> Line:
-    """Return the line that is being executed outside of this package, which is the author's."""
+    """Return the author's line, which is the innermost executed line outside this package."""
     frame = sys._getframe(1)  # noqa: SLF001 - `inspect` reads whole files for the same answer
     while frame.f_back and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back
@@ -79,9 +79,10 @@ def caller_line() -> Line:
 
 @lru_cache(maxsize=8)
 def _variables(source: str) -> Mapping[tuple[int | None, int | None], str]:
-    """Return the variables that are assigned calls, by the end positions of the calls.
+    """Return the variables to which calls are assigned, by the end positions of the calls.
 
-    `summary = flow.add(…).retry(3)` counts for both calls, because the methods of a step return it.
+    In `summary = flow.add(…).retry(3)`, both calls have the variable `summary`, because the methods
+    of a step return the step.
     """
     try:
         tree = ast.parse(source)

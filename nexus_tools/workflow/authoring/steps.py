@@ -31,12 +31,12 @@ OnFailure = Literal["continue", "terminate"]
 
 
 def failure_action(action: str) -> PostFailureAction:
-    """Return the action of that name, or raise `UsageError` (`failure_action_unknown`)."""
+    """Return the action called `action`. Raises `UsageError` (`failure_action_unknown`)."""
     if action not in get_args(OnFailure):
         raise caller_line().of(
             UsageError(
                 "failure_action_unknown",
-                f"{action!r} is not the effect of a failure",
+                f"{action!r} is not a failure action",
                 hint="Write continue or terminate.",
             )
         )
@@ -50,7 +50,7 @@ class _OfStep(IncompleteValue):
 
     @abstractmethod
     def _example(self) -> str:
-        """Return an example of a value of it, as the author would write it: `found.ok.papers`."""
+        """Return an example of a value of the step in source code: `found.ok.papers`."""
 
     def _as_a_value(self) -> str:
         return f"Name a variant and a port: {self._example()}."
@@ -59,9 +59,10 @@ class _OfStep(IncompleteValue):
 class Step(_OfStep):
     """One use of a tool, as `Workflow.add` returns it.
 
-    Its attributes are the variants of the tool, whose attributes are the ports: `found.ok.papers`
-    is a value. A step that takes the value runs only if the tool ends in that variant, so using a
-    variant is how you branch. A variant that is named like a method is an item: `step["after"]`.
+    The attributes of a step are the tool's variants, and the attributes of a variant are its ports.
+    For example, `found.ok.papers` is a value. A step that takes this value runs only if the tool
+    ends in the variant `ok`, so you branch by using a variant. If a variant has the name of a
+    method, write it as an item: `step["after"]`.
     """
 
     __slots__ = ("_draft", "_sketch")
@@ -72,9 +73,10 @@ class Step(_OfStep):
 
     @property
     def failed(self) -> "Branch":
-        """The branch of a run without further attempts, with the ports `reason` and `detail`.
+        """The branch of a run whose last attempt has failed, with the ports `reason` and `detail`.
 
-        A failure that a step handles does not end the execution: see `on_failure`.
+        A failure is handled if a step uses this branch. A handled failure does not end the
+        execution. For other failures, see `on_failure`.
         """
         return Branch(self._sketch, self._draft, ERR_EVAL)
 
@@ -91,7 +93,7 @@ class Step(_OfStep):
                 UsageError(
                     "retry_invalid",
                     f"{times!r} retries, {after!r} seconds apart, are not allowed",
-                    hint=f"Retry 0 to {MAX_ATTEMPTS - 1} times, at most 90 days apart..",
+                    hint=f"Retry 0 to {MAX_ATTEMPTS - 1} times, at most 90 days apart.",
                 )
             )
         self._draft.attempts = times + 1
@@ -101,8 +103,8 @@ class Step(_OfStep):
     def on_failure(self, action: OnFailure) -> Self:
         """Set the effect of an unhandled failure: `continue` or `terminate`.
 
-        `continue` ends only the steps that depend on this one. `terminate` ends the execution.
-        Steps without an action use the workflow's.
+        `continue` skips only the steps that depend on this step. `terminate` ends the execution. A
+        step without an action uses the action of the workflow.
         """
         self._draft.post_failure_action = failure_action(action)
         return self
@@ -126,8 +128,9 @@ class Step(_OfStep):
     def after(self, *others: "Step | Branch | Value") -> Self:
         """Make the step wait for others without taking their values.
 
-        It waits for each variant of a step that is not an error variant, or for the given branch or
-        value. Raises `UsageError` with code `ending_missing` if it has no port to wait for.
+        If you pass a step, any of its variants that is not an error variant ends the wait. If you
+        pass a branch or a value, only this branch or value does. Raises `UsageError` with code
+        `ending_missing` if the step cannot wait for any port.
         """
         with caller_line() as line:
             for other in others:
@@ -136,7 +139,7 @@ class Step(_OfStep):
         return self
 
     def __getattr__(self, variant: str) -> "Branch":
-        if variant.startswith("__"):  # Python looks these up, and needs an AttributeError
+        if variant.startswith("__"):  # Python looks up such names, and needs an AttributeError
             raise AttributeError(variant)
         ports = self._draft.ports
         if ports is not None and ports.variant(variant) is None:
@@ -157,7 +160,11 @@ class Step(_OfStep):
     def _awaited(self) -> Value:
         """Return a value that exists if the step has ended without an error."""
         ports = self._draft.ports
-        names = [each for each in ports.variants if not is_error_variant(each)] if ports else []
+        names = (
+            [variant for variant in ports.variants if not is_error_variant(variant)]
+            if ports
+            else []
+        )
         if not names:
             raise UsageError(
                 "ending_missing",
@@ -188,7 +195,7 @@ class Step(_OfStep):
 
 
 def _awaited(other: object) -> Value:
-    """Return a value that exists if a step, branch or value has been reached."""
+    """Return a value that exists if the execution has reached a step, branch or value."""
     if isinstance(other, Step | Branch):
         return other._awaited()  # noqa: SLF001 - underscores keep names from hiding variants
     if isinstance(other, Value) and not isinstance(origin_of(other), WorkflowInput):
@@ -202,7 +209,7 @@ def _awaited(other: object) -> Value:
 
 
 class Branch(_OfStep):
-    """One variant of a step; its attributes, or items, are the values of its ports."""
+    """One variant of a step, with the values of its ports as attributes or items."""
 
     __slots__ = ("_draft", "_sketch", "_variant")
 

@@ -1,4 +1,4 @@
-"""The objects that an author may pass as a tool, and the known facts about it."""
+"""The objects that an author may pass as a tool, and the facts that they contain."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -26,7 +26,7 @@ class HasDefinition(Protocol):
 
 
 UsedTool = NamedInterface | HasDefinition | ToolFqn | str
-"""A tool with its ports, or its FQN alone: then nothing about its ports is checked."""
+"""A tool with its ports, or only its FQN. With an FQN, the ports are not checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +59,13 @@ def resolve_tool(tool: UsedTool) -> ResolvedTool:
 
 
 def _interface(tool: Any) -> Any:
-    each: Any
-    for each in (tool, getattr(tool, "definition", None)):
-        if isinstance(getattr(each, "input_schema", None), dict):
-            return each
-        # On chain a definition is bytes, which are read here.
-        if hasattr(each, "parse") and hasattr(each, "input_schema"):
-            return each.parse()
+    candidate: Any
+    for candidate in (tool, getattr(tool, "definition", None)):
+        if isinstance(getattr(candidate, "input_schema", None), dict):
+            return candidate
+        # An on-chain definition has its schemas as bytes. Parse them.
+        if hasattr(candidate, "parse") and hasattr(candidate, "input_schema"):
+            return candidate.parse()
     raise UsageError(
         "tool_expected",
         f"{tool!r} is not a tool",

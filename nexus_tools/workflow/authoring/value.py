@@ -7,17 +7,16 @@ from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.workflow.authoring.sketch import Origin
 from nexus_tools.workflow.authoring.source_line import UnknownNameError, caller_line
 
-_TO_BRANCH = "To branch, use a port of a variant: steps that take it run only in that case."
+_TO_BRANCH = "To branch, use a port of a variant. Steps that take the port run only in that case."
 _TO_CALCULATE = "Pass it to a step that computes the result."
 _TO_FORMAT = "Pass it to a step that builds the string."
 
 
 class Value:
-    """A placeholder for a value of the running workflow, of which only the origin is known.
+    """A placeholder for a value of the running workflow. Only the origin of the value is known.
 
-    You can pass it only as a whole: to a port, `for_each`, `loop`, `collect`, or `output`. You
-    cannot test, measure, format or index it, because its content is unknown while the workflow is
-    written.
+    You can pass the placeholder to a port, `for_each`, `loop`, `collect`, or `output`. You cannot
+    test, measure, format or index it, because its content is unknown while the workflow is written.
     """
 
     __slots__ = ("_origin",)
@@ -29,13 +28,13 @@ class Value:
         raise _unknown_yet(self._origin, _TO_BRANCH)
 
     def __eq__(self, other: object) -> bool:
-        # Otherwise, `if verdict == "good":` would be a branch that is never taken.
+        # Without this error, `if verdict == "good":` would silently never be true.
         return self is other or self.__bool__()
 
     __hash__ = object.__hash__
 
     def __str__(self) -> NoReturn:
-        # `f"Hello, {name}!"` would contain the name of the value, in every execution.
+        # Without this error, `f"Hello, {name}!"` would contain the name of the placeholder.
         raise _unknown_yet(self._origin, _TO_FORMAT)
 
     def __format__(self, _: str) -> NoReturn:
@@ -75,7 +74,7 @@ class Value:
             )
         )
 
-    # Hidden from type checkers, so that they report unknown attributes.
+    # This method is hidden from type checkers, so that they report unknown attributes.
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
@@ -93,17 +92,17 @@ def origin_of(value: Value) -> Origin:
 
 
 class IncompleteValue(ABC):
-    """An object that is not yet a value: a step, a branch, or a block. It also has no text."""
+    """An object that is not yet a value and has no string form: a step, a branch, or a block."""
 
     __slots__ = ()
 
     @abstractmethod
     def _name(self) -> str:
-        """Return the author's name for it: `found`."""
+        """Return the author's name for the object, such as `found`."""
 
     @abstractmethod
     def _as_a_value(self) -> str:
-        """Return a hint how to get a value: `Name a variant and a port: found.ok.papers.`."""
+        """Return a hint, such as `Name a variant and a port: found.ok.papers.`."""
 
     def __str__(self) -> NoReturn:
         raise _unknown_yet(self._name(), _TO_FORMAT)

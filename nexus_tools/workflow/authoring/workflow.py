@@ -39,8 +39,8 @@ _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
 class Workflow:
     """A workflow that is being written: steps, and the values that connect them.
 
-    `fqn` and `description` are as those of tools. Errors are raised at the line that causes them,
-    and have `file` and `line` in their details. Raises `ValidationError` with code `fqn_invalid` or
+    `fqn` and `description` are as for tools. Errors are raised at the line that causes them, and
+    have `file` and `line` in their details. Raises `ValidationError` with code `fqn_invalid` or
     `description_too_long`.
     """
 
@@ -50,8 +50,8 @@ class Workflow:
             if len(description.encode()) > MAX_DESCRIPTION_BYTES:
                 raise ValidationError(
                     "description_too_long",
-                    f"a description has at most {MAX_DESCRIPTION_BYTES} bytes",
-                    hint="Move the rest to its documentation.",
+                    f"the description must have at most {MAX_DESCRIPTION_BYTES} bytes",
+                    hint="Move details to the documentation of the workflow.",
                 )
         self.description = description
         self._sketch = Sketch(Block(BlockKind.WORKFLOW, line))
@@ -60,9 +60,9 @@ class Workflow:
     def inputs(self, /, **types: Any) -> tuple[Value, ...]:
         """Declare the inputs of an execution, and return their values in the order of the types.
 
-        A type is a JSON schema, or any type for which pydantic makes one (`str`, `list[int]`, a
-        model). It may also be a class with `parse`, such as `Address`, whose JSON is a string.
-        Unpack a single input with `[topic] = flow.inputs(topic=str)`.
+        A type is a JSON schema, or a type for which pydantic creates a schema (`str`, `list[int]`,
+        a model). A class with a `parse` method, such as `Address`, is also a type, whose JSON is a
+        string. Unpack a single input with `[topic] = flow.inputs(topic=str)`.
 
         Raises:
             UsageError: With code `name_in_use` or `input_type_unknown`.
@@ -88,11 +88,11 @@ class Workflow:
     ) -> Step:
         """Add a step that uses a tool, with a value for each port.
 
-        A value is one of another step, an input, or a constant. The step belongs to the `with`
-        block in which it is added. Ports whose names are Python keywords, or `name`, are passed as
-        a mapping: `flow.add(send, {"from": me}, to=you)`. The step is named by `name`, or like its
-        tool, with a number if the name is taken. The ports of a tool that is given only by its FQN
-        are not checked.
+        A value is a port of another step, an input, or a constant. The step belongs to the `with`
+            block in which you add it. If a port is called `name` or like a Python keyword, pass it
+            in a mapping: `flow.add(send, {"from": me}, to=you)`. The step is called `name`, by
+            default like its tool, with a number if the name is taken. If you pass only the FQN of a
+            tool, its ports are not checked.
 
         Raises:
             ValidationError: With code `port_unknown`, `port_missing`, `value_mismatches`, ….
@@ -112,7 +112,7 @@ class Workflow:
         return Step(self._sketch, draft)
 
     def _known(self, tool: UsedTool) -> ResolvedTool:
-        # The tool is kept alive, so that no other object gets its `id`.
+        # Keep a reference to the tool, so that no other object gets its `id`.
         if id(tool) not in self._tools:
             self._tools[id(tool)] = (tool, resolve_tool(tool))
         return self._tools[id(tool)][1]
@@ -138,10 +138,10 @@ class Workflow:
     ) -> ForEach | ForEachZipped:
         """Run the steps in the `with` block once for each element of a list.
 
-        The block gives the element. Several lists are iterated together, as in `for_each(names,
-        ages) as (name, age)`, up to the end of the shortest list. At most `parallel` runs (32) of a
-        step that starts with an element are in flight at once. The steps wait until all values from
-        outside exist that any of them takes.
+        The `with` statement returns a placeholder for the element. Several lists are iterated
+        together up to the end of the shortest list, as in `for_each(names, ages) as (name, age)`.
+        At most `parallel` runs (default: 32) of a step that takes an element are in flight at once.
+        The iterations start when all values exist that their steps take from outside the block.
 
         Raises:
             UsageError: With code `list_from_other_block` or `parallel_invalid`.
@@ -152,7 +152,7 @@ class Workflow:
         return ForEach(self._sketch, (items,), parallel)
 
     def collect(self, value: Value) -> Value:
-        """Return the list of a value in each iteration of an ended `for_each`, in order.
+        """Return the list of a value's results in all iterations of an ended `for_each`, in order.
 
         Iterations without the value are omitted. Raises `UsageError` with code `collect_invalid`.
         """
@@ -174,16 +174,16 @@ class Workflow:
             return Value(Collected(self._sketch, block.parent, shape, given))
 
     def loop(self, /, **state: Any) -> Loop:
-        """Run the steps in the `with` block in rounds; `state` are the values of the first round.
+        """Run the steps in the `with` block in rounds. `state` has the values of the first round.
 
-        `with flow.loop(text=draft.ok.text) as loop:` has `loop.text`, and `loop.again(text=…)`
-        declares when another round starts and with which values. Raises `UsageError`
-        (`loop_without_again`) at the end of the block, and as for a port.
+        In `with flow.loop(text=draft.ok.text) as loop:`, the value of the round is `loop.text`.
+        `loop.again(text=…)` declares when another round starts, and with which values. Raises the
+        errors of a port value, and `UsageError` (`loop_without_again`) at the end of the block.
         """
         return Loop(self._sketch, state)
 
     def first(self, *values: Value) -> Value:
-        """Return the first value to arrive from alternative variants or their successors.
+        """Return whichever value arrives first from alternative variants or their successors.
 
         Raises `UsageError` with code `alternatives_invalid`.
         """
@@ -192,11 +192,11 @@ class Workflow:
             return Value(first_of(self._sketch, given))
 
     def output(self, name: str, value: Value) -> None:
-        """Declare a named result: the value of a step, for example in the last round of a loop.
+        """Declare the value of a step as a named result of the execution.
 
-        A collected value has one result for each iteration, in order. Raises `UsageError`:
-        `name_in_use`, `output_expected`, `output_named_already`, `block_open`, or because a value
-        cannot be used here.
+        In a loop, the value is from the last round. A collected value has one result for each
+        iteration, in order. Raises `UsageError` (`name_in_use`, `output_expected`,
+        `output_named_already`, `block_open`), or the errors of `connections`.
         """
         with caller_line() as line:
             self._check_blocks_have_ended()
@@ -220,29 +220,33 @@ class Workflow:
                 raise UsageError(
                     "output_named_already",
                     f"{given} is already the output {name!r}, or a part of it",
-                    hint="Use that output..",
+                    hint="Use the existing output.",
                 )
 
     def on_failure(self, action: OnFailure) -> None:
-        """Set the effect of unhandled failures of steps without an action (`terminate`)."""
+        """Set the effect of unhandled failures for steps without an action of their own.
+
+        The default is `terminate`.
+        """
         self._sketch.post_failure_action = failure_action(action)
 
     @property
     def tools(self) -> dict[str, ToolPorts]:
-        """The ports of the used tools, by FQN, as far as they are known."""
+        """The known ports of the used tools, by FQN."""
         known = (tool for _, tool in self._tools.values())
         return {str(tool.fqn): tool.ports for tool in known if tool.ports is not None}
 
     def check(self, *, strict: bool = False) -> list[Located]:
         """Return the linter's warnings, each with its line.
 
-        Raises `ValidationError` with code `workflow_invalid` for its errors, and with `strict` also
-        for warnings. `details["violations"]` has all of them, each with its `file` and `line`.
+        Raises `ValidationError` with code `workflow_invalid` if the linter reports an error, or
+        with `strict` a warning. `details["violations"]` has all violations, each with its `file`
+        and `line`.
         """
         return self._checked(strict=strict)[1]
 
     def located(self, violations: Iterable[Violation]) -> list[Located]:
-        """Return violations of the document, each with its line."""
+        """Return the violations with the lines that cause them."""
         result, beginning = assemble(self._sketch), self._sketch.root.line
         return [
             Located(violation, result.line_of(violation.pointer) or beginning)
@@ -250,7 +254,10 @@ class Workflow:
         ]
 
     def document(self) -> Document:
-        """Return the document. Raises as `check`, and `UsageError` if a part is missing."""
+        """Return the document.
+
+        Raises the errors of `check`, and `UsageError` for a missing part.
+        """
         return self._checked(strict=False)[0]
 
     def _check_blocks_have_ended(self) -> None:
@@ -265,10 +272,10 @@ class Workflow:
         with caller_line():
             self._check_blocks_have_ended()
         result = assemble(self._sketch)
-        # Unused values leave the rest complete, so the linter can still run.
+        # If the only errors are unused values, the document is complete and the linter can run.
         is_whole = all(error.code == VALUE_UNUSED for error, _ in result.errors)
         found = self.located(lint(result.document, strict=strict)) if is_whole else []
-        found.sort(key=lambda each: not each.violation.is_error)
+        found.sort(key=lambda located: not located.violation.is_error)
         if result.errors:
             raise _refusal(result.errors, found)
         if found and found[0].violation.is_error:
@@ -280,20 +287,20 @@ def _refusal(errors: list[tuple[UsageError, Line]], found: list[Located]) -> Usa
     """Return the first error, with all errors and violations in its details."""
     first, line = errors[0]
     told = [Located(Violation(error.code, str(error), ""), line) for error, line in errors]
-    first.details["violations"] = [each.as_json() for each in (*told, *found)]
+    first.details["violations"] = [located.as_json() for located in (*told, *found)]
     return line.of(first)
 
 
 def _error_of(found: list[Located]) -> ValidationError:
-    """Return one error for all violations with their lines; the message names the first."""
-    error = violations_error([each.violation for each in found])
-    for told, each in zip(error.details["violations"], found, strict=False):
-        told.update(each.as_json())
+    """Return one error for all violations with their lines. The message names the first."""
+    error = violations_error([located.violation for located in found])
+    for told, located in zip(error.details["violations"], found, strict=False):
+        told.update(located.as_json())
     return found[0].line.of(error)
 
 
 def _named_ports(ports: object, tool: ResolvedTool) -> Mapping[str, Any]:
-    """Return the ports that were passed as a mapping; a value needs the name of its port."""
+    """Return the ports that were passed as a mapping. A value must have the name of its port."""
     if ports is None or isinstance(ports, Mapping):
         return ports or {}
     first = next(iter(tool.ports.inputs.named), "port") if tool.ports else "port"
@@ -314,12 +321,12 @@ def _check_is_not_in_rounds(given: Origin, outside: Block) -> None:
             "collect_invalid",
             f"{given} is also inside {inner}, but collect leaves only one block",
             hint="In the for_each, after that block, add a step that takes the value, and collect"
-            " its result..",
+            " its result.",
         )
 
 
 def _is_set(name: object) -> bool:
-    """Return whether a name was passed, even an invalid one, because a value has no truth value."""
+    """Return whether a name was passed. A passed placeholder has no truth value."""
     return not isinstance(name, str) or bool(name)
 
 

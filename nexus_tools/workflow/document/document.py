@@ -1,4 +1,4 @@
-"""The document of a workflow: vertices, which are tools, and the edges between their ports."""
+"""The document of a workflow: vertices, which use tools, and the edges between their ports."""
 
 import re
 from collections.abc import Iterable
@@ -16,10 +16,10 @@ DEFAULT_GROUP = "_default_group"
 """The entry group of documents without groups: all vertices with entry ports."""
 
 AFTER = "_after"
-"""Input ports of this name, or of one that starts with it and `_`, give order without data."""
+"""The name of input ports that carry no data. A suffix may follow, such as in `_after_2`."""
 
 ERR_EVAL = "_err_eval"
-"""The variant of a run that failed for good; its ports are `reason` and `detail`."""
+"""The variant of a run whose last attempt has failed. It has the ports `reason` and `detail`."""
 
 DEFAULT_PARALLEL = 32
 MAX_PARALLEL = 1_024
@@ -49,11 +49,11 @@ class EdgeKind(StrEnum):
 
     NORMAL = "normal"
     FOR_EACH = "for_each"
-    """Splits a list: an iteration for each element."""
+    """Splits a list and starts an iteration for each element."""
     COLLECT = "collect"
-    """Gathers the values of the iterations, in order, as a list."""
+    """Gathers the values of all iterations, in order, into a list."""
     DO_WHILE = "do_while"
-    """Takes the value to the head of the loop, in the next round."""
+    """Takes the value to the head of the loop for the next round."""
     BREAK = "break"
     """Takes the value out of the loop."""
     STATIC = "static"
@@ -61,7 +61,7 @@ class EdgeKind(StrEnum):
 
 
 class PostFailureAction(StrEnum):
-    """The effect of an unhandled failure: it ends its walk, or the execution."""
+    """The effect of an unhandled failure: it skips dependent vertices, or ends the execution."""
 
     CONTINUE = "continue"
     TERMINATE = "terminate"
@@ -75,10 +75,11 @@ class Storage(StrEnum):
 
 
 class ValueForm(StrEnum):
-    """The form of a default value: with its `storage`, or as newer parsers of Talus read it.
+    """The JSON form of a default value.
 
-    `ONE` is `{"one": {"kind": "data", "data": 1}}`, and `MANY` is a list of such objects for a
-    list. Both are inline.
+    `STORAGE` is an object with the field `storage`. Newer parsers of Talus read the other two
+    forms, which are inline. `ONE` is `{"one": {"kind": "data", "data": 1}}`. `MANY` is `{"many":
+    […]}`, with one object of kind `data` for each element of a list.
     """
 
     STORAGE = "storage"
@@ -86,22 +87,22 @@ class ValueForm(StrEnum):
     MANY = "many"
 
 
-# RFC 3986, section 2.3, and none that would be a step in a path (section 5.2.4).
+# The unreserved characters of RFC 3986, section 2.3, but not the path segments of section 5.2.4.
 _KEY = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._~-]{1,512}")
 
 
 def is_storage_key(text: str) -> bool:
     """Return whether a string is a storage key that is safe as a part of a path.
 
-    Keys are untrusted. They have at most 512 letters, digits and `-._~`, and are neither `.` nor
-    `..`.
+    Keys are untrusted. A safe key has at most 512 letters, digits and `-._~`, and is neither `.`
+    nor `..`.
     """
     return _KEY.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class OutputPort:
-    """A port of a variant of a vertex: `judge.good.text`."""
+    """A port of a variant of a vertex, such as `judge.good.text`."""
 
     vertex: str
     variant: str
@@ -121,14 +122,14 @@ class OutputPort:
 
 @dataclass(frozen=True, slots=True, order=True)
 class InputPort:
-    """An input port of a vertex: `judge.text`."""
+    """An input port of a vertex, such as `judge.text`."""
 
     vertex: str
     port: str
 
     @property
     def is_order_only(self) -> bool:
-        """Whether the port only delays the vertex, and the tool does not get the value."""
+        """Whether the port only delays the vertex. The tool does not receive the port's value."""
         return self.port == AFTER or self.port.startswith(f"{AFTER}_")
 
     def __str__(self) -> str:
@@ -148,7 +149,7 @@ class Edge:
     kind: EdgeKind = EdgeKind.NORMAL
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON of the document, without a default kind."""
+        """Return the JSON of the document. The default kind is omitted."""
         return {"from": self.source.as_json(), "to": self.target.as_json()} | _said(
             kind=(self.kind, EdgeKind.NORMAL)
         )
@@ -158,9 +159,9 @@ class Edge:
 class Vertex:
     """One use of a tool.
 
-    `fqn` is the text of the document. A failed run has at most `attempts` attempts in all,
-    `retry_after_ms` apart. If a region starts with the vertex, at most `parallel` of its iterations
-    are in flight at once.
+    `fqn` is the text of the document. A run has at most `attempts` attempts, `retry_after_ms`
+    apart. If a region starts with the vertex, at most `parallel` iterations of the region are in
+    flight at once.
     """
 
     name: str
@@ -190,9 +191,10 @@ class Vertex:
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """The value of an input port without another source; `data` is a JSON value.
+    """The value of an input port that has no other source.
 
-    It is written in the `form` in which it was read; `data` of the form `MANY` is a list.
+    `data` is a JSON value, and a list if `form` is `MANY`. `form` is the JSON form in which the
+    value was read and will be written.
     """
 
     target: InputPort
@@ -215,7 +217,7 @@ class Default:
             case ValueForm.ONE:
                 return {"one": {"kind": "data", "data": self.data}}
             case ValueForm.MANY:
-                return {"many": [{"kind": "data", "data": each} for each in self.data]}
+                return {"many": [{"kind": "data", "data": element} for element in self.data]}
             case _:
                 return {"storage": self.storage.value, "data": self.data}
 
@@ -234,7 +236,7 @@ class EntryGroup:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A name for entry ports that get the same value (dialect)."""
+    """A name for entry ports that receive the same value. Part of the dialect."""
 
     name: str
     targets: tuple[InputPort, ...]
@@ -246,7 +248,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output port whose value is part of the result, optionally with a name (dialect)."""
+    """An output port whose value is part of the result. An optional name is part of the dialect."""
 
     source: OutputPort
     name: str = ""
@@ -258,7 +260,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A workflow document; the linter checks whether it obeys the rules."""
+    """A workflow document. The linter checks whether the document obeys the rules."""
 
     vertices: tuple[Vertex, ...]
     edges: tuple[Edge, ...]
@@ -275,16 +277,16 @@ class Document:
         return self.dialect == DIALECT
 
     def groups(self) -> tuple[EntryGroup, ...]:
-        """Return the entry groups, or the default group of documents without any."""
+        """Return the entry groups, or the default group if the document has no groups."""
         if self.entry_groups:
             return self.entry_groups
         entered = tuple(vertex.name for vertex in self.vertices if vertex.entry_ports)
         return (EntryGroup(DEFAULT_GROUP, entered),)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON of the document, without default values.
+        """Return the JSON of the document, without fields that have their default value.
 
-        `read_document` reads the same values from it.
+        `read_document` parses the JSON to an equal document.
         """
         return {
             "vertices": _written(self.vertices),
@@ -299,11 +301,11 @@ class Document:
         )
 
     def canonical(self) -> bytes:
-        """Return the canonical JSON, which is the same for all spellings of the document."""
+        """Return the canonical JSON, which is equal for all spellings of the document."""
         return canonical_json(self.as_json())
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of the canonical document, 32 bytes."""
+        """Return the SHA-256 digest of the canonical document (32 bytes)."""
         return sha256(self.canonical()).digest()
 
 

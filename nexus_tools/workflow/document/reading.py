@@ -1,7 +1,7 @@
 """The parser of workflow documents.
 
-It accepts every spelling that the reference accepts, and reports fields that the reference silently
-drops.
+The parser accepts every spelling that the reference accepts, and reports fields that the reference
+silently drops.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ from nexus_tools.workflow.document.violation import Severity, Violation, violati
 _Value = TypeVar("_Value")
 
 _EDGE_KINDS = {kind.value: kind for kind in EdgeKind} | {
-    # The names of the Move variants.
+    # The names of the variants in Move.
     kind.value.title().replace("_", ""): kind
     for kind in EdgeKind
 }
@@ -62,7 +62,8 @@ _OBSOLETE = {
 def read_document(text: bytes | str) -> tuple[Document, list[Violation]]:
     """Return the document in `text`, and a warning for each ignored field.
 
-    In documents of the dialect an unknown field is an error. The rules are checked by `lint`.
+    In a document of the dialect, an unknown field is an error. The rules of workflows are not
+    checked: see `lint`.
 
     Raises:
         ValidationError: With code `json_invalid`, or `workflow_invalid` with all structural errors
@@ -80,7 +81,7 @@ def read_document(text: bytes | str) -> tuple[Document, list[Violation]]:
 
 @dataclass
 class _Report:
-    """The violations so far; parsing continues after a problem with a placeholder value."""
+    """The violations so far. After a violation, parsing continues with a placeholder value."""
 
     has_dialect: bool
     violations: list[Violation] = field(default_factory=list)
@@ -105,7 +106,7 @@ class _Place(NamedTuple):
     def fields(
         self, required: Sequence[str], optional: Sequence[str] = (), dialect: Sequence[str] = ()
     ) -> "_Fields":
-        """Return the known fields that are present; an optional `null` counts as absent."""
+        """Return the known fields that are present. An optional `null` counts as absent."""
         if not isinstance(self.value, dict):
             self.refuse("Expected an object.")
             return _Fields({})
@@ -164,7 +165,7 @@ class _Place(NamedTuple):
 
 
 class _Fields(NamedTuple):
-    """The known fields of an object, each read as its type, or with its default."""
+    """The known fields of an object. The methods read a field as a type or return a default."""
 
     places: Mapping[str, _Place]
 

@@ -1,17 +1,17 @@
 """The regions and loops of a workflow, before their nesting is checked.
 
-Regions follow from depth. The deepest incoming edge determines the depth of a vertex. `for_each`
-leads one level deeper, and `collect` one level up. `do_while`, which goes back, does not count.
+Regions are determined by depth. The deepest incoming edge determines the depth of a vertex. A
+`for_each` edge leads one level deeper, and a `collect` edge one level up. A `do_while` edge goes
+back to an earlier vertex, so it does not count.
 
     papers ──for_each──▶ summarise ──▶ check ──collect──▶ write       topic ──▶ check
        0                     1           1                  0           0
 
-Vertices that edges connect at a depth form one region. So two lists that meet are iterated
-together, and a value from outside (`topic`) does not pull its source into the region.
-
-Loops follow from reachability. `do_while` edges that share a source or a head form one loop. It has
-the vertices that its heads reach by all edges except the `break` edges of its sources, within the
-region around it.
+Vertices of a depth that edges connect form one region. So two lists whose elements meet at a vertex
+are iterated together. A value from outside (`topic`) does not pull its source into the region.
+Loops are determined by reachability. `do_while` edges that share a source or a head form one loop.
+The loop has the vertices that its heads reach within the enclosing region, not counting the `break`
+edges of its sources.
 """
 
 from collections import Counter, defaultdict, deque
@@ -30,14 +30,14 @@ class BlockKind(StrEnum):
     """The reason why a block is repeated."""
 
     REGION = "region"
-    """For each element of a list."""
+    """The block runs for each element of a list."""
     LOOP = "loop"
-    """Round after round, until it breaks."""
+    """The block runs in rounds until a `break` edge leaves it."""
 
 
 @dataclass(slots=True)
 class Repetition:
-    """A block before its nesting is checked; `edge` is one of the edges that create it."""
+    """A block before its nesting is checked. `edge` is the number of an edge that creates it."""
 
     kind: BlockKind
     vertices: set[str]
@@ -47,7 +47,7 @@ class Repetition:
 
 
 class EdgeGraph:
-    """The numbered edges between existing vertices, and their problems."""
+    """The numbered edges between existing vertices, and the problems found in them."""
 
     def __init__(self, document: Document) -> None:
         self.names = tuple(dict.fromkeys(vertex.name for vertex in document.vertices))
@@ -78,7 +78,7 @@ class EdgeGraph:
 
 
 def repetitions(graph: EdgeGraph) -> list[Repetition]:
-    """Return the regions and loops of a graph, and record their problems in it."""
+    """Return the regions and loops of a graph, and record their problems in the graph."""
     regions = _Regions(graph)
     return [*regions.found(), *_loops(graph, regions)]
 
@@ -124,7 +124,7 @@ class _Regions:
 
 
 def _depths(graph: EdgeGraph) -> dict[str, int]:
-    """Return the number of regions around each vertex; 0 for vertices on a cycle."""
+    """Return the number of regions around each vertex, or 0 for vertices on a cycle."""
     forward = [
         (number, edge) for number, edge in graph.edges.items() if edge.kind is not EdgeKind.DO_WHILE
     ]
@@ -175,7 +175,7 @@ class _Joined:
 
 
 def _loops(graph: EdgeGraph, regions: _Regions) -> list[Repetition]:
-    """Return the loops, each with the vertices that its heads reach."""
+    """Return the loops with the vertices that their heads reach."""
     joined = _Joined()
     again = graph.of_kind(EdgeKind.DO_WHILE)
     for _, edge in again:
@@ -200,16 +200,17 @@ def _loops(graph: EdgeGraph, regions: _Regions) -> list[Repetition]:
             graph.complain(
                 "repeats_nothing",
                 number,
-                f"no path leads from '{edge.target.vertex}' to '{edge.source}', which repeats it",
+                f"no path leads from '{edge.target.vertex}' to '{edge.source}', so the edge back"
+                " repeats nothing",
             )
     return list(found.values())
 
 
 def _reach(graph: EdgeGraph, regions: _Regions, loop: Repetition) -> set[str]:
     home = regions.around[min(loop.heads)]
-    reached, todo = set(loop.heads), sorted(loop.heads)
-    while todo:
-        name = todo.pop()
+    reached, worklist = set(loop.heads), sorted(loop.heads)
+    while worklist:
+        name = worklist.pop()
         for _, edge in graph.out[name]:
             target = edge.target.vertex
             breaks = edge.kind is EdgeKind.BREAK and name in loop.sources
@@ -217,5 +218,5 @@ def _reach(graph: EdgeGraph, regions: _Regions, loop: Repetition) -> set[str]:
             stays = regions.around[target][: len(home)] == home
             if stays and not breaks and target not in reached:
                 reached.add(target)
-                todo.append(target)
+                worklist.append(target)
     return reached

@@ -1,4 +1,4 @@
-"""The positions of the parts of a JSON document in its text, by JSON pointer."""
+"""The positions of a JSON document's parts in its text, by JSON pointer."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ _DECODER = JSONDecoder()
 
 
 class Place(NamedTuple):
-    """A line and a column, both counted from 1; a column is a character."""
+    """A line and a column, both counted from 1. Columns count characters."""
 
     line: int
     column: int
@@ -21,7 +21,7 @@ class Place(NamedTuple):
 def json_positions(text: str) -> Mapping[str, Place]:
     """Return the start of each value of a JSON text, by its pointer. Raises `json_invalid`.
 
-    The position of a member of an object is that of its name.
+    The position of a member of an object is the position of its name.
     """
     parse_json(text)  # the scanner requires valid JSON of limited depth
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
@@ -36,9 +36,9 @@ def json_positions(text: str) -> Mapping[str, Place]:
 
 
 def place_of(places: Mapping[str, Place], pointer: str) -> Place | None:
-    """Return the position of a pointer, or of the closest existing part around it.
+    """Return the position of a pointer, or of the smallest existing part that contains it.
 
-    A rule may point to a member that is missing.
+    A rule may point to a missing member.
     """
     while pointer and pointer not in places:
         pointer = pointer.rpartition("/")[0]
@@ -49,14 +49,14 @@ _Path = tuple[str | int, ...]
 
 
 class _Scanner:
-    """A scanner of the values of a JSON text; `end` is the end of the last value."""
+    """A scanner of the values of a JSON text. `end` is the end position of the last value."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self.end = 0
 
     def value(self, path: _Path, named_at: int | None = None) -> Iterator[tuple[_Path, int]]:
-        """Yield the paths of a value and of all values in it, each with its start position."""
+        """Yield the path and the start position of a value and of all values in it."""
         begin = self._skip_space()
         yield path, begin if not path or named_at is None else named_at
         first = self._text[begin]

@@ -1,9 +1,9 @@
-"""The nested blocks of a workflow: regions for the elements of a list, and loops.
+"""The nested blocks of a workflow, which are regions and loops.
 
-A *region* lies between `for_each` edges and the `collect` edges that gather its iterations. A
-*loop* has the vertices that its heads, the targets of `do_while` edges, reach before the `break`
-edges. Two blocks are nested or disjoint, and the path of a run has one number for each block around
-its vertex.
+A *region* runs for each element of a list, and lies between `for_each` edges and the `collect`
+edges that gather its iterations. A *loop* runs in rounds. The heads of a loop are the targets of
+its `do_while` edges. The loop has the vertices that the heads reach before the `break` edges. Two
+blocks are nested or disjoint. The path of a run has one number for each block around its vertex.
 """
 
 from collections import defaultdict
@@ -21,16 +21,16 @@ from nexus_tools.workflow.document.repetition import (
 )
 from nexus_tools.workflow.document.violation import Violation
 
-# After these problems, checking which edge leaves which block is meaningless.
+# After these problems, it is unclear which edge leaves which block, so edges are not checked.
 _UNCLEAR = frozenset({"blocks_cross", "too_deep"})
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Vertices that are repeated together, including those of inner blocks.
+    """The vertices that are repeated together, including the vertices of inner blocks.
 
-    `heads` are the targets of the `for_each` or `do_while` edges. `parent` is the number of the
-    block around it.
+    `heads` are the targets of the block's `for_each` or `do_while` edges. `parent` is the number of
+    the enclosing block.
     """
 
     kind: BlockKind
@@ -43,7 +43,7 @@ class Block:
 class Structure:
     """All blocks, parents first, and for each vertex the blocks around it, outermost first.
 
-    With problems, which name edges, the blocks are a best effort.
+    `problems` refer to edges. If there are problems, the blocks are a best effort.
     """
 
     blocks: tuple[Block, ...]
@@ -53,12 +53,15 @@ class Structure:
     def entered_by(self, edge: Edge) -> tuple[int, ...]:
         """Return the blocks that an edge enters, outermost first."""
         source, target = (
-            self.enclosing.get(each.vertex, ()) for each in (edge.source, edge.target)
+            self.enclosing.get(port.vertex, ()) for port in (edge.source, edge.target)
         )
         return target[shared_length(source, target) :]
 
     def waiting_blocks(self, edge: Edge) -> tuple[int, ...]:
-        """Return the entered blocks that wait for the value: regions, or all if it is static."""
+        """Return the blocks that an edge enters and that wait for its value.
+
+        These are the entered regions, or all entered blocks if the edge is static.
+        """
         return tuple(
             block
             for block in self.entered_by(edge)
@@ -67,7 +70,7 @@ class Structure:
 
 
 def find_structure(document: Document) -> Structure:
-    """Return the blocks of any document, without edges to vertices that do not exist."""
+    """Return the structure of any document. Edges to or from missing vertices are ignored."""
     graph = EdgeGraph(document)
     found = repetitions(graph)
     blocks, around = _nested(graph, found)
@@ -83,20 +86,29 @@ def find_structure(document: Document) -> Structure:
 def _nested(
     graph: EdgeGraph, found: list[Repetition]
 ) -> tuple[tuple[Block, ...], dict[str, tuple[int, ...]]]:
-    """Return the blocks, largest first: parents first, and a region before an equal loop."""
-    found.sort(key=lambda each: (-len(each.vertices), each.kind is BlockKind.LOOP, each.edge))
+    """Return the blocks in descending size, so that parents come first.
+
+    A region precedes a loop with equal vertices.
+    """
+    found.sort(
+        key=lambda repetition: (
+            -len(repetition.vertices),
+            repetition.kind is BlockKind.LOOP,
+            repetition.edge,
+        )
+    )
     chains: dict[str, list[int]] = {name: [] for name in graph.names}
     blocks: list[Block] = []
-    for number, each in enumerate(found):
-        parents = {chains[name][-1] if chains[name] else None for name in each.vertices}
+    for number, repetition in enumerate(found):
+        parents = {chains[name][-1] if chains[name] else None for name in repetition.vertices}
         parent = min(parents, key=lambda block: -1 if block is None else block)
-        if len(parents) > 1 or (parent is not None and _are_twins(each, found[parent])):
-            graph.complain("blocks_cross", each.edge, _crossing(graph, found, number))
-        for name in each.vertices:
+        if len(parents) > 1 or (parent is not None and _are_twins(repetition, found[parent])):
+            graph.complain("blocks_cross", repetition.edge, _crossing(graph, found, number))
+        for name in repetition.vertices:
             chains[name].append(number)
-        ordered = tuple(sorted(each.vertices, key=graph.place.__getitem__))
-        heads = tuple(sorted(each.heads, key=graph.place.__getitem__))
-        blocks.append(Block(each.kind, parent, ordered, heads))
+        ordered = tuple(sorted(repetition.vertices, key=graph.place.__getitem__))
+        heads = tuple(sorted(repetition.heads, key=graph.place.__getitem__))
+        blocks.append(Block(repetition.kind, parent, ordered, heads))
     return tuple(blocks), {name: tuple(chain) for name, chain in chains.items()}
 
 
@@ -116,14 +128,14 @@ def _are_twins(one: Repetition, other: Repetition) -> bool:
 def _crossing(graph: EdgeGraph, found: list[Repetition], number: int) -> str:
     block = found[number]
     other = next(
-        each
-        for each in found[:number]
-        if not each.vertices.isdisjoint(block.vertices)
-        and (block.vertices - each.vertices or _are_twins(block, each))
+        candidate
+        for candidate in found[:number]
+        if not candidate.vertices.isdisjoint(block.vertices)
+        and (block.vertices - candidate.vertices or _are_twins(block, candidate))
     )
     shared = min(block.vertices & other.vertices, key=graph.place.__getitem__)
     return (
-        f"'{shared}' is in {_named(block)} and in {_named(other)}, and neither contains the other"
+        f"'{shared}' is in {_named(block)} and in {_named(other)}, but neither contains the other"
     )
 
 
@@ -137,8 +149,11 @@ def _check_edges(
     around: Mapping[str, tuple[int, ...]],
     found: list[Repetition],
 ) -> None:
-    """Check that `collect` and `break` edges leave their own block, and other edges none."""
-    ends = frozenset[str]().union(*(each.sources for each in found))
+    """Check that `collect` and `break` edges leave only their own block.
+
+    Other edges must not leave a block.
+    """
+    ends = frozenset[str]().union(*(repetition.sources for repetition in found))
     drawn = cache(partial(edge_pulling_into, graph.edges.values(), around))
     for number, edge in graph.edges.items():
         source, target = around[edge.source.vertex], around[edge.target.vertex]
@@ -159,7 +174,7 @@ def _check_edges(
 
 
 def _check_static(graph: EdgeGraph, around: Mapping[str, tuple[int, ...]]) -> None:
-    """Check that all edges into a block for one port are static, or none of them."""
+    """Check that the edges into a block for one port are either all static or all not static."""
     entered: dict[tuple[InputPort, bool], set[int]] = defaultdict(set)
     for number, edge in graph.edges.items():
         source, target = around[edge.source.vertex], around[edge.target.vertex]
@@ -204,7 +219,7 @@ def _complain_of_leaving(graph: EdgeGraph, number: int, edge: Edge) -> None:
 def edge_pulling_into(
     edges: Iterable[Edge], around: Mapping[str, tuple[int, ...]], vertex: str, block: int
 ) -> Edge | None:
-    """Return the edge that pulls a vertex into a region: one from inside that does not leave it."""
+    """Return an edge from inside a region, other than a `collect` edge, that leads to a vertex."""
     for edge in edges:
         is_from_inside = block in around.get(edge.source.vertex, ())
         leads_in = edge.kind not in (EdgeKind.COLLECT, EdgeKind.DO_WHILE)
@@ -214,7 +229,7 @@ def edge_pulling_into(
 
 
 def shared_length(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """Return the number of blocks around both vertices."""
+    """Return the number of blocks that two vertices have in common, from their blocks."""
     length = 0
     while length < min(len(one), len(other)) and one[length] == other[length]:
         length += 1

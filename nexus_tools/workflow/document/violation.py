@@ -11,7 +11,7 @@ MAX_LISTED = 100
 
 
 class Severity(StrEnum):
-    """The severity of a violation: an error makes the document invalid."""
+    """The severity of a violation. An error makes the document invalid."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -19,7 +19,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One violated rule at one location.
+    """The violation of a rule at one location.
 
     `rule` is the number of a rule of the reference (1 to 25), or a word. `pointer` is an RFC 6901
     pointer into the document.
@@ -32,7 +32,7 @@ class Violation:
 
     @property
     def is_error(self) -> bool:
-        """Whether it makes the document invalid."""
+        """Whether the violation makes the document invalid."""
         return self.severity is Severity.ERROR
 
     def as_json(self) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class Violation:
 
 
 def violations_error(violations: Sequence[Violation]) -> ValidationError:
-    """Return one error, `workflow_invalid`, for all violations; the message has the first.
+    """Return one error, `workflow_invalid`, for all violations, with the message of the first.
 
     `details["violations"]` lists the first `MAX_LISTED`.
     """
@@ -55,5 +55,5 @@ def violations_error(violations: Sequence[Violation]) -> ValidationError:
     return ValidationError(
         "workflow_invalid",
         f"{first.message} at {first.pointer or 'the root'}{more}",
-        details={"violations": [each.as_json() for each in violations[:MAX_LISTED]]},
+        details={"violations": [violation.as_json() for violation in violations[:MAX_LISTED]]},
     )

@@ -1,4 +1,4 @@
-"""The waiting tools of the Move package, for authors; their interfaces are the same everywhere."""
+"""The waiting tools of the Move package, for authors. All networks have the same interfaces."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,25 +9,26 @@ from nexus_tools.workflow.document.document import Document, InputPort
 _ANYWHERE = "0x0"
 
 ask = ask_definition(_ANYWHERE)
-"""Asks `answerer` a `question`: `approved` or `rejected`, with a `note`, or `expired`."""
+"""A tool that asks `answerer` a `question` and ends in `approved`, `rejected` or `expired`.
+"""
 
 wait = wait_definition(_ANYWHERE)
-"""Waits `until_ms`, or `duration_ms`: then it is `over`."""
+"""A tool that waits until `until_ms` or for `duration_ms`, and then ends in `over`."""
 
 WAITING_TOOLS = {ASK: ask, WAIT: wait}
-"""Both tools by FQN, which every workflow may use."""
+"""The tools `ask` and `wait` by FQN. Every workflow may use them."""
 
 _AT_MOST_MS = ask.timeout_ms - WAITING_MARGIN_MS
 _TIMES = {ASK: "timeout_ms", WAIT: "duration_ms"}
 
 
 def max_waiting_ms(document: Document, values: Mapping[InputPort, Any]) -> dict[str, int]:
-    """Return the maximum waiting time of each vertex that asks or waits, in ms, as far as known.
+    """Return the maximum waiting time in ms of each vertex that uses `ask` or `wait`.
 
-    `values` are those of entry ports. A question without a time is open for 89 days. The time of
-    another tool's answer is unknown.
+    `values` are the values of entry ports. A question without a time is open for 89 days. A vertex
+    is left out if its time comes from another vertex, because the time is unknown.
     """
-    said = {each.target: each.data for each in document.defaults} | dict(values)
+    said = {default.target: default.data for default in document.defaults} | dict(values)
     told = {edge.target for edge in document.edges}
     found: dict[str, int] = {}
     for vertex in document.vertices:

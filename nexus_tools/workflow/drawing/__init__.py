@@ -1,6 +1,6 @@
 """The drawings of workflows: SVG, characters for a terminal, and Mermaid.
 
-Start with `picture`, which all three share.
+Start with `picture`, which all three drawings share.
 """
 
 from nexus_tools.workflow.drawing.mermaid import draw_mermaid

@@ -17,7 +17,7 @@ LINES = {
     "dashed": "╌╎╭╮╰╯",
     "dotted": "┈┊╭╮╰╯",
 }
-"""Sideways, upright, and the corners of a line."""
+"""The horizontal and vertical characters and the corners of a line, by its style."""
 
 BORDERS = {
     "round": "─│╭╮╰╯",
@@ -25,11 +25,11 @@ BORDERS = {
     "dashed": "╌╎┌┐└┘",
     "double": "═║╔╗╚╝",
 }
-"""The same of a box."""
+"""The horizontal and vertical characters and the corners of a box, by its style."""
 
 CROSSING = "┼"
 HEADS = {True: "▼", False: "▲"}
-"""By whether a line goes down."""
+"""The arrow heads, by whether the line goes down."""
 
 _UPRIGHT = {character: "│" for characters in LINES.values() for character in characters[1]}
 _UPRIGHT |= dict.fromkeys(HEADS.values(), "│") | {" ": " ", "": ""}
@@ -45,17 +45,17 @@ class Rectangle(NamedTuple):
 
 
 class Grid:
-    """A grid that grows while it is drawn; a wide character takes two columns."""
+    """A grid that grows as it is drawn on. A wide character takes two columns."""
 
     def __init__(self) -> None:
         self._rows: list[list[tuple[str, str]]] = []
         self._sides: dict[tuple[int, int], int] = {}
-        """The sides of each place to which lines lead."""
+        """For each cell, the sides (`UP`, …) to which lines lead."""
         self.has_overlaps = False
-        """Whether lines overlap, and are therefore indistinguishable, instead of crossing."""
+        """Whether two lines run along the same cells, so that a reader cannot tell them apart."""
 
     def text(self, column: int, row: int, text: str, style: str) -> None:
-        """Write a string in one row."""
+        """Write a string into one row."""
         if text:
             width = cells(text)
             self._put(column, row, text, style)
@@ -84,7 +84,10 @@ class Grid:
     def line(
         self, places: Sequence[tuple[int, int]], characters: str, style: str, *, is_down: bool
     ) -> None:
-        """Draw a line along corners, whose ends continue downwards or upwards."""
+        """Draw a line through corner points.
+
+        `is_down` is whether the first and last cells continue downwards or upwards.
+        """
         way = [places[0], *(place for ends in pairwise(places) for place in _between(*ends))]
         ahead = 1 if is_down else -1
         whole = [(way[0][0], way[0][1] - ahead), *way, (way[-1][0], way[-1][1] + ahead)]
@@ -101,7 +104,7 @@ class Grid:
                 self._put(*place, characters[sides in {UP | DOWN, UP, DOWN}], style)
 
     def rendered(self) -> Text:
-        """Return the text without redundant rows of vertical lines and without trailing spaces."""
+        """Return the text. Omit repeated rows of vertical lines, and trailing spaces."""
         text = Text(no_wrap=True, overflow="ignore")
         shapes = [*map(_shape, self._rows), None]
         last: str | None = None
@@ -111,7 +114,7 @@ class Grid:
             last = shape
             while row and row[-1][0].isspace():
                 row.pop()
-            for style, group in groupby(row, key=lambda each: each[1]):
+            for style, group in groupby(row, key=lambda cell: cell[1]):
                 text.append("".join(character for character, _ in group), style or None)
             text.append("\n")
         text.right_crop(1)
@@ -127,7 +130,7 @@ class Grid:
 
 
 def _between(start: tuple[int, int], end: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield the cells from one to another in the same row or column, without the first."""
+    """Yield the cells between two cells of a row or column, including the end but not the start."""
     (x, y), (end_x, end_y) = start, end
     length = max(abs(end_x - x), abs(end_y - y))
     for step in range(1, length + 1):
@@ -142,7 +145,7 @@ def _side(place: tuple[int, int], other: tuple[int, int]) -> int:
 
 
 def _shape(row: list[tuple[str, str]]) -> str | None:
-    """Return the vertical lines of a row, or None if it has anything else."""
+    """Return the vertical lines of a row, or None if the row has other characters."""
     if all(character in _UPRIGHT for character, _ in row):
         return "".join(_UPRIGHT[character] for character, _ in row).rstrip()
     return None

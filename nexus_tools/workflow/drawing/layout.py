@@ -1,6 +1,6 @@
 """The layout of boxes and lines of a drawing, in layers from top to bottom.
 
-Only this module uses graphlay. The layout is deterministic.
+The library graphlay computes the layout, which is deterministic. Only this module uses the library.
 """
 
 from collections import defaultdict
@@ -12,7 +12,7 @@ from typing import Any
 import graphlay
 
 _BENT = 3
-"""Points of a way that goes sideways before it goes up or down to its end."""
+"""The minimum number of points of a way with a horizontal part before its vertical end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A box to be placed, within the frame of that number."""
+    """A box to place. `frame` is the number of the frame that contains it."""
 
     size: Size
     frame: int | None = None
@@ -61,7 +61,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A labelled line from box to box, by their numbers; `is_back` goes upwards."""
+    """A labelled line between two boxes, by their numbers. If `is_back`, the line goes upwards."""
 
     source: int
     target: int
@@ -71,7 +71,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The points of a line from its start to its label, which is an area, and to its end."""
+    """The points of a line from its start to its label and from there to its end.
+
+    `label` is the area of the label.
+    """
 
     before: tuple[Point, ...]
     label: Area
@@ -82,15 +85,15 @@ class Route:
 class Spacing:
     """The minimum distances, in units of the caller.
 
-    `fineness` is the number of library units in one unit. The library moves things by a few of its
-    own units at the end, which must be little.
+    `fineness` is the number of library units in one unit of the caller. The library moves boxes by
+    a few of its own units at the end, so these units must be small.
     """
 
     layers: float
     boxes: float
     lines: float
     lanes: float
-    """The distance between horizontal lines, and between them and a frame."""
+    """The distance between horizontal lines, and between a horizontal line and a frame."""
     ends: float
     """The length of the straight end of a line at a box."""
     frame: float
@@ -102,7 +105,7 @@ class Spacing:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The positions of boxes, frames and lines, in their given order."""
+    """The positions of boxes, frames and lines, in the order in which they were passed."""
 
     size: Size
     boxes: tuple[Area, ...]
@@ -116,9 +119,9 @@ def lay_out(
     frames: Sequence[int | None],
     spacing: Spacing,
 ) -> Layout:
-    """Return the layout of boxes and lines; `frames` has the parent of each frame.
+    """Return the layout of boxes and lines. `frames` has the parent of each frame.
 
-    The library treats a label as a box, so that nothing covers it.
+    Labels are passed to the library as boxes, so that nothing covers a label.
     """
     if not boxes:
         return Layout(Size(0, 0), (), (Area(0, 0, 0, 0),) * len(frames), ())
@@ -128,7 +131,7 @@ def lay_out(
     nodes = [*_nodes(boxes, drawn, frames, spacing)]
     graph = {"nodes": nodes, "edges": [*_edges(boxes, drawn)]}
     found = graphlay.layout(graph, options=_options(spacing)).raw
-    # The margins reserve space for ends of lines, which is not needed.
+    # The margins reserve space for ends of lines, but the drawing does not need this space.
     rim = min(spacing.ends, spacing.lanes) * fine
     left, top = found["bounds"]["min"]["x"], found["bounds"]["min"]["y"] + rim
     right, bottom = found["bounds"]["max"]["x"], found["bounds"]["max"]["y"] - rim
@@ -142,7 +145,7 @@ def lay_out(
         return Area(middle.x - width / 2, middle.y - height / 2, width, height)
 
     areas = [area(node) for node in found["nodes"]]
-    ways = [_squared([point(each) for each in edge["points"]]) for edge in found["edges"]]
+    ways = [_squared([point(raw) for raw in edge["points"]]) for edge in found["edges"]]
     labels = areas[len(boxes) : len(boxes) + len(lines)]
     ends = spacing.ends
     routes = {
@@ -152,30 +155,35 @@ def lay_out(
     _uncross(routes, lines)
     return Layout(
         Size((right - left) / fine, (bottom - top) / fine),
-        tuple(_lower(each, ends) for each in areas[: len(boxes)]),
-        tuple(_lower(each, spacing.lanes) for each in areas[len(boxes) + len(lines) :]),
+        tuple(_lower(box, ends) for box in areas[: len(boxes)]),
+        tuple(_lower(frame, spacing.lanes) for frame in areas[len(boxes) + len(lines) :]),
         tuple(routes[number] for number in range(len(lines))),
     )
 
 
 def _side_by_side(lines: Sequence[Line]) -> list[int]:
-    """Return the numbers of the lines, with lines between the same boxes in sequence.
+    """Return the numbers of the lines in an order that groups lines between the same two boxes.
 
-    Otherwise, the library may reorder the boxes of the later lines.
+    Without this order, the library may reorder the boxes of later lines.
     """
     first: dict[tuple[int, int], int] = {}
     for number, line in enumerate(lines):
         first.setdefault((line.source, line.target), number)
-    return sorted(range(len(lines)), key=lambda each: first[lines[each].source, lines[each].target])
+    return sorted(
+        range(len(lines)), key=lambda number: first[lines[number].source, lines[number].target]
+    )
 
 
 def _lower(area: Area, gap: float) -> Area:
-    """Return the area without a gap above and below."""
+    """Return the area reduced by a gap above and below."""
     return Area(area.left, area.top + gap, area.width, area.height - 2 * gap)
 
 
 def _squared(way: Sequence[Point]) -> tuple[Point, ...]:
-    """Return the way in right angles, because the library may deviate by a third of its unit."""
+    """Return the way with exact right angles.
+
+    The library may deviate from right angles by a third of its unit.
+    """
     found = [way[0]]
     for point in way[1:]:
         last = found[-1]
@@ -185,14 +193,14 @@ def _squared(way: Sequence[Point]) -> tuple[Point, ...]:
 
 
 def _longer(way: tuple[Point, ...], gap: float) -> tuple[Point, ...]:
-    """Return the way extended by a gap at its end, upwards or downwards."""
+    """Return the way extended at its end by a gap, upwards or downwards."""
     *rest, end = way
     further = gap if rest[-1].y < end.y else -gap
     return (*rest, Point(end.x, end.y + further))
 
 
 def _uncross(routes: dict[int, Route], lines: Sequence[Line]) -> None:
-    """Swap the ends of two lines from both sides of a box if they would cross in front of it.
+    """Swap the ends of two lines that would cross just before their common box.
 
     The library orders the lines of a box before it knows the positions of boxes in other layers.
     """
@@ -200,7 +208,7 @@ def _uncross(routes: dict[int, Route], lines: Sequence[Line]) -> None:
     for number, line in enumerate(lines):
         if not line.is_back and len(routes[number].after) >= _BENT:
             bent[line.target].append(number)
-    for one, other in chain.from_iterable(permutations(each, 2) for each in bent.values()):
+    for one, other in chain.from_iterable(permutations(numbers, 2) for numbers in bent.values()):
         left, right = routes[one].after, routes[other].after
         if left[-3].x < right[-1].x < left[-1].x < right[-3].x:
             routes[one] = replace(routes[one], after=_ending(left, right[-1].x))
@@ -220,7 +228,7 @@ def _nodes(
     fine, ends = spacing.fineness, spacing.ends
     sizes = [Size(box.size.width, box.size.height + 2 * ends) for box in boxes]
     sizes += [line.label for line in lines]
-    sizes += [Size(1, 1)] * len(frames)  # they grow to the size of their contents
+    sizes += [Size(1, 1)] * len(frames)  # frames grow to the size of their contents
     parents = [*(box.frame for box in boxes), *_frames_of_labels(boxes, lines, frames), *frames]
     for size, parent in zip(sizes, parents, strict=True):
         node: dict[str, Any] = {
@@ -234,7 +242,7 @@ def _nodes(
 def _frames_of_labels(
     boxes: Sequence[Box], lines: Sequence[Line], frames: Sequence[int | None]
 ) -> Iterator[int | None]:
-    """Yield the innermost frame of each line that contains both its ends."""
+    """Yield for each line the innermost frame that contains both of its ends."""
 
     def around(frame: int | None) -> Iterator[int | None]:
         while frame is not None:
@@ -244,11 +252,11 @@ def _frames_of_labels(
 
     for line in lines:
         of_source = set(around(boxes[line.source].frame))
-        yield next(each for each in around(boxes[line.target].frame) if each in of_source)
+        yield next(frame for frame in around(boxes[line.target].frame) if frame in of_source)
 
 
 def _edges(boxes: Sequence[Box], lines: Sequence[Line]) -> Iterator[dict[str, Any]]:
-    """Yield each line in two halves, which meet the middle of the label from above and below."""
+    """Yield each line as two halves, which meet the middle of its label from above and below."""
     for label, line in enumerate(lines, len(boxes)):
         above, below = (
             {"offset": {"side": side, "t": 0.0}}
@@ -281,9 +289,9 @@ def _options(spacing: Spacing) -> dict[str, Any]:
         },
         "coords": {"placement": "brandes_koepf", "branch_style": "symmetric"},
         "tuning": {
-            # A line meets its label in the middle, and a box at its assigned point.
+            # A line ends at the middle of its label, and at its assigned point of a box.
             "routing": {"port_relax_rounds": 0, "endpoint_snap": 0},
-            # Keep the order of the document from left to right, unless this causes crossings.
+            # Keep the order of the document from left to right, unless the order causes crossings.
             "order": {"balance_rounds": 0},
         },
     }

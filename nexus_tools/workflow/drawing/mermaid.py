@@ -26,9 +26,9 @@ MAX_PORTS = 40
 
 
 def draw_mermaid(document: Document, states: Mapping[str, VertexState] | None = None) -> str:
-    """Return the text of a `flowchart`; `states` color the vertices by the phases of their runs.
+    """Return the text of a `flowchart`. `states` color the vertices by the phases of their runs.
 
-    Mermaid itself draws at most 500 edges unless its host allows more.
+    Mermaid draws at most 500 edges, unless the host page configures a higher limit.
     """
     picture = create_picture(document, states)
     return "\n".join(_lines(picture)) + "\n"
@@ -41,7 +41,9 @@ def _lines(picture: Picture) -> Iterator[str]:
         arrow = ARROWS.get(edge.kind, "-->")
         yield f'  v{edge.source} {arrow}|"{_edge_text(edge)}"| v{edge.target}'
     for name, style in CLASSES.items():
-        members = [f"v{number}" for number, each in enumerate(picture.vertices) if _is(each, name)]
+        members = [
+            f"v{number}" for number, vertex in enumerate(picture.vertices) if _is(vertex, name)
+        ]
         if members:
             yield f"  classDef {name} {style}"
             yield f"  class {','.join(members)} {name}"
@@ -51,7 +53,7 @@ def _lines(picture: Picture) -> Iterator[str]:
 
 
 def _block(picture: Picture, number: int | None, indent: str) -> Iterator[str]:
-    """Yield the vertices of a block and its inner blocks; None is the workflow."""
+    """Yield the vertices of a block and its inner blocks. A `number` of None is the workflow."""
     for inner, block in enumerate(picture.blocks):
         if block.parent == number:
             yield f'{indent}subgraph b{inner} ["{_escaped(block.title)}"]'
@@ -77,12 +79,12 @@ def _edge_text(edge: DrawnEdge) -> str:
 
 
 def _is(vertex: DrawnVertex, name: str) -> bool:
-    """Return whether a class applies to a vertex; the phase has priority."""
+    """Return whether a class applies to a vertex. A vertex with a phase has only that class."""
     if vertex.phase:
         return vertex.phase == name
     return {"chain": vertex.is_on_chain, "unknown": not vertex.is_declared}.get(name, False)
 
 
 def _escaped(text: str) -> str:
-    """Return quoted text in which possible markup is escaped by its character number."""
+    """Return the text with each possible markup character replaced by its character number."""
     return re.sub(r"[!-'*+;-?\[-^`{-~]", lambda found: f"#{ord(found[0])};", text)

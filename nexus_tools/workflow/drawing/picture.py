@@ -21,7 +21,7 @@ from nexus_tools.workflow.drawing.text import cells, truncate_end
 
 
 class Phase(StrEnum):
-    """The phase of a vertex's runs, most important first."""
+    """A phase of a vertex's runs. The most important phase is first."""
 
     FAILED = "failed"
     RUNNING = "running"
@@ -30,7 +30,7 @@ class Phase(StrEnum):
 
     @property
     def symbol(self) -> str:
-        """A character, so that no one has to distinguish colors."""
+        """A character for the phase, for readers who cannot distinguish colors."""
         return {"failed": "✗", "running": "▸", "waiting": "○", "settled": "✓"}[self.value]
 
 
@@ -44,7 +44,7 @@ class VertexState:
     failed: int = 0
 
     def counts(self) -> Iterator[tuple[Phase, int]]:
-        """Yield the phases with runs and their counts, most important first."""
+        """Yield the phases that have runs, and their counts. The most important phase is first."""
         for phase in Phase:
             count: int = getattr(self, phase.value)
             if count:
@@ -52,17 +52,17 @@ class VertexState:
 
     @property
     def phase(self) -> Phase | None:
-        """The most important phase, or None without runs."""
+        """The most important phase that has runs, or None if no phase has runs."""
         return next((phase for phase, _ in self.counts()), None)
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnVertex:
-    """A vertex with printable texts; an undeclared one is only named by edges.
+    """A vertex with printable texts. An undeclared vertex occurs only in edges.
 
-    `entries` are entry ports, and `results` output ports of the workflow, both with their names of
-    the dialect. `block` is the number of the innermost block around it. Without `state`, nothing is
-    known of its runs.
+    `entries` are the vertex's entry ports, and `results` its ports that are outputs of the
+    workflow. `entries` and `results` include the names that the dialect gives to ports. `block` is
+    the number of the innermost enclosing block. If `state` is None, the vertex's runs are unknown.
     """
 
     name: str
@@ -76,11 +76,11 @@ class DrawnVertex:
 
     @property
     def phase(self) -> Phase | None:
-        """The most important phase of its state."""
+        """The most important phase of the vertex's runs, or None."""
         return self.state.phase if self.state else None
 
     def counts(self) -> list[tuple[Phase, int]]:
-        """Return the number of its runs in each phase, as far as they are known."""
+        """Return the number of runs in each phase, or nothing if the runs are unknown."""
         return list(self.state.counts()) if self.state else []
 
 
@@ -100,18 +100,18 @@ class DrawnEdge:
 
     @property
     def is_error(self) -> bool:
-        """Whether it handles a failure."""
+        """Whether the edge handles a failure."""
         return self.variant == ERR_EVAL
 
     @property
     def label(self) -> str:
-        """The variant, and the kind unless it is normal."""
+        """The variant, and the edge kind unless it is `normal`."""
         if self.kind is EdgeKind.NORMAL:
             return self.variant
         return f"{self.variant} · {self.kind.value.replace('_', ' ')}"
 
     def port_text(self, length: int) -> str:
-        """Return the connected ports in at most `length` columns, or their number."""
+        """Return the connected ports in at most `length` columns, or else their number."""
         text = ", ".join(one if one == other else f"{one} → {other}" for one, other in self.ports)
         if len(self.ports) == 1 or cells(text) <= length:
             return truncate_end(text, length)
@@ -128,7 +128,7 @@ class DrawnBlock:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The vertices, edges and blocks of a document, in its order, with printable texts."""
+    """The vertices, edges and blocks of a document, in document order, with printable texts."""
 
     vertices: tuple[DrawnVertex, ...]
     edges: tuple[DrawnEdge, ...]
@@ -170,10 +170,10 @@ class Picture:
 
 
 def create_picture(document: Document, states: Mapping[str, VertexState] | None = None) -> Picture:
-    """Return the picture of any document, whether it obeys the rules or not.
+    """Return the picture of any document, even if the document violates rules.
 
-    Blocks are included if they nest correctly. `states` are those of the vertices with runs, by
-    name.
+    Blocks are included if they nest correctly. `states` maps the names of vertices with runs to
+    their states.
     """
     structure = find_structure(document)
     nests = not structure.problems
@@ -203,7 +203,7 @@ def create_picture(document: Document, states: Mapping[str, VertexState] | None 
     return Picture(
         tuple(vertices),
         tuple(_edges(document, numbers)),
-        tuple(DrawnBlock(titles[each.kind], each.parent) for each in structure.blocks if nests),
+        tuple(DrawnBlock(titles[block.kind], block.parent) for block in structure.blocks if nests),
     )
 
 
@@ -213,16 +213,16 @@ def _edges(document: Document, numbers: Mapping[str, int]) -> Iterator[DrawnEdge
         key = (edge.source.vertex, edge.source.variant, edge.target.vertex, edge.kind)
         together.setdefault(key, []).append(edge)
     for (source, variant, target, kind), edges in together.items():
-        ports = tuple((one_line(each.source.port), one_line(each.target.port)) for each in edges)
+        ports = tuple((one_line(edge.source.port), one_line(edge.target.port)) for edge in edges)
         yield DrawnEdge(numbers[source], numbers[target], one_line(variant), kind, ports)
 
 
 def _input_names(document: Document) -> dict[str, dict[str, str]]:
-    """Return for each vertex the ports that inputs of the dialect feed, and their names."""
+    """Return for each vertex its ports with a named input of the dialect, and the input names."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
-    for each in document.inputs:
-        for target in each.targets:
-            found[target.vertex][target.port] = each.name
+    for input_ in document.inputs:
+        for target in input_.targets:
+            found[target.vertex][target.port] = input_.name
     return found
 
 

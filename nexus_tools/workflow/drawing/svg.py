@@ -1,7 +1,7 @@
-"""The SVG drawing of a workflow, readable in light and in dark.
+"""The SVG drawing of a workflow, readable in light and in dark color schemes.
 
-It has no script, no IDs and no external references, so that it can be embedded in a page several
-times. A page finds a vertex by `data-vertex` and colors it by the class of its phase.
+The drawing has no script, no IDs and no external references, so a page can embed it several times.
+A page can select a vertex by `data-vertex` and color it by the class of its phase.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,7 +36,7 @@ PALETTE = {
     "busy": ("#9a6700", "#d29922"),
     "busy-box": ("#fff8c5", "#3b2300"),
 }
-"""Colors in light and in dark; a page sets others as custom properties, `--workflow-…`."""
+"""The light and the dark color by name. A page can override them as `--workflow-…` properties."""
 
 RULES = """
 .workflow .paper { fill: paper; stroke: rim }
@@ -74,7 +74,7 @@ MARGIN = 20
 PADDING = 12
 NAME_HEIGHT, ROW_HEIGHT, LABEL_HEIGHT = 20, 16, 15
 NAME_WIDTH, MONO_WIDTH = 8.6, 6.7
-"""The widths of a character. Fonts differ, so these are upper estimates."""
+"""Upper estimates of the widths of a character. The actual widths depend on the font."""
 BADGE = "on chain"
 BADGE_WIDTH = 52
 MAX_NAME, MAX_ROW, MAX_PORTS = 30, 38, 30
@@ -84,7 +84,7 @@ MAX_SENTENCES = 100
 
 
 def draw_svg(document: Document, states: Mapping[str, VertexState] | None = None) -> str:
-    """Return the SVG file; `states` color the vertices by the phases of their runs."""
+    """Return the SVG file. `states` color the vertices by the phases of their runs."""
     picture = create_picture(document, states)
     return "\n".join(_file(picture, picture.layout(_vertex_size, _label_size, SPACING))) + "\n"
 
@@ -115,7 +115,7 @@ def _file(picture: Picture, layout: Layout) -> Iterator[str]:
 
 
 def _style() -> str:
-    """Return the rules in light colors, and again for viewers that support custom properties."""
+    """Return the rules with light colors, and again with custom properties if supported."""
     plain, variable = [], []
     for rule in RULES.strip().splitlines():
         selector, _, body = rule.removesuffix(" }").partition(" { ")
@@ -145,7 +145,7 @@ def _style() -> str:
 
 
 def _rows(vertex: DrawnVertex) -> Iterator[str]:
-    """Yield the rows below the name."""
+    """Yield the rows below the vertex's name."""
     yield truncate_start(vertex.fqn, MAX_ROW) if vertex.is_declared else "not in the document"
     if vertex.entries:
         yield truncate_end(f"→ {', '.join(vertex.entries)}", MAX_ROW)
@@ -204,7 +204,7 @@ def _edge(picture: Picture, edge: DrawnEdge, route: Route) -> Iterator[str]:
     ports = ", ".join(f"{one} → {other}" for one, other in edge.ports)
     yield f'<g class="{classes}">'
     yield f"<title>{escape(f'{source} → {target}: {edge.label} ({ports})')}</title>"
-    # Elements between a split and its collection are drawn as a double line.
+    # The half of a line on which a list is split into elements is drawn as a double line.
     yield from _path(route.before, is_many=edge.kind is EdgeKind.COLLECT)
     *way, end = route.after
     neck = _before(way[-1], end)
@@ -220,7 +220,7 @@ def _edge(picture: Picture, edge: DrawnEdge, route: Route) -> Iterator[str]:
 
 
 def _path(points: tuple[Point, ...], *, is_many: bool) -> Iterator[str]:
-    """Yield a line along points, with round corners."""
+    """Yield a line through the points, with round corners."""
     steps = [f"M{_number(points[0].x)} {_number(points[0].y)}"]
     for (before, corner), (_, after) in pairwise(pairwise(points)):
         radius = min(CORNER, _length(before, corner) / 2, _length(corner, after) / 2)
@@ -242,12 +242,12 @@ def _head(neck: Point, end: Point) -> str:
         Point(neck.x + across[0], neck.y + across[1]),
         Point(neck.x - across[0], neck.y - across[1]),
     )
-    path = " ".join(f"{_number(each.x)} {_number(each.y)}" for each in corners)
+    path = " ".join(f"{_number(corner.x)} {_number(corner.y)}" for corner in corners)
     return f'<path class="head" d="M{path}z"/>'
 
 
 def _bar(points: tuple[Point, ...]) -> str:
-    """Return a bar across the line, where it leaves the loop."""
+    """Return a bar across a line, which marks that it leaves the loop."""
     at = _towards(points[0], points[1], 6)
     return f'<path class="line" d="M{_number(at.x - 5)} {_number(at.y)}h10"/>'
 

@@ -1,7 +1,8 @@
 """The terminal drawing of a workflow in characters, at most as wide as the terminal.
 
-If the drawing does not fit, it gets shorter texts, then only names, and finally becomes a list. The
-same happens if lines would overlap, because a list is better than a misleading drawing.
+If the drawing is too wide or its lines overlap, it is drawn again with less detail. First its texts
+are shortened, then only names are shown. If even this fails, the result is a list, because a list
+is better than a misleading drawing.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +26,8 @@ from nexus_tools.workflow.drawing.text import cells, truncate_end, truncate_star
 SPACING = Spacing(layers=1, boxes=3, lines=2, lanes=1, ends=1, frame=1, header=0, fineness=16)
 TIGHT = replace(SPACING, boxes=1, lines=1)
 MANY_VERTICES, TOO_MANY_VERTICES = 40, 250
-"""Above the first limit a drawing shows only names. Above the second one it is omitted."""
+"""With more vertices than the first number, only names are drawn. Above the second, a list is used.
+"""
 MAX_TEXT, MAX_SHORT_TEXT, MAX_VARIANT = 36, 20, 14
 PHASE_STYLES = {
     Phase.FAILED: "red",
@@ -41,7 +43,7 @@ Rows = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class _Detail:
-    """A level of detail: the rows of a vertex, the length of rows and labels, and the spacing."""
+    """A level of detail: the rows of a vertex, the maximum length of texts, and the spacing."""
 
     all_rows: Callable[[DrawnVertex, int], Rows]
     max_text: int
@@ -54,7 +56,7 @@ class _Detail:
         rows = self.rows(vertex)
         texts = [*(text for text, _ in rows), " ".join(text for text, _ in _counts(vertex))]
         width = max(*map(cells, texts), len(_badge(vertex)), 5) + 4
-        # Lines meet the middle of a box: an odd width has one.
+        # Lines end at the middle of a box, so the width must be odd.
         return Size(width + 1 - width % 2, len(rows) + 2)
 
     def label(self, edge: DrawnEdge) -> str:
@@ -162,7 +164,7 @@ def _edge_style(edge: DrawnEdge) -> str:
 
 
 def _characters(edge: DrawnEdge, kind_of_many: EdgeKind) -> str:
-    """Return the characters of half a line; values with many instances are drawn heavy."""
+    """Return the characters of half a line. The half with the elements of a list is drawn heavy."""
     if edge.kind is kind_of_many:
         return LINES["heavy"]
     if edge.is_error:
@@ -173,10 +175,10 @@ def _characters(edge: DrawnEdge, kind_of_many: EdgeKind) -> str:
 def _draw_line(
     grid: Grid, points: tuple[Point, ...], characters: str, style: str
 ) -> tuple[tuple[int, int], str]:
-    """Draw a line, and return its end and its possible arrow head."""
+    """Draw a line. Return its end, and the arrow head that fits its direction."""
     is_down = points[0].y < points[-1].y
     places = [(int(point.x), int(point.y)) for point in points]
-    # A line starts in the first row after a box, and ends in the last row before the other one.
+    # A line starts in the first row after a box, and ends in the last row before the other box.
     last = -1 if is_down else 0
     places[-1] = (places[-1][0], places[-1][1] + last)
     places[0] = (places[0][0], places[0][1] - last - 1)
@@ -188,7 +190,7 @@ def _draw_line(
 
 
 def _list(picture: Picture, width: int) -> Text:
-    """Return a line for each vertex, followed by one for each of its edges."""
+    """Return a line for each vertex, each followed by a line for each of its edges."""
     lines: list[Text] = []
     outgoing: dict[int, list[DrawnEdge]] = {}
     for edge in picture.edges:

@@ -4,7 +4,7 @@ from rich.cells import cell_len
 
 
 def cells(text: str) -> int:
-    """Return the number of columns of a text; for example, Chinese characters take two."""
+    """Return the number of columns of a text. For example, a Chinese character takes two."""
     return cell_len(text)
 
 
@@ -19,9 +19,10 @@ def truncate_end(text: str, width: int) -> str:
 
 
 def truncate_start(text: str, width: int) -> str:
-    """Return the end of a text within `width` columns, because the end of an FQN is specific.
+    """Return the end of a text, truncated to `width` columns.
 
-    It starts with a whole label, unless little would be left.
+    The end of an FQN is more specific than its start. The result starts with a whole label if it
+    still has at least half of the width.
     """
     if cell_len(text) <= width:
         return text

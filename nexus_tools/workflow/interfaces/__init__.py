@@ -1,4 +1,4 @@
-"""The interfaces of tools, and the checks whether the tools of a workflow are compatible.
+"""The interfaces of tools, and checks of the compatibility of a workflow's tools.
 
 Start with `lint`.
 """

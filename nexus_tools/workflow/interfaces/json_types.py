@@ -1,4 +1,4 @@
-"""The JSON types that a schema accepts, as far as they are certain."""
+"""The JSON types that a schema may accept."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,11 +13,12 @@ _NAMES = {bool: "boolean", int: "integer", str: "string", list: "array", dict: "
 
 @dataclass(frozen=True, slots=True)
 class JsonTypes:
-    """The types that a value may have, and those of the elements of a list.
+    """The JSON types that a value may have, and the types of its elements if it is a list.
 
-    It is an upper bound: a value that a schema accepts has one of the `types`, but a value of one
-    of them may still be invalid. So only two shapes without a common type are certainly
-    incompatible. `number` is a number with a fraction; a schema for numbers also has `integer`.
+    The types are an upper bound. A value that a schema accepts has one of the `types`, but a value
+    of these types may still be invalid. So two shapes are certainly incompatible only if they have
+    no type in common. `number` means a number with a fraction. The types of a number schema also
+    include `integer`.
     """
 
     types: frozenset[str] = _ALL
@@ -31,16 +32,16 @@ class JsonTypes:
 
     @classmethod
     def list_of(cls, element: "JsonTypes") -> "JsonTypes":
-        """Return the shape of lists with such elements."""
+        """Return the shape of a list whose elements have the shape `element`."""
         return cls(frozenset(("array",)), lambda: element)
 
     @property
     def element(self) -> "JsonTypes":
-        """The shape of the elements, if it is a list."""
+        """The shape of the elements if the value is a list."""
         return self._element() if self._element else JsonTypes()
 
     def may_be(self, other: "JsonTypes") -> bool:
-        """Return False if no value of this shape can have the other shape."""
+        """Return whether a value of this shape can have the other shape."""
         return bool(self.types & other.types)
 
     def __or__(self, other: "JsonTypes") -> "JsonTypes":
@@ -60,7 +61,7 @@ TEXT = JsonTypes(frozenset(("string",)))
 
 def _types(document: SchemaDocument, pointer: str, seen: frozenset[str]) -> frozenset[str]:
     pointer, schema = document.target(pointer)
-    # A schema that refers to itself in place is refused where definitions are read, but not here.
+    # A schema that directly refers to itself is rejected where definitions are parsed, not here.
     if pointer in seen or isinstance(schema, bool):
         return _ALL if schema is not False else frozenset()
     seen |= {pointer}
@@ -90,7 +91,7 @@ def _type_of(value: Any) -> str:
 
 
 def _items(document: SchemaDocument, pointer: str, schema: Any) -> JsonTypes:
-    """Return the shape of list elements, or any shape if the schema is too complex."""
+    """Return the shape of list elements, or `ANY` if the schema is too complex."""
     if isinstance(schema, bool) or "prefixItems" in schema:
         return ANY
     if "items" in schema:
@@ -106,12 +107,13 @@ def _items(document: SchemaDocument, pointer: str, schema: Any) -> JsonTypes:
 def json_types_of(kind: Any) -> JsonTypes:
     """Return the shape of the JSON of a Python type, or of a JSON schema.
 
-    A type is any type for which pydantic makes a schema, or a class with `parse`, whose JSON is a
-    string. Raises `UsageError` (`input_type_unknown`), or `ValidationError` (`schema_invalid`).
+    A Python type is a type for which pydantic creates a schema, or a class with a `parse` method,
+    whose JSON is a string. Raises `UsageError` (`input_type_unknown`), or `ValidationError`
+    (`schema_invalid`).
     """
     if isinstance(kind, Mapping):
         return JsonTypes.of(SchemaDocument.parse(dict(kind)))
-    if isinstance(kind, str):  # pydantic would look for a type of that name
+    if isinstance(kind, str):  # pydantic would look up a type with this name
         raise _no_type(kind)
     from pydantic import TypeAdapter  # noqa: PLC0415 - slow, and needed for types alone
     from pydantic.errors import PydanticUserError  # noqa: PLC0415 - as above

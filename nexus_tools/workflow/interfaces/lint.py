@@ -1,7 +1,7 @@
 """The checks of a document against the registered tools that it uses.
 
-Only certain problems are reported. Two schemas are incompatible if they have no JSON type in
-common; anything else depends on values.
+Only certain problems are reported. Two schemas are certainly incompatible if they have no JSON type
+in common. All other cases depend on the values.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,10 +32,11 @@ _KINDS = {ToolType.OFFCHAIN: VertexKind.OFF_CHAIN, ToolType.ONCHAIN: VertexKind.
 
 @dataclass(frozen=True, slots=True)
 class ToolFacts:
-    """The registry's facts about a tool; `leaders` is None if it accepts any leader.
+    """The registry's facts about a tool.
 
-    `is_proven` is whether the domain in its name lists its owner. `signs` is whether only its
-    signature can settle its answers.
+    `leaders` is None if the tool accepts any leader. `is_proven` is whether the domain in the
+    tool's name lists its owner. `signs` is whether the chain accepts only answers with the tool's
+    signature.
     """
 
     definition: ToolDefinition
@@ -54,10 +55,11 @@ def lint_interfaces(
     *,
     strict: bool = False,
 ) -> list[Violation]:
-    """Return the violations between a document and its tools, by FQN; empty if there are none.
+    """Return the violations found in a document by comparing it with its tools.
 
-    `leaders` are those of an execution. Without any, the check is whether suitable leaders exist.
-    `caps_mist` are the maximum costs of a run of a tool in MIST, by FQN. `strict` turns warnings
+    `tools` maps FQNs to the facts about the tools. `leaders` are the leaders of an execution.
+    Without leaders, the check is whether two leaders exist that together serve all tools.
+    `caps_mist` maps FQNs to the maximum costs of a run of a tool in MIST. `strict` turns warnings
     into errors.
     """
     found = list(_Interfaces(document, tools, caps_mist or {}).violations(leaders))
@@ -149,7 +151,7 @@ class _Interfaces:
     def _default(self, target: InputPort, data: Any, pointer: str) -> Iterator[Violation]:
         ports = self._ports.get(target.vertex)
         problem = ports.mismatch(target.port, data) if ports and not target.is_order_only else ""
-        # An unknown port is reported separately.
+        # An unknown port is reported elsewhere.
         if ports and problem and ports.inputs.get(target.port):
             message = f"The default value of {target} does not match: {problem}."
             yield Violation("value_mismatches", message, pointer)
@@ -161,7 +163,7 @@ class _Interfaces:
         yield from self._unknown_input(edge.target, f"{pointer}/to/input_port")
         source, target = self._source(edge.source), self._target(edge.target)
         if source and not source.is_required:
-            message = f"{edge.source} is optional, and a run without it fails."
+            message = f"{edge.source} is optional. A run without it fails."
             yield Violation("may_be_missing", message, f"{pointer}/from", Severity.WARNING)
         shape = source.types if source else ANY
         moved = _moved(edge.kind, shape)
@@ -195,14 +197,16 @@ class _Interfaces:
                     message = f"{vertex.fqn} accepts none of the leaders {', '.join(named)}."
                     yield Violation("no_leader", message, pointer)
         elif not _two_serve_all([listed for _, _, listed in listing]):
-            message = "An execution names two leaders, but no two leaders cover all of its tools."
+            message = (
+                "An execution needs two leaders that together serve all its tools, but none exist."
+            )
             yield Violation("no_leader", message, "")
 
 
 def _vertex(
     vertex: Vertex, tool: ToolFacts, cap_mist: int | None, pointer: str
 ) -> Iterator[Violation]:
-    """Yield the violations of the tool of a vertex as a whole."""
+    """Yield the violations of a vertex that concern its tool and not single ports."""
     place = f"{pointer}/kind/tool_fqn"
     if not tool.is_active:
         yield Violation("inactive", f"{vertex.fqn} does not accept invocations.", place)
@@ -222,7 +226,10 @@ def _vertex(
         yield Violation("unsigned", message, f"{pointer}/verifier")
     waits = (vertex.attempts - 1) * vertex.retry_after_ms
     if waits + vertex.attempts * tool.definition.timeout_ms > MAX_EXECUTION_MS:
-        message = f"All attempts of {vertex.name} can take longer than an execution, 90 days."
+        message = (
+            f"All attempts of {vertex.name} can take more than 90 days, which is the maximum"
+            " duration of an execution."
+        )
         yield Violation("too_slow", message, pointer, Severity.WARNING)
 
 
@@ -232,14 +239,14 @@ def _targets(document: Document) -> Iterator[InputPort]:
 
 
 def _moved(kind: EdgeKind, shape: JsonTypes) -> JsonTypes:
-    """Return the shape of a value after an edge."""
+    """Return the shape of a value after it has passed an edge of a kind."""
     if kind is EdgeKind.FOR_EACH:
         return shape.element
     return JsonTypes.list_of(shape) if kind is EdgeKind.COLLECT else shape
 
 
 def _two_serve_all(listings: Iterable[frozenset[str]]) -> bool:
-    """Return whether one or two leaders suffice so that each tool lists one of them."""
+    """Return whether two leaders exist such that each list contains one of them."""
     distinct = set(listings)
     if not distinct:
         return True

@@ -1,4 +1,4 @@
-"""The ports of a tool as its schemas describe them."""
+"""The ports of a tool, as described by its schemas."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from nexus_tools.tool import (
 from nexus_tools.workflow.document.document import ERR_EVAL
 from nexus_tools.workflow.interfaces.json_types import ANY, TEXT, JsonTypes
 
-# The keywords for single ports, and those that contain their references.
+# The keywords that describe single ports, and the keywords with the definitions they refer to.
 _ABOUT_PORTS = ("$schema", "$defs", "definitions", "type", "properties")
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One port: its shape, and whether it is always present."""
+    """A port: the types of its value, and whether the value is always present."""
 
     types: JsonTypes = ANY
     is_required: bool = True
@@ -30,7 +30,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The ports of an input or a variant; `is_open` if its schema allows other ports."""
+    """The ports of an input or a variant. `is_open` is whether the schema allows other ports."""
 
     named: Mapping[str, Port]
     is_open: bool = False
@@ -51,7 +51,7 @@ class Ports:
         return cls(named, bool(schema.get("additionalProperties", False)))
 
     def get(self, name: str) -> Port | None:
-        """Return the port of that name, or None if it certainly does not exist."""
+        """Return the port called `name`, or None if it certainly does not exist."""
         return self.named.get(name) or (Port(is_required=False) if self.is_open else None)
 
     @property
@@ -61,11 +61,11 @@ class Ports:
 
 
 FAILED = Ports({"reason": Port(TEXT), "detail": Port(TEXT)})
-"""The ports of `_err_eval`."""
+"""The ports of the variant `_err_eval`."""
 
 
 class ToolPorts:
-    """The input ports of a tool, and its variants with their ports, `_err_eval` included.
+    """The input ports of a tool, and the ports of its variants, including `_err_eval`.
 
     Raises `ValidationError` with code `schema_invalid` if the schemas violate the rules of tools.
     """
@@ -83,7 +83,7 @@ class ToolPorts:
         return FAILED if name == ERR_EVAL else self.variants.get(name)
 
     def mismatch(self, port: str, value: Any) -> str:
-        """Return the problem of a value for an input port, or an empty string."""
+        """Return the reason why an input port rejects a value, or an empty string."""
         if self._validator is None:
             return ""
         try:
@@ -96,7 +96,7 @@ class ToolPorts:
 
     @cached_property
     def _validator(self) -> InterfaceValidator | None:
-        """The validator of single ports, or None if a port's schema depends on others."""
+        """The validator of single ports, or None if a port's schema refers to other parts."""
         alone = {
             key: self._tool.input_schema[key]
             for key in _ABOUT_PORTS

@@ -1,4 +1,4 @@
-"""The rules for nested regions and loops, which the dialect allows, and for their inputs."""
+"""The rules for nested regions and loops, and for their inputs. Only the dialect allows nesting."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,12 +9,15 @@ from nexus_tools.workflow.document.structure import Structure
 from nexus_tools.workflow.document.violation import Severity, Violation
 from nexus_tools.workflow.linter.graph import input_text
 
-# Rules 14 and 12 already report these.
+# Rule 14 already reports cycles, and rule 12 `break` edges without a loop.
 _REPORTED_BY_RULES = frozenset({"cycle", "breaks_nothing"})
 
 
 def blocks(document: Document, structure: Structure) -> Iterator[Violation]:
-    """Yield blocks that do not nest, errors of the dialect, and values missing in later rounds."""
+    """Yield violations for blocks that do not nest, and for values missing in later rounds.
+
+    A nesting problem is an error in the dialect, and otherwise a warning.
+    """
     severity = Severity.ERROR if document.has_dialect else Severity.WARNING
     for problem in structure.problems:
         if problem.rule == "too_deep":
@@ -26,7 +29,7 @@ def blocks(document: Document, structure: Structure) -> Iterator[Violation]:
 
 
 def _later_rounds(document: Document, structure: Structure) -> Iterator[Violation]:
-    """Warn of values that exist only in the first round of a loop."""
+    """Yield warnings about values that exist only in the first round of a loop."""
     entering = []
     brought = set()
     for at, edge in enumerate(document.edges):

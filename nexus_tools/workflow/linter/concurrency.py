@@ -1,9 +1,10 @@
 """Rules 14, 18 and 19: no cycle, and the right number of walks into each input port.
 
-The reference counts, for every entry group and every input port. Each vertex on the way adds one
-walk, and one for each port of its most forking variant beyond the first. Each input port on the way
-takes one walk. A positive rest is a race, and a negative one means that the port is never reached.
-The count is not a proof in either direction (see `walks`), but other implementations require it.
+For every entry group and every input port, the reference counts walks on the paths to the port.
+Each vertex adds one walk. The variant of the vertex with the most output ports adds one further
+walk for each port after its first. Each input port takes one walk away. If walks are left over, the
+port has a race. If walks are missing, the port is never reached. The count proves neither (see
+`token_flow`), but other implementations require it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,9 +17,9 @@ _MAX_NAMED = 10
 
 
 def cycles(graph: Graph) -> Iterator[Violation]:
-    """Yield a violation of rule 14 for one cycle, and a warning with its vertices.
+    """Yield a violation of rule 14 for one cycle, and a warning that lists its vertices.
 
-    The violation points at a vertex of the cycle, at the end of one of its edges.
+    The violation and the warning point at the target vertex of an edge of the cycle.
     """
     cycle = graph.cycle()
     if cycle:
@@ -29,7 +30,7 @@ def cycles(graph: Graph) -> Iterator[Violation]:
 
 
 def _description(cycle: Sequence[Link], first: Link) -> str:
-    """Describe the cycle, given backwards, from the target vertex of `first`."""
+    """Describe the cycle, starting at the target vertex of `first`. `cycle` is in reverse order."""
     at = cycle.index(first)
     names = [link.edge.target.vertex for link in (*cycle[at::-1], *cycle[:at:-1])]
     more = names[_MAX_NAMED:] and [f"… ({len(names)} vertices)"]
@@ -37,7 +38,7 @@ def _description(cycle: Sequence[Link], first: Link) -> str:
 
 
 def concurrency(document: Document, graph: Graph) -> Iterator[Violation]:
-    """Yield violations of rules 18 and 19; the graph must not have a cycle."""
+    """Yield violations of rules 18 and 19. The graph must not have a cycle."""
     count = _Count(graph)
     for group, members in _groups(document, graph).items():
         ahead = graph.ahead(members)
@@ -45,7 +46,7 @@ def concurrency(document: Document, graph: Graph) -> Iterator[Violation]:
             port: [number for number in numbers if ahead >> number & 1]
             for port, numbers in graph.ports.items()
         }
-        # A port takes one walk, however many links lead to it, so only the first link counts.
+        # A port takes one walk away regardless of the number of its links, so count its first link.
         ports = sum(1 << numbers[0] for numbers in arriving.values() if numbers)
         for port, numbers in arriving.items():
             way = graph.bits(numbers)
@@ -61,7 +62,7 @@ def concurrency(document: Document, graph: Graph) -> Iterator[Violation]:
 
 
 def _groups(document: Document, graph: Graph) -> dict[str, list[int]]:
-    """Return the vertices of each entry group; groups of the same name are merged."""
+    """Return the vertices of each entry group. Groups with equal names are merged."""
     groups: dict[str, list[int]] = {}
     for group in document.groups():
         known = [graph.vertices[name] for name in group.vertices if name in graph.vertices]
@@ -70,11 +71,11 @@ def _groups(document: Document, graph: Graph) -> dict[str, list[int]]:
 
 
 class _Count:
-    """The number of walks on the way to a port, counted with as few masks as possible.
+    """A counter of the walks on the paths to a port that uses as few bit masks as possible.
 
-    A variant with k ports on the way adds k - 1 walks, so walks are ports minus variants. If a
-    vertex has several forking variants, only the most forking one counts, so these are counted
-    separately.
+    A variant with k ports on the paths adds k - 1 walks, so the sum is the number of ports minus
+    the number of variants. If several variants of a vertex have more than one port, only the
+    variant with the most ports counts. The variants of such a vertex are counted separately.
     """
 
     def __init__(self, graph: Graph) -> None:

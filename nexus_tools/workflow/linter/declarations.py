@@ -1,6 +1,7 @@
 """Rules 1 to 13: consistency of vertices, edges, ports, defaults and outputs.
 
-The messages and the order of the rules are the reference's, which stops at the first violation.
+The messages and the order of the rules are those of the reference. The reference stops at the first
+violation.
 """
 
 from collections.abc import Iterator
@@ -120,9 +121,9 @@ def _outputs(document: Document) -> Iterator[Violation]:
 
 def _loop_ends(document: Document) -> Iterator[Violation]:
     again, out = (_leaving(document, kind) for kind in (EdgeKind.DO_WHILE, EdgeKind.BREAK))
-    # In the dialect a loop may end with a result of the workflow.
-    results = [each.source for each in document.outputs if document.has_dialect]
-    ending = {(each.vertex, each.variant) for each in results} - again.keys()
+    # In the dialect, a loop may also end in a variant with an output of the workflow.
+    results = [output.source for output in document.outputs if document.has_dialect]
+    ending = {(port.vertex, port.variant) for port in results} - again.keys()
     for one, others, rule, has, lacks in (
         (again, out.keys() | ending, 11, "do-while", "break"),
         (out, again.keys(), 12, "break", "do-while"),
@@ -145,7 +146,7 @@ def _loop_ends(document: Document) -> Iterator[Violation]:
 
 
 def _leaving(document: Document, kind: EdgeKind) -> dict[tuple[str, str], int]:
-    """Return the first edge of a kind of each vertex and variant that has one."""
+    """Return the first edge of a kind by vertex and variant, for variants that have one."""
     leaving: dict[tuple[str, str], int] = {}
     for at, edge in enumerate(document.edges):
         if edge.kind is kind:

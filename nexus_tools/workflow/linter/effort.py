@@ -1,4 +1,4 @@
-"""The rule for steps that are too large for a transaction, which the chain does not publish."""
+"""The rule against steps that are too large for a transaction, which the chain rejects."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,7 +11,10 @@ from nexus_tools.workflow.semantics.plan import create_plan
 
 
 def effort(document: Document) -> Iterator[Violation]:
-    """Yield a violation for each step above the limit; a document without a plan has no steps."""
+    """Yield a violation for each step above the limit.
+
+    An invalid document has no plan, so its steps are not checked.
+    """
     if _is_small(document):
         return
     try:
@@ -24,9 +27,10 @@ def effort(document: Document) -> Iterator[Violation]:
 
 
 def _is_small(document: Document) -> bool:
-    """Return whether no step can be above the limit, without the cost of a plan.
+    """Return whether all steps are certainly within the limit, without creating a plan.
 
-    This holds if all edges are normal, a variant has few of them, and vertices have few ports.
+    All steps are within the limit if all edges are normal, each variant has few edges, and each
+    vertex has few ports.
     """
     if any(edge.kind is not EdgeKind.NORMAL for edge in document.edges):
         return False

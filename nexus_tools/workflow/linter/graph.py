@@ -1,10 +1,10 @@
-"""The graph of the reference's rules, with reachability as bit sets.
+"""The graph for the reference's rules, with reachability as bit sets.
 
-In the reference, vertices, variants, output ports and input ports are nodes, and `a.ok.sum -> b.x`
-is a path from `Vertex: a` over `Output variant: a.ok` and `Output port: a.ok.sum` to `Input port:
-b.x` and `Vertex: b`. An output port has one edge there, so an edge stands for its port here, and a
-port with several edges counts as several ports. A `do_while` edge leads to a separate vertex,
-`b-do-while`, so that a loop is not a cycle.
+In the reference, vertices, variants, output ports and input ports are nodes. The edge `a.ok.sum ->
+b.x` is a path from `Vertex: a` over `Output variant: a.ok` and `Output port: a.ok.sum` to `Input
+port: b.x` and `Vertex: b`. An output port of the reference has one edge. So in this module, an edge
+represents its output port, and a port with several edges counts as several ports. A `do_while` edge
+leads to a separate vertex, `b-do-while`, so that a loop is not a cycle.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _NEXT_ROUND = "-do-while"
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An edge of the document in the graph; `index` is its position in the document."""
+    """An edge of the graph. `index` is the position of the edge in the document."""
 
     index: int
     edge: Edge
@@ -26,7 +26,7 @@ class Link:
     variant: int
     target: int
     port: InputPort
-    """With the vertex that it leads to: of `do_while` edges, the one of the next round."""
+    """The target port. For a `do_while` edge, its vertex is the vertex of the next round."""
 
     @property
     def kind(self) -> EdgeKind:
@@ -34,14 +34,15 @@ class Link:
         return self.edge.kind
 
     def pointer(self, end: str = "") -> str:
-        """Return the JSON pointer of the edge; `end` is `/from` or `/to`."""
+        """Return the JSON pointer of the edge, extended by `end`, such as `/from` or `/to`."""
         return f"/edges/{self.index}{end}"
 
 
 class Graph:
     """The numbered vertices, in the order of the reference, and edges without duplicates.
 
-    `links[i]` has bit i of a bit set, variant j the bit `variant_bit(j)`, vertex k `vertex_bit(k)`.
+    In a bit set, bit i represents `links[i]`. `variant_bit(j)` represents variant j, and
+    `vertex_bit(k)` represents vertex k.
     """
 
     def __init__(self, document: Document) -> None:
@@ -71,7 +72,7 @@ class Graph:
 
     @cached_property
     def ports(self) -> dict[InputPort, list[int]]:
-        """The links to each input port that has edges."""
+        """The numbers of the links to each input port that has edges."""
         ports: dict[InputPort, list[int]] = {}
         for number, link in enumerate(self.links):
             ports.setdefault(link.port, []).append(number)
@@ -79,7 +80,7 @@ class Graph:
 
     @cached_property
     def leaving(self) -> list[list[int]]:
-        """The links from each vertex, those of its first variant first."""
+        """The numbers of the links from each vertex, in the order of its variants."""
         leaving: list[list[int]] = [[] for _ in self.vertices]
         for number, link in enumerate(self.links):
             leaving[link.source].append(number)
@@ -89,7 +90,7 @@ class Graph:
 
     @cached_property
     def order(self) -> list[int]:
-        """The vertices in topological order, without those on or after a cycle."""
+        """The vertices in topological order. Vertices on or after a cycle are left out."""
         waits_for = [0] * len(self.vertices)
         for link in self.links:
             waits_for[link.target] += 1
@@ -109,7 +110,8 @@ class Graph:
         stuck = [link for link in self.links if link.target not in ordered]
         if not stuck:
             return []
-        # Every stuck vertex has a stuck predecessor, so going back must revisit a vertex.
+        # Every stuck vertex has a stuck predecessor, so following predecessors must revisit a
+        # vertex.
         way: dict[int, Link] = {}
         vertex = stuck[0].target
         while vertex not in way:
@@ -126,7 +128,7 @@ class Graph:
         return 1 << (len(self.links) + variant)
 
     def bits(self, numbers: Sequence[int]) -> int:
-        """Return the bits of the links, their variants and their source vertices."""
+        """Return the bit set of these links, their variants and their source vertices."""
         together = 0
         for number in numbers:
             link = self.links[number]
@@ -135,10 +137,11 @@ class Graph:
 
     @cached_property
     def behind(self) -> list[int]:
-        """The bits of everything that leads to each vertex; the graph must not have a cycle.
+        """For each vertex, the bit set of all nodes that lead to it.
 
-        In such a graph, the nodes on paths from `a` to `b` are those reachable from `a` that also
-        lead to `b`. The reference lists all paths instead, which may be 2^n.
+        The graph must not have a cycle. In a graph without cycles, a node is on a path from `a` to
+        `b` if it is reachable from `a` and leads to `b`. The reference instead lists all paths, of
+        which there may be 2^n.
         """
         behind = [0] * len(self.vertices)
         for vertex in self.order:
@@ -148,21 +151,24 @@ class Graph:
         return behind
 
     def ahead(self, vertices: Sequence[int]) -> int:
-        """Return the bits of everything reachable from these vertices, themselves included."""
+        """Return the bit set of all nodes reachable from these vertices, including the vertices."""
         met = set(vertices)
         ahead = 0
-        todo = list(met)
-        while todo:
-            vertex = todo.pop()
+        worklist = list(met)
+        while worklist:
+            vertex = worklist.pop()
             ahead |= self.vertex_bit(vertex) | self.bits(self.leaving[vertex])
             fresh = {self.links[number].target for number in self.leaving[vertex]} - met
             met |= fresh
-            todo += fresh
+            worklist += fresh
         return ahead
 
 
 def reached_port(edge: Edge) -> InputPort:
-    """Return the target port of an edge, on the vertex of the next round for `do_while`."""
+    """Return the target port of an edge.
+
+    For a `do_while` edge, the vertex is the separate vertex of the next round.
+    """
     if edge.kind is EdgeKind.DO_WHILE:
         return InputPort(edge.target.vertex + _NEXT_ROUND, edge.target.port)
     return edge.target

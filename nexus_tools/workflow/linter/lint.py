@@ -17,16 +17,17 @@ from nexus_tools.workflow.linter.storage import remote_values
 from nexus_tools.workflow.linter.token_flow import token_flow
 
 MAX_GROUPS = 64
-"""The maximum number of entry groups, because each is analyzed separately."""
+"""The maximum number of entry groups. The limit exists because groups are analyzed separately.
+"""
 
 
 def lint(document: Document, *, strict: bool = False) -> list[Violation]:
-    """Return all violations of a document; `strict` turns warnings into errors.
+    """Return all violations of a document. `strict` turns warnings into errors.
 
     Rules 1 to 25 come first, in the order in which the reference checks them. The reference reports
-    only the first error, with the same message. Where it iterates over an unordered set, it may
-    report another one. In documents of the dialect, rules 18 to 25 are replaced by checks of their
-    execution.
+    only its first error, with an equal message. Where the reference iterates over an unordered set,
+    its first error may be another one. In documents of the dialect, checks of the execution replace
+    rules 18 to 25.
     """
     violations = list(_violations(document))
     if strict:
@@ -43,7 +44,7 @@ def _violations(document: Document) -> list[Violation]:
         found += [] if too_large else concurrency(document, graph)
         found += pairing(document, graph)
     found += too_large
-    # Outside the dialect, blocks that pass rules 20 to 25 can hardly be wrong.
+    # Outside the dialect, check blocks only if the previous rules found no violation.
     structure = find_structure(document) if document.has_dialect or not found else None
     found += naming(document)
     found += remote_values(document)
@@ -62,5 +63,5 @@ def _too_many_groups(document: Document) -> Iterator[Violation]:
 
 
 def _hides_walks(violation: Violation) -> bool:
-    """Return whether a violation makes the analysis of executions meaningless."""
+    """Return whether a violation makes the analysis of token flow meaningless."""
     return violation.is_error or violation.rule == "names_nothing"

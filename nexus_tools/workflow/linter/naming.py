@@ -6,15 +6,15 @@ from nexus_tools.sui.support.suggestions import with_suggestion
 from nexus_tools.workflow.document.document import DEFAULT_PARALLEL, DIALECT, Document, InputPort
 from nexus_tools.workflow.document.violation import Severity, Violation
 
-# Searching for similar names is slow, and one misspelled name often occurs many times.
+# The search for similar names is slow, so only the first names get a suggestion.
 _MAX_SUGGESTIONS = 20
 
 
 def naming(document: Document) -> Iterator[Violation]:
-    """Yield undefined vertices and entry ports, and duplicate names and values.
+    """Yield violations for undefined vertices and entry ports, and for duplicate names and values.
 
-    Violations of dialect features, and undefined vertices in the dialect, are errors; others are
-    warnings.
+    Violations of dialect features are errors. An undefined vertex is an error in the dialect. All
+    other violations are warnings.
     """
     yield from _undeclared(document)
     yield from _inputs(document)
@@ -29,10 +29,10 @@ def _undeclared(document: Document) -> Iterator[Violation]:
         *((edge.source.vertex, f"/edges/{at}/from") for at, edge in enumerate(document.edges)),
         *((edge.target.vertex, f"/edges/{at}/to") for at, edge in enumerate(document.edges)),
         *(
-            (each.target.vertex, f"/default_values/{at}")
-            for at, each in enumerate(document.defaults)
+            (default.target.vertex, f"/default_values/{at}")
+            for at, default in enumerate(document.defaults)
         ),
-        *((each.source.vertex, f"/outputs/{at}") for at, each in enumerate(document.outputs)),
+        *((output.source.vertex, f"/outputs/{at}") for at, output in enumerate(document.outputs)),
     ]
     messages: dict[str, str] = {}
     for name, pointer in places:
@@ -55,18 +55,18 @@ def _inputs(document: Document) -> Iterator[Violation]:
         InputPort(vertex.name, name) for vertex in document.vertices for name in vertex.entry_ports
     }
     targets = []
-    for at, each in enumerate(document.inputs):
-        if not each.targets:
-            message = f"The input {each.name!r} has no ports."
+    for at, input_ in enumerate(document.inputs):
+        if not input_.targets:
+            message = f"The input {input_.name!r} has no ports."
             yield Violation("names_nothing", message, f"/inputs/{at}/to")
-        targets += [(port, f"/inputs/{at}/to/{index}") for index, port in enumerate(each.targets)]
+        targets += [(port, f"/inputs/{at}/to/{index}") for index, port in enumerate(input_.targets)]
     for port, pointer in targets:
         if port not in ports:
             yield Violation("names_nothing", f"The entry port {port} does not exist.", pointer)
     for at in _repeated(port for port, _ in targets):
         port, pointer = targets[at]
         yield Violation("duplicate", f"{port} has two inputs.", pointer)
-    for at in _repeated(each.name for each in document.inputs):
+    for at in _repeated(input_.name for input_ in document.inputs):
         message = f"Two inputs have the name {document.inputs[at].name!r}."
         yield Violation("duplicate", message, f"/inputs/{at}/name")
 
@@ -85,16 +85,19 @@ def _doubled(document: Document) -> Iterator[Violation]:
     for at in _repeated(output.source for output in document.outputs):
         message = f"{document.outputs[at].source} is listed as an output twice."
         yield _warning("duplicate", message, f"/outputs/{at}")
-    # Several outputs may share a name, for example in two branches of which one is taken.
+    # Several outputs may have the same name, for example in two alternative branches.
 
 
 def _outside_the_dialect(document: Document) -> Iterator[Violation]:
-    """Report dialect fields in a document that was not parsed; parsing would drop them."""
+    """Report dialect fields in a document without the dialect.
+
+    Only a document that was built in Python can have these fields, because parsing drops them.
+    """
     if document.has_dialect:
         return
     fields = [("/inputs", "inputs")] if document.inputs else []
     fields += [
-        (f"/outputs/{at}/name", "name") for at, each in enumerate(document.outputs) if each.name
+        (f"/outputs/{at}/name", "name") for at, output in enumerate(document.outputs) if output.name
     ]
     for at, vertex in enumerate(document.vertices):
         for name, default in (
@@ -110,7 +113,7 @@ def _outside_the_dialect(document: Document) -> Iterator[Violation]:
 
 
 def _repeated(values: Iterable[Hashable]) -> Iterator[int]:
-    """Yield the positions of values that occurred before."""
+    """Yield the position of each value that also occurs earlier."""
     met = set()
     for at, value in enumerate(values):
         if value in met:

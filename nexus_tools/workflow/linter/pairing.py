@@ -1,6 +1,6 @@
 """Rules 20 to 25: the reference's rules for regions and loops, which must not nest.
 
-Documents of the dialect may nest them; there `structure` checks the nesting.
+In documents of the dialect, regions and loops may nest. There, `structure` checks the nesting.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _OF_BLOCKS = (EdgeKind.DO_WHILE, EdgeKind.BREAK, EdgeKind.FOR_EACH, EdgeKind.COL
 
 
 def pairing(document: Document, graph: Graph) -> Iterator[Violation]:
-    """Yield violations of rules 20 to 25; the graph must not have a cycle."""
+    """Yield violations of rules 20 to 25. The graph must not have a cycle."""
     yield from _regions(document, graph)
     yield from _loops(graph)
 
@@ -27,7 +27,7 @@ def pairing(document: Document, graph: Graph) -> Iterator[Violation]:
 def _regions(document: Document, graph: Graph) -> Iterator[Violation]:
     """Follow all paths from the entry vertices once, in the order of the reference.
 
-    A vertex is visited inside a region or outside, or both if there are two paths.
+    A vertex is visited at most twice: once on a path inside a region, and once on a path outside.
     """
     entered = dict.fromkeys(name for group in document.groups() for name in group.vertices)
     met: set[tuple[int, bool]] = set()
@@ -39,11 +39,11 @@ def _regions(document: Document, graph: Graph) -> Iterator[Violation]:
 
 
 def _ways(
-    graph: Graph, met: set[tuple[int, bool]], todo: list[tuple[int, bool]]
+    graph: Graph, met: set[tuple[int, bool]], worklist: list[tuple[int, bool]]
 ) -> Iterator[Violation]:
-    todo.reverse()
-    while todo:
-        number, is_inside = todo.pop()
+    worklist.reverse()
+    while worklist:
+        number, is_inside = worklist.pop()
         link = graph.links[number]
         problem = _problem(link.kind, is_inside)
         if problem:
@@ -56,7 +56,7 @@ def _ways(
             continue
         met.add(place)
         leaving = graph.leaving[link.target]
-        todo += [(each, goes_inside) for each in reversed(leaving)]
+        worklist += [(outgoing, goes_inside) for outgoing in reversed(leaving)]
         if goes_inside and not leaving:
             text = vertex_text(link.port.vertex)
             message = f"'{text}' has a for-each edge without a corresponding collect"
@@ -70,7 +70,7 @@ def _problem(kind: EdgeKind, is_inside: bool) -> tuple[int, str] | None:
 
 
 def _loops(graph: Graph) -> Iterator[Violation]:
-    """Report loops with a block edge between their head and their `do_while` edge."""
+    """Yield a violation for each loop that has an edge of another block inside."""
     of_blocks = [number for number, link in enumerate(graph.links) if link.kind in _OF_BLOCKS]
     for number in of_blocks:
         link = graph.links[number]

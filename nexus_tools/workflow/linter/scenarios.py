@@ -1,7 +1,7 @@
-"""The scenarios: which variant each vertex ends in, with one bit per execution.
+"""Scenarios: combinations of the variants in which the vertices end, with one bit per scenario.
 
-Vertices that can end in only one variant need no choice. With `a` ending in `x` or `y`, and `b` in
-`p`, `q` or `r`, there are six scenarios, bit 0 on the right:
+A vertex that can end in only one variant does not add scenarios. If `a` ends in `x` or `y`, and `b`
+in `p`, `q` or `r`, there are six scenarios, with bit 0 on the right:
 
     a.x  010101     b.p  000011
     a.y  101010     b.q  001100     b.r  110000
@@ -23,10 +23,11 @@ _PRECISION = 8
 
 @dataclass(frozen=True, slots=True)
 class Scenarios:
-    """Sets of scenarios: `takes` has one set for each variant of the graph.
+    """Sets of scenarios, each of which is a number with one bit per scenario.
 
-    `choices` has the sets of each vertex with several variants, by vertex and variant. `calm` are
-    the scenarios without error variants. With `are_all`, the scenarios are complete.
+    `takes` has for each variant of the graph the scenarios in which it is taken. `choices` has
+    these sets by vertex and variant, for vertices with several variants. `without_failures` are the
+    scenarios without error variants. If `are_all` is false, the scenarios are a sample.
     """
 
     everything: int
@@ -39,9 +40,9 @@ class Scenarios:
 def scenarios_of(graph: Graph) -> Scenarios:
     """Return all scenarios of a document, or a sample if there are more than `MAX_SCENARIOS`.
 
-    The sample has every variant once, while all other vertices end in their first one, and
-    `_SAMPLES` random scenarios, the same at each call. The order of the document makes no
-    difference.
+    For every variant, the sample has a scenario in which all other vertices end in their first
+    variant. The sample also has `_SAMPLES` random scenarios. The sample is equal at each call, and
+    does not depend on the order of the document.
     """
     options = _options(graph)
     counts = [len(variants) for variants in options.values()]
@@ -62,7 +63,10 @@ def scenarios_of(graph: Graph) -> Scenarios:
 
 
 def _options(graph: Graph) -> dict[str, list[str | None]]:
-    """Return the possible ends of each vertex, best first; `None` if all are errors."""
+    """Return the variants in which each vertex may end, best first.
+
+    If all variants with edges are errors, None represents a variant without edges.
+    """
     named: dict[str, list[str]] = {}
     for vertex, variant in graph.variants:
         named.setdefault(vertex, []).append(variant)
@@ -78,7 +82,7 @@ def _is_error(variant: str) -> bool:
 
 
 def _all(counts: Sequence[int]) -> tuple[int, list[list[int]]]:
-    """Return the number of all combinations, and the sets of each variant."""
+    """Return the number of all combinations, and the set of scenarios of each variant."""
     size = prod(counts)
     sets = []
     stretch = 1
@@ -106,7 +110,7 @@ def _some(counts: Sequence[int], names: Sequence[str]) -> tuple[int, list[list[i
 
 
 def _random_parts(random: Random, count: int) -> list[int]:
-    """Partition the samples into `count` parts of about the same size."""
+    """Partition the samples into `count` parts of about equal size."""
     rest = (1 << _SAMPLES) - 1
     parts = []
     for left in range(count, 1, -1):
@@ -116,7 +120,10 @@ def _random_parts(random: Random, count: int) -> list[int]:
 
 
 def _random_set(random: Random, chance: int) -> int:
-    """Return samples whose random number of `_PRECISION` bits is below `chance`, in parallel."""
+    """Return each sample with the probability `chance` / 2^`_PRECISION`.
+
+    For all samples in parallel, compare a random number of `_PRECISION` bits with `chance`.
+    """
     less, equal = 0, (1 << _SAMPLES) - 1
     for at in reversed(range(_PRECISION)):
         drawn = random.getrandbits(_SAMPLES)

@@ -1,11 +1,12 @@
 """The simulation of token flow: starving runs, races, and vertices that never run.
 
-The reference counts walks (`concurrency`), which is wrong for some documents, because it cannot see
-that a run waits for a branch that is not taken. Here the vertices are visited once, in topological
-order, in all scenarios at the same time. A set of scenarios is a number, and "both `c.1` and `c.2`
-have a value" is an `&`. Every finding occurs in some scenario, so none of them is false. If all
-scenarios can be listed, two kinds of problems are missed. In the first kind, a vertex ends in
-different variants in two rounds or iterations. In the second kind, several vertices can end a loop.
+The reference counts walks (see `concurrency`). The count is wrong for some documents, because it
+cannot detect that a run waits for a branch that is not taken. This module visits the vertices once,
+in topological order, in all scenarios at the same time. A set of scenarios is a number. For
+example, the scenarios in which both `c.1` and `c.2` have a value are the `&` of two sets. Every
+reported problem occurs in some scenario, so no report is false. If all scenarios can be listed,
+only two kinds of problems are missed. In the first kind, a vertex ends in different variants in two
+rounds or iterations. In the second kind, several vertices can end a loop.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -25,11 +26,12 @@ _MAX_ROUNDS = 16
 
 
 def token_flow(document: Document, graph: Graph, structure: Structure) -> Iterator[Violation]:
-    """Yield races, starving runs, and vertices that never run, each once, for one entry group.
+    """Yield violations for races, starving runs, and vertices that never run.
 
-    The document must have no cycle, edges between existing vertices, and nested blocks. All
-    violations are warnings. In the dialect, where they replace rules 18 and 19, races and vertices
-    that never run are errors.
+    Each problem is reported once, for the first entry group that has it. The document must not have
+    cycles, its edges must connect existing vertices, and its blocks must nest. In the dialect,
+    these rules replace rules 18 and 19, so races and vertices that never run are errors. All other
+    violations are warnings.
     """
     course = TopologicalOrder(document, graph, structure)
     scenarios = scenarios_of(graph)
@@ -71,7 +73,8 @@ def _members(document: Document) -> dict[str, set[str]]:
 def _at_once(course: TopologicalOrder, scenarios: Scenarios, members: set[str]) -> "_Passage":
     """Simulate one scenario in which all vertices end in all variants and feed later rounds.
 
-    A vertex that does not run there never runs, if the result is stable after `_MAX_ROUNDS`.
+    If the result is stable within `_MAX_ROUNDS`, a vertex that does not run in this scenario never
+    runs.
     """
     every = Scenarios(1, 1, False, [1] * len(scenarios.takes), {})
     passage = _Passage(course, every, members)
@@ -83,11 +86,13 @@ def _at_once(course: TopologicalOrder, scenarios: Scenarios, members: set[str]) 
 
 
 class _Passage:
-    """The simulation of an entry group: the set of scenarios for each vertex and port.
+    """The simulation of an entry group, with sets of scenarios for vertices and ports.
 
-    `filled` are the ports that get a value. `raced` are those that get two, with their edges.
-    `starved` are the vertices that get some of their values, with a missing port that no other
-    starving vertex explains. `earlier` are the runs of previous rounds, if they count.
+    `runs` has for each vertex the scenarios in which it runs. `filled` has for each port the
+    scenarios in which it receives a value, and `raced` those in which it receives two, with the
+    edges. `starved` has for each vertex the scenarios in which it receives only some of its values,
+    with a missing port. Vertices that lack a value because another vertex starves are left out.
+    `earlier` are the runs of previous rounds, if they are simulated.
     """
 
     def __init__(
@@ -122,17 +127,17 @@ class _Passage:
         return self.runs == self._earlier
 
     def race(self, port: InputPort) -> str:
-        """Describe the sources of the two values, and the variants that lead to the race."""
+        """Describe the sources of the two values of a race, and the variants that cause it."""
         raced, into = self.raced[port]
         links = [link for link in into if self._sends(link) & raced & -raced]
-        if len(links) < 2:  # The other value is a list, possibly empty.
+        if len(links) < 2:  # The other value is a list, which may be empty.
             links = [link for link in into if self._brings(link) & raced & -raced]
         sources = {link.edge.source.vertex for link in links}
         both = " and ".join(f"'{link.edge.source}'" for link in links[:2])
         return f", from {both}{self._condition(port.vertex, raced, but=sources)}"
 
     def lack(self, vertex: str) -> tuple[InputPort, str]:
-        """Return a port without a value, and describe a port with one and the chosen variants."""
+        """Return a port that lacks a value, and a description of a scenario in which it does."""
         starved, lacks = self.starved[vertex]
         scenario = starved & -starved
         own = self._course.incoming[vertex]
@@ -174,9 +179,9 @@ class _Passage:
                 break
 
     def _waits(self, link: Link) -> int:
-        """Return the scenarios in which a value arrives for a run, or for an unopened region.
+        """Return the scenarios in which a value arrives and then waits for a run or a region.
 
-        A static value serves every later start, if there is one.
+        A static value does not wait, because it serves every later start.
         """
         scope = self._course.scopes.get(link.index)
         if scope is None:
@@ -184,18 +189,21 @@ class _Passage:
         return 0 if link.kind is EdgeKind.STATIC else self._brings(link) & ~self._opened[scope]
 
     def _lost_on_the_way(self, port: InputPort) -> int:
-        """Return the scenarios in which a possible source of the port starves."""
+        """Return the scenarios in which a vertex with an edge to the port starves."""
         links = self._course.incoming[port.vertex].get(port, ())
         return self._any(self._lost.get(link.edge.source.vertex, 0) for link in links)
 
     def _doubts(self, link: Link) -> int:
         """Return the scenarios in which it is unknown whether an edge brings a value.
 
-        If several vertices can end a loop and this one continues, another one may end it.
+        If several vertices can end a loop and the source of the edge continues it, another vertex
+        may end it.
         """
         doubts = self._unsure.get(link.edge.source.vertex, 0)
         if self._course.ends.get(link.edge.source.vertex, 1) > 1:
-            doubts |= self._any(self._scenarios.takes[each] for each in self._course.rounds(link))
+            doubts |= self._any(
+                self._scenarios.takes[variant] for variant in self._course.rounds(link)
+            )
         return doubts
 
     def _open(self, block: int) -> None:
@@ -205,10 +213,11 @@ class _Passage:
         self._opened[block] = self._all(self.filled[port] for port in needs)
 
     def _meet(self, port: InputPort, links: list[Link]) -> int:
-        """Return the scenarios in which some edge brings a value, and record races.
+        """Return the scenarios in which at least one edge brings a value, and record races.
 
-        Two values race if both move or both are static, because a moving value has priority. The
-        values of edges out of one region form one list. There, two elements of one iteration race.
+        Two values race if both are static or neither is. Otherwise the value that is not static has
+        priority. The values of edges out of one region form one list. In this list, two elements of
+        one iteration race.
         """
         raced = 0
         met = {False: 0, True: 0}
@@ -232,12 +241,15 @@ class _Passage:
         return met[False] | met[True]
 
     def _brings(self, link: Link) -> int:
-        """Return the scenarios in which an edge brings a value; a collected list always arrives."""
+        """Return the scenarios in which an edge brings a value.
+
+        A collected list always arrives if its region opens.
+        """
         region = self._course.collects.get(link.index)
         return self._sends(link) if region is None else self._opened[region]
 
     def _sends(self, link: Link) -> int:
-        """Return the scenarios in which the variant of an edge is taken, in the last round."""
+        """Return the scenarios in which the source ends in the edge's variant in the last round."""
         takes = self._scenarios.takes
         taken = self._any(takes[other] for other in self._course.rounds(link))
         return self.runs.get(link.edge.source.vertex, 0) & (takes[link.variant] | taken)
@@ -245,9 +257,9 @@ class _Passage:
     def _condition(
         self, vertex: str, met: int, *, among: int = -1, but: Container[str] = ()
     ) -> str:
-        """Describe the choices that make a scenario one of those in `met`.
+        """Describe the choices of variants that put a scenario into the set `met`.
 
-        It starts with one scenario, and omits choices that make no difference.
+        The description is of one scenario in `met`. Choices without an effect are omitted.
         """
         scenario = met & -met
         chosen = [

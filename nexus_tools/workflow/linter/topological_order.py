@@ -11,14 +11,16 @@ from nexus_tools.workflow.linter.graph import Graph, Link, input_text
 
 
 class TopologicalOrder:
-    """The dependencies of each vertex and each block, by its name or number.
+    """The dependencies of each vertex by name, and of each block by number.
 
-    `into` has the ports of a vertex with edges, and their links. A port with only `do_while` edges
-    has no links, since no value arrives in the first round. `needs` has the same for a block: the
-    ports of a region with edges from outside, or those of a loop with `static` edges. `again` has
-    the ports with `do_while` edges. `ends` has the number of vertices that can end the same loop as
-    a vertex. By the number of an edge, `collects` has the collected region, and `scopes` the
-    outermost block that waits for its value.
+    `incoming` has the ports of a vertex that have edges, and their links. A port with only
+    `do_while` edges has no links, because no value arrives in the first round. `required_ports` has
+    for each block the ports whose values it waits for, and their links. For a region, these are the
+    ports with edges from outside. For a loop, these are the ports with `static` edges.
+    `repeated_ports` has the ports with `do_while` edges, and these edges. `ends` has for each
+    vertex that can end a loop the number of vertices that can end this loop. By the number of an
+    edge, `collects` has the collected region, and `scopes` has the outermost block that waits for
+    the value.
     """
 
     def __init__(self, document: Document, graph: Graph, structure: Structure) -> None:
@@ -27,10 +29,12 @@ class TopologicalOrder:
             block.kind is BlockKind.LOOP and len(block.heads) > 1 for block in structure.blocks
         )
         self.around = structure.enclosing
-        self.declared = {each.name: f"/vertices/{at}" for at, each in enumerate(document.vertices)}
+        self.declared = {
+            vertex.name: f"/vertices/{at}" for at, vertex in enumerate(document.vertices)
+        }
         self.entries = {
-            each.name: [InputPort(each.name, port) for port in each.entry_ports]
-            for each in document.vertices
+            vertex.name: [InputPort(vertex.name, port) for port in vertex.entry_ports]
+            for vertex in document.vertices
         }
         self.constants: dict[str, list[InputPort]] = {name: [] for name in self.declared}
         for default in document.defaults:
@@ -54,11 +58,11 @@ class TopologicalOrder:
         self.order = _order(waits)
 
     def ports(self, vertex: str) -> list[InputPort]:
-        """Return all input ports that the document names."""
+        """Return all input ports of a vertex that the document names."""
         return [*self.incoming[vertex], *self.entries[vertex], *self.constants[vertex]]
 
     def needed_by(self, vertex: str) -> list[InputPort]:
-        """Return the ports that need a value before the vertex runs, also those of others."""
+        """Return the ports of a vertex and its blocks that need a value before the vertex runs."""
         if vertex not in self._needed:
             needs = (port for block in self.around[vertex] for port in self.required_ports[block])
             self._needed[vertex] = [*self.ports(vertex), *needs]
@@ -72,15 +76,15 @@ class TopologicalOrder:
                 *(self.required_ports[block] for block in self.around[vertex]),
             ]
             self._led[vertex] = [
-                link for each in ports for links in each.values() for link in links
+                link for by_port in ports for links in by_port.values() for link in links
             ]
         return self._led[vertex]
 
     def rounds(self, link: Link) -> list[int]:
-        """Return the variants that lead to another round, before the last round takes the link.
+        """Return the variants that start another round, if the link leaves the loop.
 
-        `judge` ends in `poor` until it ends in `good`: an edge from `judge.good` is taken in the
-        end.
+        For example, `judge` ends in `poor` in all rounds until it ends in `good` in the last round.
+        For an edge from `judge.good`, the result is the number of `judge.poor`.
         """
         return self._rounds.get(link.variant, []) if link.index in self._leaves_loop else []
 
@@ -91,14 +95,17 @@ class TopologicalOrder:
         return vertex in numbers and bool(before & self._graph.vertex_bit(numbers[vertex]))
 
     def pointer(self, port: InputPort) -> str:
-        """Return the pointer of a port: of its first edge, or else of its vertex."""
+        """Return the JSON pointer of the first edge to a port, or else of the port's vertex."""
         links = self.incoming[port.vertex].get(port) or self.repeated_ports.get(port)
         return links[0].pointer("/to") if links else self.declared[port.vertex]
 
     def unreachable_vertices(
         self, ever: Mapping[str | InputPort, int]
     ) -> Iterator[tuple[str, str]]:
-        """Yield vertices that never run, with a reason, unless they wait for one of them."""
+        """Yield the vertices that never run, with a reason.
+
+        A vertex that only waits for another vertex that never runs is left out.
+        """
         for vertex in self.declared:
             is_stuck = vertex not in self.order
             own = [link for links in self.incoming[vertex].values() for link in links]
@@ -122,7 +129,7 @@ class TopologicalOrder:
                 yield vertex, "no edge leads to it, and no entry group contains it"
 
     def _awaiting(self, vertex: str) -> list[InputPort]:
-        """Return the ports of its blocks whose sources wait for the vertex itself."""
+        """Return the required ports of a vertex's blocks whose sources wait for the vertex."""
         return [
             port
             for block in self.around[vertex]
@@ -131,13 +138,16 @@ class TopologicalOrder:
         ]
 
     def _drawn(self, vertex: str, ports: Collection[InputPort]) -> str:
-        """Explain how a vertex entered a region that waits for its port; empty for heads."""
+        """Explain which edge puts a port's vertex into a region that waits for the port.
+
+        The explanation is empty if the vertex is a head of the region.
+        """
         edges = [link.edge for link in self._graph.links]
         for block in self.around[vertex]:
             for port in ports:
                 by = edge_pulling_into(edges, self.around, port.vertex, block)
                 if port in self.required_ports[block] and by:
-                    return f"; the edge from '{by.source}' puts '{port.vertex}' into it"
+                    return f"; the edge from '{by.source}' puts '{port.vertex}' into the region"
         return ""
 
     def _add(self, link: Link, structure: Structure, waits: TopologicalSorter[str | int]) -> None:
@@ -172,8 +182,8 @@ class TopologicalOrder:
 
 
 def _order(waits: TopologicalSorter[str | int]) -> dict[str | int, None]:
-    """Return everything that is not on a cycle and does not depend on one."""
-    with suppress(CycleError):  # It still gives what comes before the cycle.
+    """Return all vertices and blocks that are not on a cycle and do not depend on one."""
+    with suppress(CycleError):  # It still returns the nodes before the cycle.
         waits.prepare()
     order: dict[str | int, None] = {}
     while ready := waits.get_ready():

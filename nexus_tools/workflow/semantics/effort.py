@@ -1,7 +1,8 @@
 """The effort of the steps of a workflow, counted as on chain.
 
-The unit is about ten Move instructions. The chain does not publish a workflow with a step whose
-effort is above `MAX_STEP_EFFORT`. Source: `effort.move`, and `check_effort` in `dag.move`.
+A unit of effort is about ten Move instructions. The chain rejects the publication of a workflow
+    with a step whose effort is above `MAX_STEP_EFFORT`. Source: `effort.move`, and `check_effort`
+    in `dag.move`.
 """
 
 from collections.abc import Iterator
@@ -11,34 +12,34 @@ from nexus_tools.workflow.document.repetition import BlockKind
 from nexus_tools.workflow.semantics.plan import Plan, PlannedBlock, PlannedEdge, PlannedVertex
 
 MAX_STEP_EFFORT = 8_000
-"""The highest effort of a step."""
+"""The maximum effort of a step."""
 
 REQUEST_EFFORT = 150
-"""Requesting a run."""
+"""The effort of requesting a run."""
 
 EDGE_EFFORT = 75
-"""Following an edge."""
+"""The effort of following an edge."""
 
 LOOKUP_EFFORT = 20
-"""Looking up the record of a vertex or block."""
+"""The effort of looking up the record of a vertex or block."""
 
 PORT_EFFORT = 5
-"""Looking at an input port."""
+"""The effort of examining an input port."""
 
 SOURCE_EFFORT = 2
-"""Looking at a source of an input port."""
+"""The effort of examining a source of an input port."""
 
 OPEN_EFFORT = 62
-"""Opening a region, and each of its cursors."""
+"""The effort of opening a region, and of each of its cursors."""
 
-# A value that was brought to a record, the port of an edge among those of an answer, and starting a
-# vertex of a loop that opens.
+# The effort of examining a value in a record, of finding an edge's port among the ports of an
+# answer, and of starting a vertex of a loop that opens.
 _VALUE_EFFORT, _ANSWER_PORT_EFFORT, _START_EFFORT = 2, 2, 30
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The edges that one step follows together: those of a variant, or the lists of a region."""
+    """The edges that one step follows together: the edges of a variant, or a region's lists."""
 
     edges: tuple[PlannedEdge, ...]
     region: int | None
@@ -46,7 +47,10 @@ class Step:
 
 
 def steps_of(plan: Plan) -> Iterator[Step]:
-    """Yield each step of a plan: one for each variant with edges, one for each closing region."""
+    """Yield each step of a plan.
+
+    There is one step for each variant with edges, and one for each region that collects lists.
+    """
     for vertex in plan.vertices.values():
         for edges in vertex.variants.values():
             ports = len({edge.source.port for edge in edges})
@@ -54,25 +58,27 @@ def steps_of(plan: Plan) -> Iterator[Step]:
     for number, block in enumerate(plan.blocks):
         if block.collects:
             edges = tuple(block.collects.values())
-            # On chain, no edge of a region names an output port: all have the empty name.
+            # On chain, the edges of a region do not name output ports, so they have one port name:
+            # "".
             yield Step(edges, number, _effort(plan, edges, 1))
 
 
 def flat_effort(edges: int, ports: int) -> int:
-    """Return the most that edges of a variant take that lead to vertices outside all blocks.
+    """Return the maximum effort of a variant's edges to vertices outside all blocks.
 
-    `ports` is the highest number of input ports of these vertices, and of sources of all of them.
+    `ports` is an upper bound of the number of input ports of a target, and of the sources of its
+    ports.
     """
     look = LOOKUP_EFFORT + (PORT_EFFORT + SOURCE_EFFORT) * ports
     return edges * (EDGE_EFFORT + LOOKUP_EFFORT + _ANSWER_PORT_EFFORT * edges + look)
 
 
 def _effort(plan: Plan, edges: tuple[PlannedEdge, ...], ports: int) -> int:
-    """Return the effort of following edges from this number of output ports."""
+    """Return the effort of following edges that start at `ports` different output ports."""
     count = len(edges)
     effort = (EDGE_EFFORT + LOOKUP_EFFORT) * count + _ANSWER_PORT_EFFORT * count * ports
     effort += sum(LOOKUP_EFFORT * len(plan.vertices[edge.target.vertex].blocks) for edge in edges)
-    # A step starts a vertex once, and opens a block once, for any number of edges to it.
+    # A step starts a vertex once and opens a block once, even if several edges lead to it.
     starts = {
         edge.target.vertex for edge in edges if edge.collected_region is None and edge.scope is None
     }
@@ -104,7 +110,7 @@ def _opening(plan: Plan, block: PlannedBlock) -> int:
 
 
 def _looking_at(vertex: PlannedVertex, needs: int) -> int:
-    """Return the effort of a look at a vertex inside blocks with this number of needs."""
+    """Return the effort of examining a vertex whose blocks have `needs` required ports."""
     sources = sum(len(vertex.sources(port)) for port in vertex.incoming)
     ports = PORT_EFFORT * len(vertex.incoming)
     return LOOKUP_EFFORT + ports + SOURCE_EFFORT * sources + _VALUE_EFFORT * needs

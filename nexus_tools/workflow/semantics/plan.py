@@ -1,10 +1,10 @@
-"""The plan of a workflow: the document in the form that the semantics needs.
+"""The plan of a workflow: the document in the form that the semantics need.
 
-A value moves from the run of one path to a *place*. That is `path[:keeps]`, with the last number
-incremented for `do_while`, and a 0 for each loop that the edge enters. The place ends before the
-first region that the edge enters (for `static` edges: the first block). That block is the `scope`
-of the edge: the value is stored there once, and serves all runs inside. Without a scope, the place
-is a single run.
+An edge moves a value from the run at one path to a *place*. The place is `path[:keeps]`, followed
+by a 0 for each loop that the edge enters. A `do_while` edge also increments the last number of
+`path[:keeps]`. The place ends before the first region that the edge enters, or for a `static` edge
+before the first block. This region or block is the `scope` of the edge. The value is stored there
+once, and serves all runs inside. Without a scope, the place is a single run.
 """
 
 from collections import defaultdict
@@ -30,9 +30,10 @@ from nexus_tools.workflow.document.violation import Violation, violations_error
 class PlannedEdge:
     """An edge with the place to which it brings values.
 
-    `rounds` are the positions in a path that must be 0 so that the value of this edge serves it.
-    `element` is the position of the number that selects the element of a list (`for_each`). `left`
-    is the region that a `collect` edge gathers.
+    `rounds` are positions in a path. The value of the edge serves a run only if the run's path has
+    a 0 at each of these positions. For a `for_each` edge, `element` is the position of the number
+    that selects the element of the list. `collected_region` is the region that a `collect` edge
+    gathers.
     """
 
     number: int
@@ -48,18 +49,18 @@ class PlannedEdge:
 
     @property
     def origin(self) -> str | int:
-        """The source of the value: a vertex, or the region for `collect`."""
+        """The source of the value: a vertex, or the collected region of a `collect` edge."""
         return self.source.vertex if self.collected_region is None else self.collected_region
 
     def target_path(self, path: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the path of the target run, or of the block instance, for a run of `path`."""
+        """Return the path of the target run or block instance for a source run at `path`."""
         kept = path[: self.keeps]
         if self.kind is EdgeKind.DO_WHILE:
             kept = (*kept[:-1], kept[-1] + 1)
         return kept + (0,) * self.zeros
 
     def reaches(self, path: tuple[int, ...]) -> bool:
-        """Return whether the edge can bring a value to this path, or into this block instance."""
+        """Return whether the edge can bring a value to a run or block instance at this path."""
         if self.kind is EdgeKind.STATIC:
             return True
         if self.kind is EdgeKind.DO_WHILE:
@@ -69,9 +70,10 @@ class PlannedEdge:
 
 @dataclass(frozen=True, slots=True)
 class PlannedVertex:
-    """A vertex with its ports and the blocks around it; `into` has the edges of each port.
+    """A vertex with its ports and the blocks around it.
 
-    Ports are in the order of their names, in which tools sign them.
+    `incoming` has the edges to each port. Ports are sorted by name, which is the order in which
+    tools sign them.
 
     `constants` are ports with a default value, and `entries` are entry ports.
     """
@@ -86,9 +88,10 @@ class PlannedVertex:
     terminates: bool
 
     def sources(self, port: str) -> tuple[PlannedEdge, ...]:
-        """Return the edges for whose values a port waits before it takes another value.
+        """Return the edges for which a port waits before it uses its fallback value.
 
-        Without another value (of an entry, a default, or a `static` edge), nothing has to wait.
+        The fallback is the value of an entry, a default, or a `static` edge. A port without a
+        fallback does not have to wait.
         """
         edges = self.incoming[port]
         is_static = any(edge.kind is EdgeKind.STATIC for edge in edges)
@@ -99,12 +102,13 @@ class PlannedVertex:
 
 @dataclass(frozen=True, slots=True)
 class PlannedBlock:
-    """A block; its `depth` is the position of its number in the path of a run inside.
+    """A block. `depth` is the position of the block's number in the path of a run inside.
 
-    An instance opens when its `needs` are available: for a region all ports with edges from
-    outside, for a loop those with `static` edges. Then the `cursors` of a region start, one run for
-    each iteration, and the `starts` of a loop may start: vertices and regions that wait for nothing
-    from inside. `collects` are the ports that get a list when a region closes.
+    An instance opens when its `required_ports` have values. For a region, these are all ports with
+    edges from outside. For a loop, these are the ports with `static` edges. When a region opens,
+    its `cursors` start one run for each iteration. When a loop opens, its `starts` may start. These
+    are the vertices and regions that wait for no value from inside. `collects` has the ports that
+    receive a list when a region closes.
     """
 
     kind: BlockKind
@@ -117,13 +121,13 @@ class PlannedBlock:
 
     @property
     def depth(self) -> int:
-        """The number of blocks around it."""
+        """The number of blocks around this block."""
         return len(self.around)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """An executable workflow; `region` of a vertex or block is the innermost region around it."""
+    """An executable workflow. `region` of a vertex or block is its innermost enclosing region."""
 
     vertices: Mapping[str, PlannedVertex]
     blocks: tuple[PlannedBlock, ...]
@@ -134,7 +138,8 @@ class Plan:
 def create_plan(document: Document) -> Plan:
     """Return the plan of a document whose blocks nest and whose edges name existing vertices.
 
-    Raises `ValidationError` (`workflow_invalid`) for others, with all `violations` in its details.
+    Raises `ValidationError` (`workflow_invalid`) for other documents, with all `violations` in its
+    details.
     """
     structure = find_structure(document)
     _check(document, structure)
@@ -152,8 +157,8 @@ def _check(document: Document, structure: Structure) -> None:
             for name in group.vertices
         ),
         *(
-            (each.target.vertex, f"/default_values/{at}")
-            for at, each in enumerate(document.defaults)
+            (default.target.vertex, f"/default_values/{at}")
+            for at, default in enumerate(document.defaults)
         ),
     ]
     found = list(structure.problems)
@@ -191,8 +196,8 @@ class _Planner:
             for awaiting in structure.waiting_blocks(document.edges[edge.number]):
                 self._needs[awaiting].setdefault(edge.target)
         self._constants: dict[str, list[str]] = defaultdict(list)
-        for each in document.defaults:
-            self._constants[each.target.vertex].append(each.target.port)
+        for default in document.defaults:
+            self._constants[default.target.vertex].append(default.target.port)
 
     def plan(self) -> Plan:
         groups = {group.name: frozenset(group.vertices) for group in self._document.groups()}
@@ -274,7 +279,7 @@ class _Planner:
         )
 
     def _cursors(self, region: int) -> Iterator[str]:
-        """Yield the heads whose iterations start as soon as the region is open."""
+        """Yield the heads whose iterations can start as soon as the region opens."""
         entering = {edge.number: edge for edge in self._entering[region]}
         brought = {edge.target for edge in entering.values()}
         moved = {edge.target for edge in entering.values() if edge.kind is not EdgeKind.STATIC}
@@ -287,15 +292,16 @@ class _Planner:
                 for edge in self._into[name]
                 if edge.kind is not EdgeKind.DO_WHILE and edge.number not in entering
             }
-            # A static value waits for values from inside; other values would race with them.
+            # A static value from outside waits for values from inside. Other values would race with
+            # them.
             if inner <= moved and needs <= brought:
                 yield name
 
     def _starts(self, loop: int) -> Iterator[str | int]:
-        """Yield the vertices and regions that wait for nothing from inside the loop.
+        """Yield the vertices and regions that wait for no value from inside the loop.
 
-        Only these can start when the loop opens; later values start all others. None of them has a
-        region in between.
+        Only these vertices and regions can start when the loop opens. Later values start all
+        others. Vertices and regions inside an inner region are left out.
         """
         region = self._region(self._ancestors[loop])
         brought = {edge.target for edge in self._entering[loop]}
@@ -313,6 +319,6 @@ class _Planner:
                 yield number
 
     def _fed(self, name: str) -> set[InputPort]:
-        """Return the ports of a vertex whose only sources are edges."""
+        """Return the ports of a vertex that have edges but no entry or default value."""
         given = {*self._declared[name].entry_ports, *self._constants[name]}
         return {edge.target for edge in self._into[name] if edge.target.port not in given}

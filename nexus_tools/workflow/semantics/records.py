@@ -1,4 +1,4 @@
-"""The records of an execution: a flat map of small records, and queries on it."""
+"""The records of an execution: a flat map of small records, and queries on the map."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from nexus_tools.workflow.semantics.runs import (
 
 Path = tuple[int, ...]
 Instance = tuple[int, Path]
-"""An instance of a block: its number, and the path around it."""
+"""An instance of a block: the number of the block, and the path around it."""
 
 
 class RunPhase(IntEnum):
@@ -35,7 +35,7 @@ class RunPhase(IntEnum):
 
 @dataclass(slots=True)
 class DeliveredValue:
-    """A value with the edge that brought it; `length` is that of the list for `for_each`."""
+    """A value with the edge that brought it. For `for_each`, `length` is the length of the list."""
 
     edge: PlannedEdge
     value: Value
@@ -54,7 +54,7 @@ class RunRecord:
 
 @dataclass(slots=True)
 class Cursor:
-    """The iterations of a head; those from `next` to `count` have not been requested."""
+    """The iterations of a head. The iterations from `next` to `count` are not requested yet."""
 
     count: int
     parallel: int
@@ -69,10 +69,11 @@ class Cursor:
 
 @dataclass(slots=True)
 class InstanceRecord:
-    """The record of a block instance; a loop uses only `brought`.
+    """The record of a block instance. A loop uses only `brought`.
 
-    `brought` has values that serve all runs inside, separately for `static` edges. `live` counts
-    runs that are ready or in flight, iterations to come, and open regions directly inside.
+    `brought` has the values that serve all runs inside, by port and by whether the edge is
+    `static`. `live` counts runs that are ready or in flight, iterations not yet started, and open
+    regions directly inside.
     """
 
     brought: dict[tuple[InputPort, bool], DeliveredValue] = field(default_factory=dict)
@@ -83,7 +84,7 @@ class InstanceRecord:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether all iterations have been requested, or can be one by one."""
+        """Whether all iterations of all heads have been taken from their cursors."""
         return all(cursor.next == cursor.count for cursor in self.cursors.values())
 
 
@@ -99,7 +100,7 @@ class Records:
     # --- Values
 
     def scope_value(self, target: InputPort, path: Path, *, static: bool) -> DeliveredValue | None:
-        """Return the value brought to a block instance that this path is in, or None."""
+        """Return the value that was brought to a block instance around this path, or None."""
         for depth, block in enumerate(self.plan.vertices[target.vertex].blocks[: len(path) + 1]):
             instance = self.instances.get((block, path[:depth]))
             value = instance and instance.brought.get((target, static))
@@ -108,7 +109,7 @@ class Records:
         return None
 
     def value_of_port(self, vertex: PlannedVertex, run: Run, port: str) -> Value | None:
-        """Return the value of a port, or None while it has none."""
+        """Return the value of a port, or None while the port has no value."""
         record = self.runs.get(run)
         if record and port in record.brought:
             return record.brought[port].value
@@ -117,7 +118,9 @@ class Records:
         if scoped:
             return _element(scoped, run.path)
         fallback = self._fallback(vertex, run, port)
-        origins = {each.edge.origin for each in record.brought.values()} if record else set()
+        origins = (
+            {delivered.edge.origin for delivered in record.brought.values()} if record else set()
+        )
         for edge in vertex.incoming[port] if fallback else ():
             moves = edge.scope is None and edge.reaches(run.path)
             if moves and edge.origin not in origins:
@@ -125,7 +128,7 @@ class Records:
         return fallback
 
     def _fallback(self, vertex: PlannedVertex, run: Run, port: str) -> Value | None:
-        """Return the static, entry or default value of a port to which no other edge brings one."""
+        """Return the port's fallback: its static, entry or default value, or None."""
         if any(edge.kind is EdgeKind.STATIC for edge in vertex.incoming[port]):
             static = self.scope_value(InputPort(run.vertex, port), run.path, static=True)
             return static.value if static else None
@@ -135,7 +138,7 @@ class Records:
         return None
 
     def deliver(self, run: Run, value: DeliveredValue) -> bool:
-        """Bring a value to one run; return False if it has one."""
+        """Bring a value to one run. Return False if the port already has a value."""
         record = self.runs.get(run)
         port = value.edge.target.port
         taken = record and (port in record.brought or record.phase is not RunPhase.WAITING)
@@ -147,7 +150,7 @@ class Records:
         return True
 
     def deliver_to_scope(self, instance: Instance, value: DeliveredValue) -> bool:
-        """Bring a value to all runs inside an instance; return False if they have one."""
+        """Bring a value to all runs inside an instance. Return False if they already have one."""
         target, static = value.edge.target, value.edge.kind is EdgeKind.STATIC
         if self.scope_value(target, instance[1], static=static):
             return False
@@ -156,7 +159,7 @@ class Records:
         return True
 
     def gather(self, edge: PlannedEdge, value: Reference) -> bool:
-        """Store the value of an iteration for a list; return False if it has one."""
+        """Store an iteration's value for a list. Return False if the iteration already has one."""
         assert edge.collected_region is not None
         depth, path = self.plan.blocks[edge.collected_region].depth, value.run.path
         elements = self.instances[edge.collected_region, path[:depth]].collected.setdefault(
@@ -164,7 +167,7 @@ class Records:
         )
         return elements.setdefault(path[depth], value) is value
 
-    # --- What is open
+    # --- Open blocks
 
     def is_inside_open(self, blocks: Iterable[int], path: Path) -> bool:
         """Return whether all these blocks are open around a path."""
@@ -185,10 +188,11 @@ class Records:
         return is_region and self.scope_value(need, path, static=False) is not None
 
     def starts(self, vertex: PlannedVertex, run: Run) -> bool:
-        """Return whether a run starts to which no edge brought a value of its own.
+        """Return whether a run starts although no edge brought a value to this run alone.
 
-        The entry group starts it, or a value for all rounds or iterations below the region around
-        it. A value for the region as a whole starts no iteration.
+        The entry group can start the run. A value for all iterations or rounds can also start it,
+        if the value's block is inside the region around the run. A value for the region as a whole
+        does not start iterations.
         """
         if vertex.region is None and self.group is not None and run.vertex in self.group:
             return True
@@ -198,7 +202,7 @@ class Records:
             for port in vertex.incoming
             for static in (False, True)
         )
-        return any(each and self._is_inside(each.edge, outside) for each in brought)
+        return any(delivered and self._is_inside(delivered.edge, outside) for delivered in brought)
 
     def _is_inside(self, edge: PlannedEdge, outside: int) -> bool:
         assert edge.scope is not None
@@ -212,7 +216,7 @@ class Records:
         return Run(head, (*path, iteration, *((0,) * loops)))
 
     def iterations(self, vertex: PlannedVertex, path: Path) -> int:
-        """Return the number of iterations of a head: the length of the shortest of its lists."""
+        """Return the number of iterations of a head, which is the length of its shortest list."""
         count: int | None = None
         first = self.iteration(vertex.vertex.name, path, 0)
         for port in vertex.incoming:
@@ -235,18 +239,18 @@ class Records:
         return instance, run.path[depth]
 
     def take(self, instance: Instance, iteration: int, head: str) -> list[Run]:
-        """Create records for the iterations up to this one, if it is ready."""
+        """Create records for the iterations up to this one if it is ready."""
         cursor = self.instances[instance].cursors[head]
         if not cursor.next <= iteration < cursor.end:
             return []
         taken = range(cursor.next, iteration + 1)
-        runs = [self.iteration(head, instance[1], each) for each in taken]
+        runs = [self.iteration(head, instance[1], number) for number in taken]
         self.runs |= {run: RunRecord(phase=RunPhase.READY) for run in runs}
         cursor.next = iteration + 1
         cursor.outstanding += len(runs)
         return runs
 
-    # --- For people
+    # --- Queries for users
 
     def inputs(self, run: Run) -> dict[str, Value]:
         """Return the inputs of a run's tool that have a value."""
@@ -264,11 +268,12 @@ class Records:
         return tuple(elements[iteration] for iteration in sorted(elements))
 
     def results(self) -> tuple[Result, ...]:
-        """Return the outputs of each run, or else all ports of the runs where walks ended.
+        """Return the values of the workflow's outputs, ordered by output and then by run.
 
-        They are in the order of the outputs, and then of the runs.
+        If the document has no outputs, return all ports of the runs that ended in a variant without
+        edges.
         """
-        names: dict[OutputPort, str] = {each.source: each.name for each in self.plan.outputs}
+        names: dict[OutputPort, str] = {output.source: output.name for output in self.plan.outputs}
         places = {source: place for place, source in enumerate(names)}
         found: list[Result] = []
         for run in sorted(self.runs):
@@ -282,7 +287,7 @@ class Records:
         return tuple(sorted(found, key=lambda result: places.get(result.source, 0)))
 
     def waiting(self) -> Iterator[Waiting]:
-        """Yield runs and blocks that wait for values; at the end, those that starved."""
+        """Yield the runs and blocks that wait for values. After the end, they have starved."""
         for block, path in self._closed_blocks():
             missing: dict[str, list[str]] = {}
             for need in self.plan.blocks[block].required_ports:
@@ -302,7 +307,7 @@ class Records:
                 yield run, self.plan.vertices[run.vertex]
 
     def _closed_blocks(self) -> Iterator[Instance]:
-        """Yield the instances that have values, or runs with values, and are not open."""
+        """Yield the closed block instances that have values or contain runs with values."""
         places = [
             ((*self.plan.blocks[block].around, block), path) for block, path in self.instances
         ]
@@ -310,11 +315,11 @@ class Records:
         around = (
             (block, path[:depth]) for blocks, path in places for depth, block in enumerate(blocks)
         )
-        yield from (each for each in dict.fromkeys(around) if not self.is_open(*each))
+        yield from (instance for instance in dict.fromkeys(around) if not self.is_open(*instance))
 
 
 def _element(brought: DeliveredValue, path: Path) -> Value | None:
-    """Return the value for this path, from the value brought to a block around it."""
+    """Return the value for a run at this path, given the value brought to a block around it."""
     at = brought.edge.element
     if at is None:
         return brought.value

@@ -1,4 +1,4 @@
-"""The runs of an execution, the values that they take, and events."""
+"""The runs of an execution, references to the values that they take, and events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +11,9 @@ from nexus_tools.workflow.document.document import AFTER, InputPort, OutputPort
 class Run:
     """One use of a vertex.
 
-    `path` has a number for each block around the vertex, outermost first: the iteration of a
-    region, or the round of a loop, both from 0. Outside all blocks it is empty.
+    `path` has a number for each block around the vertex, outermost first. The number is the
+    iteration of a region or the round of a loop, counted from 0. Outside all blocks, `path` is
+    empty.
     """
 
     vertex: str
@@ -34,7 +35,7 @@ class GivenValue:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A port in the outcome of a run, or one element of its list."""
+    """A port in the outcome of a run, or one element of the port's list."""
 
     run: Run
     port: str
@@ -43,7 +44,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class CollectedList:
-    """The list that a region gathered for a port: the block's number, and the path around it."""
+    """The list that a region gathered for a port. `path` is the path around the region."""
 
     block: int
     path: tuple[int, ...]
@@ -58,7 +59,7 @@ Value = GivenValue | Reference | CollectedList
 
 @dataclass(frozen=True, slots=True)
 class RunSettled:
-    """The answer of a run; `lengths` has each port, with a length if it is a list."""
+    """The answer of a run. `lengths` has each port, with a length if its value is a list."""
 
     variant: str
     lengths: Mapping[str, int | None]
@@ -66,7 +67,7 @@ class RunSettled:
 
 @dataclass(frozen=True, slots=True)
 class RunFailed:
-    """The failure of a run; `is_refusal` if the chain did not request it."""
+    """The failure of a run. `is_refusal` is whether the chain refused to request the run."""
 
     reason: str
     detail: str = ""
@@ -102,7 +103,7 @@ class ExecutionCancelled:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionTimedOut:
-    """The passing of the deadline."""
+    """The expiry of the execution's deadline."""
 
 
 Event = GroupStarted | RunRequested | RunClosed | ExecutionCancelled | ExecutionTimedOut
@@ -124,11 +125,12 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WalkFailure:
-    """A failure that no edge handles: it ends a walk, or the execution.
+    """A failure that no edge handles, so it skips the dependent runs or ends the execution.
 
-    The reason is the last one of the run, or one of these: `port_missing` (the variant lacks the
-    port of an edge), `not_a_list` (the port has a `for_each` edge), `input_conflict` (a second
-    value for a port of this run, or of all runs of the vertex below this path).
+    `reason` is the reason of the run's last attempt, or `port_missing`, `not_a_list` or
+    `input_conflict`. `port_missing` means that the variant lacks the port of an edge. `not_a_list`
+    means that a port with a `for_each` edge is not a list. `input_conflict` means that a port of
+    this run, or of all runs of the vertex below this path, received a second value.
     """
 
     run: Run
@@ -138,7 +140,7 @@ class WalkFailure:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The effect of an event: runs that became ready, and failures."""
+    """The effect of an event: the runs that became ready, the failures, and the new status."""
 
     ready: tuple[Run, ...]
     failures: tuple[WalkFailure, ...]
@@ -147,7 +149,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A value in the result of the execution, with the name of its output, or none."""
+    """A result value of the execution. `name` is the name of its output, or empty."""
 
     source: OutputPort
     value: Reference
@@ -156,9 +158,9 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A run that did not start, because the values of the ports `missing` did not arrive.
+    """A run that did not start, because the values of the ports in `missing` did not arrive.
 
-    The path is shorter than those of the vertex's runs if a whole region waits.
+    If a whole region waits, the path of `run` ends before the region's number.
     """
 
     run: Run

@@ -1,42 +1,43 @@
-"""The semantics of a workflow: which runs exist, and which values each of them takes.
+"""The semantics of a workflow, which define the runs that exist and the values that each run takes.
 
-A run is a vertex and a path (`runs.py`). It starts once, when each port that the document names has
-a value, and ends in one variant, whose ports flow along their edges at once. The runs and their
-values therefore do not depend on the order of events, except for races and early ends.
+A run is a vertex and a path (`runs.py`). A run starts once, when each port that the document names
+has a value. A run ends in one variant, whose values flow along their edges at once. So runs and
+values do not depend on the order of events, except for races and early ends.
 
-**Records.** The state is a flat map. It has a record for each run that waits or has started, and
-for each instance of a block (the block and the path around it) that waits or is open. An event
-changes the targets of the edges of one variant, and the blocks around them. Values are references.
+**Records.** The state is a flat map of records. Each run that waits or has started, and each
+instance of a block that waits or is open, has a record. An event changes the records of the targets
+of one variant's edges, and of the blocks around these targets. Values are references.
 
-**An edge** brings a value to a *place* (`plan.py`): to one run, or to an instance of a block, its
-scope, where it serves the runs inside. It serves all iterations, and all rounds if the edge is
-`static`, else round 0. A `static` edge that enters no block is a normal one. Static, entry and
-default values are used only if no other edge can bring a value any more. Then each source of an
-edge to the port has brought another value to this run. Only edges that reach its path count:
-`do_while` from round 1 on, and edges into a loop in round 0.
+**An edge** brings a value to a *place* (`plan.py`). The place is one run, or an instance of a
+block, which is the scope of the edge. In a scope, the value serves all iterations of regions inside
+and round 0 of loops inside. The value of a `static` edge serves all rounds. A `static` edge that
+does not enter a block is a normal edge. The static, entry or default value of a port is its
+fallback, which a run uses only when no other edge to its path can bring a value. `do_while`
+edges reach rounds from 1 on, and edges into a loop reach round 0.
 
-**A second value** for one port and place is a race, in either order. It is dropped, and its target
-has the failure `input_conflict`.
+**A second value** for one port and place is a race, in whichever order the values arrive. The
+second value is dropped, and its target has the failure `input_conflict`.
 
-**An instance opens** when its needs are available: all ports with edges from outside for a region,
-or those with `static` edges for a loop. Nothing inside starts before. A head whose values all come
-from outside is a *cursor*. It counts up to the length of its shortest list, and an iteration is
-only a number until it is requested. At most `parallel` of them are ready or in flight at once.
+**An instance opens** when its required ports have values: in a region all ports with edges from
+outside, and in a loop the ports with `static` edges. No run inside starts before. A head of a
+region whose values all come from outside has a *cursor*, which counts the iterations, up to the
+length of the head's shortest list. At most `parallel` iterations are ready or in flight at once.
 
-**A run starts** when its ports have values, all blocks around it are open, and it was triggered. It
-is triggered by the entry group, or by a value that did not come for the whole region around it.
+**A run starts** when its ports have values, all blocks around it are open, and it was triggered.
+The entry group triggers a run, and so does a value, unless it is for the whole region.
 
-**A region closes** when nothing in it is `live`: ready, in flight, still to come from a cursor, or
-an open region directly inside. A run is subtracted after everything that it triggers was added.
-Each `collect` port gets the values that arrived, by iteration. Iterations without a value (a dead
-end, starved, failed, a shorter list) are omitted. Runs that still wait inside never run.
+**A region closes** when its `live` count is 0. The count includes runs that are ready or in flight,
+iterations that a cursor has not started, and open regions directly inside. A run is subtracted only
+after all runs that it triggers are added. Then each `collect` port gets the list of the values, in
+the order of the iterations. Runs inside that still wait never run.
 
-**A failure** (`RunFailed`, or a variant that lacks the port of an edge) is retried while `attempts`
-remain, except for a refusal with a `retry_after_ms` of 0. Then it is the variant `_err_eval`, or it
-has the effect that the vertex defines: `continue` ends the walk, `terminate` ends the execution.
+**A failure** is `RunFailed`, or a variant that lacks the port of an edge. The run is retried while
+`attempts` remain. A refusal is not retried if `retry_after_ms` is 0. If the last attempt has failed
+and the vertex has edges from the variant `_err_eval`, the run ends in this variant. Otherwise the
+vertex defines the effect: `continue` skips the dependent runs, and `terminate` ends the execution.
 
-**The end** is reached when nothing is ready or in flight. After `terminate`, a cancellation or the
-deadline, nothing becomes ready. Runs in flight are still closed, but bring no values.
+**The end** is reached when no run is ready or in flight. After `terminate`, a cancellation or the
+deadline, no run becomes ready. Runs in flight can still be closed, but do not bring values.
 
     start.ok.papers ─for_each─▶ sum.paper    sum.ok.text ─collect─▶ write.notes       block 0: sum
     write.ok.text ─▶ fix.text    fix.ok.text ─▶ judge.text                            block 1: fix,
@@ -89,9 +90,10 @@ from nexus_tools.workflow.semantics.runs import (
 
 
 class Execution:
-    """The fold of its events; each `apply` changes a bounded number of records.
+    """The state of an execution, which is determined by its events alone.
 
-    Only events change it. It uses no clock, no randomness, and no order of sets.
+    Each `apply` changes a bounded number of records. The class does not use a clock or randomness,
+    and does not depend on the order of sets.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -106,7 +108,7 @@ class Execution:
         self._newly_ready: list[Run] = []
 
     def apply(self, event: Event) -> Change:
-        """Apply an event; one that does not match the state changes nothing.
+        """Apply an event. An event that does not match the state changes nothing.
 
         Examples are a request for a run that is not ready, an outcome of a run that is not in
         flight, a second `GroupStarted`, and any event after the end. Raises `NotFoundError`
@@ -132,7 +134,7 @@ class Execution:
 
     @property
     def status(self) -> Status:
-        """The status, which is running until no run is ready or in flight."""
+        """The status, which is `running` until no run is ready or in flight."""
         if self._under_way or self._ready or self._unfinished:
             return Status.RUNNING
         if self._ending is not None:
@@ -142,9 +144,9 @@ class Execution:
         return Status.COMPLETED_WITH_FAILURES if self.failures else Status.COMPLETED
 
     def ready(self) -> Iterator[Run]:
-        """Yield the runs that may be requested; of the iterations of a head, `parallel` at once.
+        """Yield the runs that may be requested, at most `parallel` iterations of each head.
 
-        Events may be applied in between.
+        You may apply events while you iterate.
         """
         yield from tuple(self._ready)
         for block, path in tuple(self._unfinished):
@@ -162,14 +164,14 @@ class Execution:
         return record.attempt if record else 1
 
     def outcome(self, run: Run) -> RunSettled | RunFailed | None:
-        """Return the outcome of the run if it is closed, or None."""
+        """Return the outcome of a closed run, or None if the run is not closed."""
         record = self._records.runs.get(run)
         return record.outcome if record else None
 
     def inputs(self, run: Run) -> dict[str, Value]:
-        """Return the inputs of the tool by port, for a run that is or was ready.
+        """Return the inputs of a run's tool by port.
 
-        Order-only ports are omitted.
+        The run must be ready, or must have been requested. Order-only ports are omitted.
         """
         return self._records.inputs(run)
 
@@ -178,11 +180,11 @@ class Execution:
         return self._records.collected(value)
 
     def results(self) -> tuple[Result, ...]:
-        """Return the outputs of each run, or else all ports of the runs where walks ended."""
+        """Return the results of the execution, as `Records.results` does."""
         return self._records.results()
 
     def waiting(self) -> Iterator[Waiting]:
-        """Return runs and blocks that wait for values; at the end, those that starved."""
+        """Return the runs and blocks that wait for values. After the end, they have starved."""
         return self._records.waiting()
 
     # --- Events
@@ -217,7 +219,7 @@ class Execution:
         outcome = require_all_ports(vertex, outcome)
         refused = isinstance(outcome, RunFailed) and outcome.is_refusal
         failed = isinstance(outcome, RunFailed) and self._ending is None
-        is_final = refused and not vertex.vertex.retry_after_ms  # at once: refused again
+        is_final = refused and not vertex.vertex.retry_after_ms  # it would be refused again
         if failed and not is_final and record.attempt < vertex.vertex.attempts:
             record.attempt += 1
             self._start(run, record)
@@ -234,7 +236,7 @@ class Execution:
         self._leave(run)
 
     def _end(self, status: Status) -> None:
-        """Stop requesting runs; runs in flight can still be closed."""
+        """Stop requesting runs. Runs in flight can still be closed."""
         if self._ending is None:
             self._ending = status
             self._ready.clear()
@@ -249,7 +251,7 @@ class Execution:
     # --- Values
 
     def _flow(self, run: Run, variant: str, lengths: Mapping[str, int | None]) -> None:
-        """Bring all ports of a variant along their edges, and only then check what is ready."""
+        """Bring the values of a variant's ports to their targets, and then check the targets."""
         brought: list[tuple[PlannedEdge, DeliveredValue]] = []
         for edge in self.plan.vertices[run.vertex].variants.get(variant, ()):
             value, length = Reference(run, edge.source.port), lengths.get(edge.source.port)
@@ -276,11 +278,11 @@ class Execution:
                 touched[edge.scope, place] = None
             else:
                 self._race(edge.target, place)
-        for each in touched:
-            if isinstance(each, Run):
-                self._check_run(each)
+        for target in touched:
+            if isinstance(target, Run):
+                self._check_run(target)
             else:
-                self._check_instance(*each)
+                self._check_instance(*target)
 
     def _race(self, target: InputPort, path: Path) -> None:
         self._fail(Run(target.vertex, path), "input_conflict", f"A second value for '{target}'")
@@ -309,7 +311,7 @@ class Execution:
         self._newly_ready.append(run)
 
     def _check_instance(self, number: int, path: Path) -> None:
-        """Open a block instance if it has everything that it needs."""
+        """Open a block instance if all its required ports have values."""
         block = self.plan.blocks[number]
         if self._ending is not None or not all(
             self._records.has(number, path, need) for need in block.required_ports
@@ -342,7 +344,7 @@ class Execution:
             record.cursors[head] = cursor
             record.live += cursor.count
             self._newly_ready += (
-                self._records.iteration(head, path, each) for each in range(cursor.end)
+                self._records.iteration(head, path, number) for number in range(cursor.end)
             )
         if record.live:
             self._unfinished[instance] = None
@@ -366,7 +368,7 @@ class Execution:
         self._count(self.plan.vertices[run.vertex].region, run.path, -1)
 
     def _count(self, region: int | None, path: Path, change: int) -> None:
-        """Change the live count of the region around this path, if there is one."""
+        """Change the live count of the region around this path, if any."""
         if region is not None:
             instance = (region, path[: self.plan.blocks[region].depth])
             record = self._records.instances[instance]
@@ -375,7 +377,7 @@ class Execution:
                 self._emptied.append(instance)
 
     def _close_region(self, instance: Instance) -> None:
-        """Bring the collected lists out of the region, and decrement the count of its parent."""
+        """Bring the collected lists out of a region, and decrement the live count of its parent."""
         number, path = instance
         block = self.plan.blocks[number]
         lists = [

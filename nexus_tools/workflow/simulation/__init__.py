@@ -1,4 +1,4 @@
-"""The local execution of a workflow, with stubs or with real tools.
+"""The local execution of a workflow with stubs or real tools.
 
 Start with `simulation`.
 """

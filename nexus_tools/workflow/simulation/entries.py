@@ -1,4 +1,4 @@
-"""The initial values of an execution: defaults, and inputs by name for a group's ports."""
+"""The initial values of an execution: default values, and inputs for an entry group's ports."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from nexus_tools.workflow.interfaces import ToolPorts
 
 
 def select_entry_group(document: Document, name: str | None = None) -> EntryGroup:
-    """Return the entry group of a name, or the only one.
+    """Return the entry group called `name`, or by default the only one.
 
     Raises `UsageError` with code `group_unknown` or `group_missing`.
     """
@@ -34,7 +34,7 @@ def select_entry_group(document: Document, name: str | None = None) -> EntryGrou
 
 
 def known_tools(document: Document, definitions: Mapping[str, HasSchemas]) -> dict[str, ToolPorts]:
-    """Return the known tools of a document, by FQN, including those of the Move package."""
+    """Return the ports of a document's known tools by FQN, including `ask` and `wait`."""
     known = {**WAITING_TOOLS, **definitions}
     used = known.keys() & {vertex.fqn for vertex in document.vertices}
     return {fqn: ToolPorts(known[fqn]) for fqn in used}
@@ -42,15 +42,15 @@ def known_tools(document: Document, definitions: Mapping[str, HasSchemas]) -> di
 
 def default_values(document: Document) -> dict[InputPort, Any]:
     """Return the default value of each port that has one. Raises `remote_value_unavailable`."""
-    for each in document.defaults:
-        if each.storage is not Storage.INLINE:
+    for default in document.defaults:
+        if default.storage is not Storage.INLINE:
             raise ValidationError(
                 "remote_value_unavailable",
-                f"the value of {each.target} is in {each.storage.value}, and a simulation cannot"
-                " fetch it",
+                f"the value of {default.target} is in {default.storage.value}, but a simulation"
+                " cannot fetch it",
                 hint="Write the value into the document as `inline`.",
             )
-    return {each.target: each.data for each in document.defaults}
+    return {default.target: default.data for default in document.defaults}
 
 
 def entry_values(
@@ -61,20 +61,19 @@ def entry_values(
 ) -> dict[InputPort, Any]:
     """Return the value of each entry port of a group.
 
-    An input is named by its name in the document, by `vertex.port`, or only by the port if the name
-    is unique in the group.
+    The keys of `inputs` are the names of inputs in the document, or `vertex.port`. The name of the
+    port alone is enough if it is unique in the group.
 
     Raises:
         UsageError: With code `input_unknown`, `input_duplicate` or `input_missing`.
-        ValidationError: With code `input_invalid`, for values that are invalid for one of the
-            `tools`, which are known by FQN.
+        ValidationError: With code `input_invalid`, if a tool in `tools` (by FQN) rejects a value.
     """
     targets = entry_names(document, group)
     values: dict[InputPort, Any] = {}
     for name, value in inputs.items():
         for target in _targets(targets, name):
             if target in values:
-                message = f"{target} has two values, one of them as {name[:80]!r}"
+                message = f"{target} has two values, and one of them is the input {name[:80]!r}"
                 raise UsageError("input_duplicate", message, hint="Pass only one of them.")
             values[target] = value
     ports = {port for found in targets.values() for port in found}
@@ -93,7 +92,7 @@ def entry_values(
 
 
 def entry_names(document: Document, group: EntryGroup) -> dict[str, tuple[InputPort, ...]]:
-    """Return the names of inputs and their ports, with the shortest names first."""
+    """Return the possible names of inputs and the ports of each name, shortest names first."""
     entered = set(group.vertices)
     ports = [
         InputPort(vertex.name, port)
@@ -118,7 +117,7 @@ def entry_names(document: Document, group: EntryGroup) -> dict[str, tuple[InputP
 
 
 def needed_names(document: Document, group: EntryGroup) -> list[str]:
-    """Return the shortest names of the inputs with which a group can start."""
+    """Return the shortest names of the inputs that an entry group needs to start."""
     names = entry_names(document, group)
     return _names_for(names, {port for found in names.values() for port in found})
 
@@ -142,7 +141,7 @@ def _missing(names: Mapping[str, tuple[InputPort, ...]], missing: set[InputPort]
 
 
 def _names_for(names: Mapping[str, tuple[InputPort, ...]], ports: set[InputPort]) -> list[str]:
-    """Return the names that provide values for some ports, each once."""
+    """Return names that together provide a value for each port once."""
     wanted: list[str] = []
     left = set(ports)
     for name, found in names.items():
@@ -153,7 +152,7 @@ def _names_for(names: Mapping[str, tuple[InputPort, ...]], ports: set[InputPort]
 
 
 def _invalid_inputs(failures: Mapping[str, str]) -> ValidationError:
-    """Return the error for invalid inputs, by their names."""
+    """Return the error for invalid inputs. `failures` maps input names to problems."""
     (name, wrong), *others = failures.items()
     more = f", and {count(len(others), 'other')}" if others else ""
     return ValidationError(

@@ -1,4 +1,4 @@
-"""Stubs for unknown tools, derived from their use in a workflow or from their schemas."""
+"""Stubs for tools without a stub, derived from their use in a workflow or from their schemas."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,9 +14,9 @@ _LIST_LENGTH = 2
 def example_stub(document: Document, vertex: str, schemas: HasSchemas | None = None) -> Stub:
     """Return a stub that cycles through the variants of a vertex, so that loops end.
 
-    Variants and ports are those that the document names. A value is an example for the `schemas` of
-    the tool, if they are known. Otherwise it is the name of its port, such as `<judge.good.text>`,
-    or a list of two such names if it is split.
+    The stub has the variants and ports that the document names. If the `schemas` of the tool are
+    known, the values are examples for them. Otherwise a value is the name of its port, such as
+    `<judge.good.text>`. If the port has a `for_each` edge, the value is a list of two names.
     """
     variants: dict[str, dict[str, Any]] = {}
     for port, is_split in _ports_of(document, vertex).items():
@@ -28,7 +28,7 @@ def example_stub(document: Document, vertex: str, schemas: HasSchemas | None = N
 
 
 def _ports_of(document: Document, vertex: str) -> dict[OutputPort, bool]:
-    """Return the output ports that the document uses, and whether a list is expected."""
+    """Return the output ports of a vertex that the document uses, and whether each needs a list."""
     ports: dict[OutputPort, bool] = {}
     for edge in document.edges:
         is_split = edge.kind is EdgeKind.FOR_EACH
@@ -58,8 +58,8 @@ def _example(schemas: HasSchemas | None, variant: str, ports: Mapping[str, Any])
 
 
 def _first_example(schemas: HasSchemas | None) -> Answer:
-    """Return the answer of a vertex at the end of a walk, whose ports are not used."""
-    from nexus_tools.tool import variants  # noqa: PLC0415 - by native code, needed late
+    """Return an answer for a vertex whose output ports the document does not use."""
+    from nexus_tools.tool import variants  # noqa: PLC0415 - imports native code, needed late
 
     names = list(variants(schemas.output_schema)) if schemas else ["ok"]
     return _example(schemas, names[0], {})

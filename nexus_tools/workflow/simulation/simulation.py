@@ -1,4 +1,4 @@
-"""The local execution of a workflow: the semantics select runs, and stubs or tools answer."""
+"""The local execution of a workflow. The semantics select runs, and stubs or tools answer them."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
@@ -86,7 +86,7 @@ class SimulatedCall:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedResult:
-    """A value in the result of the execution, with the name of its output, or none."""
+    """A result value of an execution. `name` is the name of its output, or empty."""
 
     source: OutputPort
     path: tuple[int, ...]
@@ -105,11 +105,11 @@ class SimulatedResult:
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """The result of an execution and its history.
+    """The result of a simulated execution and its history.
 
-    `events` are the applied events, with the ms since the start. `generated` names the vertices
-    without stub or tool, whose answers are examples. `stopped` is the reason why the execution was
-    stopped from outside, or empty.
+    `events` are the applied events, with their times in ms since the start. `generated` names the
+    vertices without a stub or tool, whose answers are examples. `stop_reason` names the step limit
+    or the deadline if it stopped the execution, and is empty otherwise.
     """
 
     status: Status
@@ -124,11 +124,11 @@ class Simulation:
 
     @property
     def cost_mist(self) -> int:
-        """The cost of all calls in MIST, an estimate (see `StepCosts`)."""
+        """The estimated cost of all calls in MIST (see `StepCosts`)."""
         return sum(call.cost_mist for call in self.calls)
 
     def reasons(self) -> Iterator[str]:
-        """Yield a sentence for each failed walk, early end, and run that did not start."""
+        """Yield a sentence for an early end, each unhandled failure, and each waiting run."""
         if self.stop_reason:
             yield self.stop_reason
         attempts = Counter(call.run for call in self.calls)
@@ -142,7 +142,7 @@ class Simulation:
             yield f"{wait.run} did not start: {ports} received no value"
 
     def stubs(self) -> dict[str, list[dict[str, Any]]]:
-        """Return a stubs document that reproduces this simulation for the same inputs."""
+        """Return a stubs document that reproduces this simulation if the inputs are equal."""
         found: dict[str, list[dict[str, Any]]] = {}
         for call in sorted(self.calls, key=lambda call: call.started_ms):
             duration_ms = call.ended_ms - call.started_ms
@@ -161,11 +161,12 @@ class Simulation:
             "results": [result.as_json() for result in self.results],
             "reasons": list(self.reasons()),
             "failures": [
-                {**_run_json(each.run), "reason": each.reason, "detail": each.detail}
-                for each in self.failures
+                {**_run_json(failure.run), "reason": failure.reason, "detail": failure.detail}
+                for failure in self.failures
             ],
             "waiting": [
-                {**_run_json(each.run), "missing": list(each.missing)} for each in self.waiting
+                {**_run_json(waiting.run), "missing": list(waiting.missing)}
+                for waiting in self.waiting
             ],
             "generated": list(self.generated),
             "calls": [call.as_json() for call in self.calls],
@@ -184,16 +185,16 @@ async def simulate(
     deadline_ms: int | None = None,
     tool_timeout_ms: int = MAX_TIMEOUT_MS,
 ) -> Simulation:
-    """Execute a workflow with stubs and tools, by the names of vertices, or by FQN.
+    """Execute a workflow with stubs and tools.
 
-    A vertex without stub or tool answers with examples, which follow the output schema in
-    `definitions` (by FQN) if it is known. Inputs and answers are validated by known definitions.
-    `inputs` are named as in `entry_values`. A simulation with only stubs is deterministic and takes
-    no time.
+    The keys of `tools` are names of vertices, or FQNs. A vertex without a stub or tool answers with
+    examples. The examples follow the tool's output schema if `definitions` (by FQN) has the tool.
+    The inputs and answers of tools in `definitions` are validated. `inputs` are named as in
+    `entry_values`. A simulation with only stubs is deterministic and takes no real time.
 
-    No tool is called after `max_steps` calls or after `deadline_ms`; a real tool has
-    `tool_timeout_ms`. Raises `workflow_invalid`, `remote_value_unavailable`, `stub_exhausted`, or
-    as `select_entry_group` and `entry_values`.
+    No tool is called after `max_steps` calls or after `deadline_ms`. A call of a real tool fails
+    after `tool_timeout_ms`. Raises `workflow_invalid`, `remote_value_unavailable`,
+    `stub_exhausted`, and the errors of `select_entry_group` and `entry_values`.
     """
     chosen = select_entry_group(document, group)
     simulator = _Simulator(
@@ -210,7 +211,7 @@ async def simulate(
 
 @dataclass
 class _Simulator:
-    """One execution. The key of a call is a run, or the deadline."""
+    """The simulation of one execution. The key of a tool call is a run, or the deadline."""
 
     document: Document
     entries: Mapping[InputPort, Any]
@@ -252,7 +253,7 @@ class _Simulator:
         return self._simulation()
 
     def _go_on(self, key: Run | Literal["deadline"], outcome: Outcome | None) -> None:
-        """Apply the event of an ended call, and continue."""
+        """Apply the event of an ended call, and start the calls that follow."""
         if isinstance(key, str):
             if self._is_over:
                 return
@@ -268,7 +269,7 @@ class _Simulator:
     def _apply(self, event: Event) -> None:
         self.events.append((self.tool_calls.now_ms, event))
         change = self._execution.apply(event)
-        # Runs in our queues are no longer ready after an early end of the execution.
+        # After an early end of the execution, the runs in the queues are no longer ready.
         vertices = self._execution.plan.vertices
         self._is_over |= isinstance(event, ExecutionCancelled | ExecutionTimedOut) or any(
             vertices[failure.run.vertex].terminates for failure in change.failures
@@ -330,7 +331,7 @@ class _Simulator:
         self._apply(RunClosed(run, _closing(outcome)))
 
     def _validate(self, run: Run, check: Callable[[InterfaceValidator], object]) -> None:
-        """Validate by the definition of the run's tool, if it is known."""
+        """Validate a value with the definition of the run's tool, if the definition is known."""
         fqn = self._vertices[run.vertex].fqn
         if fqn in self.definitions:
             if fqn not in self._validators:
@@ -348,7 +349,7 @@ class _Simulator:
         return self._chosen[name]
 
     def _value(self, value: Value) -> Any:
-        """Return the value of a reference."""
+        """Return the JSON value of a reference."""
         if isinstance(value, GivenValue):
             return self.entries.get(value.target, self._defaults.get(value.target))
         if isinstance(value, CollectedList):
@@ -362,8 +363,8 @@ class _Simulator:
     def _simulation(self) -> Simulation:
         execution = self._execution
         results = (
-            SimulatedResult(each.source, each.value.run.path, self._value(each.value), each.name)
-            for each in execution.results()
+            SimulatedResult(item.source, item.value.run.path, self._value(item.value), item.name)
+            for item in execution.results()
         )
         return Simulation(
             execution.status,
@@ -379,7 +380,7 @@ class _Simulator:
 
 
 def _closing(outcome: Outcome) -> RunSettled | RunFailed:
-    """Return an outcome for the semantics: ports, with the lengths of lists."""
+    """Convert an outcome for the semantics, which need only the ports and the lengths of lists."""
     if isinstance(outcome, Failure):
         return RunFailed(outcome.reason.value, outcome.detail)
     lengths = {
@@ -390,7 +391,7 @@ def _closing(outcome: Outcome) -> RunSettled | RunFailed:
 
 
 def _with_place(error: ValidationError) -> str:
-    """Return the first mismatch with its location."""
+    """Return a message about the error's first mismatch and its location."""
     first = next(iter(error.details.get("failures", ())), None)
     return f"{first['message']} at {first['pointer'] or '/'}" if first else error.message
 

@@ -11,9 +11,10 @@ from nexus_tools.tool import Answer, Outcome, canonical_json, outcome_bytes
 class StepCosts:
     """The figures for the cost of a step, in MIST.
 
-    `prices_mist` has the price of each tool by FQN. The others are the fees of a leader: the
-    registry's defaults at a reference gas price of 1 000. The result is an estimate. It excludes
-    the caller's own gas and refunded storage, and counts each value as if it were stored again.
+    `prices_mist` has the price of each tool by FQN. The other figures are a leader's fees. The
+    default fees follow from the registry's default settings at a reference gas price of 1 000. The
+    resulting cost is an estimate. The estimate excludes the caller's own gas and refunded storage.
+    It assumes that each value is stored again for each step that takes the value.
     """
 
     prices_mist: Mapping[str, int] = field(default_factory=dict)
@@ -23,7 +24,7 @@ class StepCosts:
     outcome_byte_mist: int = 7_600
 
     def of(self, fqn: str, ports: Mapping[str, Any], outcome: Outcome) -> int:
-        """Return the cost of one tool call; a failed call has no price."""
+        """Return the cost of one tool call. A failed call does not pay the tool's price."""
         inputs = len(canonical_json(dict(ports))) * self.input_byte_mist
         if not isinstance(outcome, Answer):
             return self.failed_mist + inputs

@@ -8,8 +8,9 @@
       ]
     }
 
-A member is named after a vertex, or after a tool for all vertices that use it. It is an outcome or
-a list of outcomes. Each call gets the first matching outcome that is not used up.
+The name of a member is a vertex, or the FQN of a tool for all vertices that use the tool. The value
+of a member is an outcome or a list of outcomes. Each call gets the first matching outcome that is
+not used up.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -38,10 +39,10 @@ _FIELDS = ("give", "fail", "detail", "when", "times", "duration_ms")
 
 @dataclass(frozen=True, slots=True)
 class StubbedOutcome:
-    """One outcome of a stub, `duration_ms` after the call.
+    """One outcome of a stub, which arrives `duration_ms` after the call.
 
-    It matches calls whose inputs have the values in `when`. `times` is how often it is used; 0 is
-    unlimited.
+    The outcome matches calls whose inputs have the values in `when`. The outcome is used `times`
+    times, or without limit if `times` is 0.
     """
 
     outcome: Outcome
@@ -59,7 +60,7 @@ class StubbedOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Stub:
-    """The outcomes of one tool, or one vertex, in a simulation; `cycles` repeats them."""
+    """The outcomes of a tool or vertex in a simulation. `cycles` is whether they repeat."""
 
     outcomes: tuple[StubbedOutcome, ...]
     cycles: bool = False
@@ -67,9 +68,10 @@ class Stub:
 
 @dataclass(frozen=True, slots=True)
 class StubFunction:
-    """A stub in Python that computes the outcome from the inputs, `duration_ms` after the call.
+    """A stub that computes the outcome from the inputs with a Python function.
 
-    The function is called synchronously, and must return.
+    The outcome arrives `duration_ms` after the call. The function is called synchronously, so the
+    simulation waits until it returns.
     """
 
     function: Callable[[Mapping[str, Any]], Outcome]
@@ -77,7 +79,7 @@ class StubFunction:
 
 
 class StubCalls:
-    """The calls of a stub in one simulation, with the use count of each outcome."""
+    """The calls of a stub in one simulation, with a count of the uses of each outcome."""
 
     def __init__(self, stub: Stub) -> None:
         self._stub = stub
@@ -92,10 +94,10 @@ class StubCalls:
         return found
 
     def _next(self, ports: Mapping[str, Any]) -> StubbedOutcome | None:
-        for index, each in enumerate(self._stub.outcomes):
-            if (not each.times or self._given[index] < each.times) and each.fits(ports):
+        for index, stubbed in enumerate(self._stub.outcomes):
+            if (not stubbed.times or self._given[index] < stubbed.times) and stubbed.fits(ports):
                 self._given[index] += 1
-                return each
+                return stubbed
         return None
 
 
@@ -106,12 +108,13 @@ def read_stubs(
 ) -> dict[str, Stub]:
     """Return the stubs of a JSON document, by the names of vertices and tools.
 
-    An outcome is an answer as a tool returns it, `{variant: {port: value}}`, or an object with
-    `give`, an answer, or `fail`, the reason of a failure with a `detail`. The object may also have
-    `when`, `times` and `duration_ms` (default: 1 000). In a list, an outcome without `when` and
-    `times` is used once, and the last one forever. If the `workflow` is known, `when` must name
-    ports of its vertices. Answers of known `tools`, by FQN, must have their variants and ports.
-    Raises `json_invalid`, and `stubs_invalid` with all `failures` in its details.
+    An outcome is an answer in the form `{variant: {port: value}}`, or an object. The object has
+    either `give`, which is an answer, or `fail`, which is the reason of a failure. With `fail`, the
+    object may have a `detail`. Any object may have `when`, `times` and `duration_ms` (default: 1
+    000). In a list, an outcome without `when` and `times` is used once, but the last one without
+    limit. If `workflow` is passed, the keys of `when` must be ports of its vertices. The answers of
+    a tool in `tools` (by FQN) must have variants and ports of the tool. Raises `json_invalid`, and
+    `stubs_invalid` with all `failures` in its details.
     """
     document = parse_json(text)
     problems: list[Mismatch] = []
@@ -126,7 +129,7 @@ def read_stubs(
     stubs = {name: reader.stub(name, value) for name, value in document.items()}
     if problems:
         error = mismatch_error("stubs_invalid", "the stubs are invalid", problems)
-        error.hint = 'Write An outcome as {"VARIANT": {"PORT": value}}, or with `give` or `fail`.'
+        error.hint = 'Write an outcome as {"VARIANT": {"PORT": value}}, or with `give` or `fail`.'
         raise error
     return stubs
 
@@ -139,7 +142,7 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
 
 
 class _Reader:
-    """The parser of stubs, which collects all problems."""
+    """A parser of stubs that collects all problems."""
 
     def __init__(
         self,
@@ -216,7 +219,7 @@ class _Reader:
         return answer
 
     def _check_known(self, path: tuple[str | int, ...], answer: Answer) -> None:
-        """Check that the tool, if it is known, has such a variant with such ports."""
+        """Check that a known tool has the variant and the ports of the answer."""
         tool = self._tools.get(str(path[0]))
         if tool is None:
             return

@@ -1,7 +1,7 @@
-"""The tool calls of a simulation: stubs take virtual time, real tools take real time.
+"""The tool calls of a simulation. Stubs take virtual time, and real tools take real time.
 
-While only stubs are called, the clock jumps from the end of one call to that of the next, and the
-same calls always end in the same order. While a real tool is called, real time passes.
+While only calls of stubs are in flight, the clock jumps from the end of one call to the end of the
+next. So equal calls always end in the same order. While a real tool is called, real time passes.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from nexus_tools.tool import (
 from nexus_tools.workflow.simulation.stubs import Stub, StubCalls, StubFunction
 
 ToolFunction = Callable[[Mapping[str, Any]], Outcome | Awaitable[Outcome]]
-"""A real tool, which gets the inputs by port; a sync function runs in a thread of its own."""
+"""A real tool, which receives the inputs by port. A synchronous function runs in its own thread."""
 
 SimulatedTool = Stub | StubFunction | ToolFunction
 
@@ -41,7 +41,7 @@ _MAX_DETAIL = 500
 
 @dataclass(order=True)
 class _Due(Generic[Key]):
-    """A scheduled event; of two at the same time, the one that was scheduled first comes first."""
+    """A scheduled event. Events at equal times are ordered by when they were scheduled."""
 
     at_ms: int
     order: int
@@ -51,9 +51,9 @@ class _Due(Generic[Key]):
 
 
 class ToolCalls(Generic[Key]):
-    """The calls in flight, by keys of the caller, on a clock that starts at 0.
+    """The tool calls in flight, by keys of the caller, on a clock that starts at 0.
 
-    A real tool that does not return within `timeout_ms` is abandoned.
+    A call of a real tool that does not return within `timeout_ms` is abandoned.
     """
 
     def __init__(self, timeout_ms: int) -> None:
@@ -83,19 +83,22 @@ class ToolCalls(Generic[Key]):
             self._start(key, tool, copy.deepcopy(dict(ports)))
 
     def wait(self, key: Key, delay_ms: int) -> None:
-        """Schedule `key` after a delay, with None as its outcome."""
+        """Schedule an event for `key` after a delay. The outcome of the event is None."""
         self._plan(delay_ms, key, None)
 
     async def next(self) -> tuple[Key, Outcome | None] | None:
-        """Wait for the next call to end, and return None if none is in flight."""
+        """Wait for the next call to end, and return its key and outcome.
+
+        Return None if no call is in flight.
+        """
         self._drop_kept_limits()
         if not self._due:
             return None
         if not self._running:
-            # Stubs never wait, so this is the only point where a cancellation (Ctrl-C) works.
+            # Calls of stubs never wait, so a cancellation (Ctrl-C) can only take effect here.
             await asyncio.sleep(0)
         else:
-            due_ms = self._due[0].at_ms  # at the latest when a call is given up
+            due_ms = self._due[0].at_ms  # the end of the next stub call, or a time limit
             seconds = max(0.0, due_ms - self._passed_ms()) / 1_000
             done, _ = await asyncio.wait(
                 self._running, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
@@ -113,15 +116,15 @@ class ToolCalls(Generic[Key]):
         self._due.clear()
 
     def _drop_kept_limits(self) -> None:
-        """Remove the time limits of calls that have ended in time."""
+        """Remove the time limits of calls that ended before their limit."""
         while self._due and self._due[0].call and self._due[0].call not in self._running:
             heappop(self._due)
 
     def _pop(self) -> tuple[Key, Outcome | None]:
-        """Return the first scheduled event: the end of a stub call, or a real call's time limit."""
+        """Return the first scheduled event: the end of a stub call, or a real call's limit."""
         due = heappop(self._due)
         if due.call is not None:
-            # The call may continue in spite of the cancellation, but its outcome is ignored.
+            # The tool may continue in spite of the cancellation, but its outcome is ignored.
             del self._running[due.call]
             due.call.cancel()
         self._now_ms = max(self._now_ms, due.at_ms)
@@ -167,7 +170,10 @@ def check_outcome(value: object) -> Outcome:
 
 
 def _checked_answer(answer: Answer) -> Outcome:
-    """Return the answer if a Leader accepts its size. Raises `ValidationError` if it is invalid."""
+    """Return the answer, or a failure if a Leader would reject it.
+
+    Raises `ValidationError` for ports that are not valid JSON.
+    """
     if not isinstance(answer.variant, str) or not isinstance(answer.ports, dict):
         return _wrong("an answer must have the name of a variant and a dict of ports")
     measure(answer.ports)
@@ -179,7 +185,7 @@ def _checked_answer(answer: Answer) -> Outcome:
 
 
 async def _outcome_of(tool: ToolFunction, ports: dict[str, Any]) -> Outcome:
-    """Call a tool, and turn its exceptions into failures."""
+    """Call a tool, and convert its exceptions to failures."""
     try:
         if inspect.iscoroutinefunction(tool):
             return check_outcome(await tool(ports))
@@ -243,5 +249,5 @@ def _exhausted(ports: Mapping[str, Any]) -> ValidationError:
     return ValidationError(
         "stub_exhausted",
         f"the stub has no outcome for the inputs {text}",
-        hint="End its list with an outcome without `when` and `times`.",
+        hint="End the list of the stub with an outcome without `when` and `times`.",
     )

@@ -1,4 +1,4 @@
-"""Random Move programs, all of which are well typed and terminate."""
+"""Random Move programs. All of them are well typed and terminate."""
 
 from differential.programs.comparing import (
     compare_programs,

@@ -1,4 +1,4 @@
-"""The collections that programs over the framework use, and the module around them."""
+"""The type of collections that programs over the framework use, and the head of their module."""
 
 from dataclasses import dataclass
 
@@ -51,8 +51,8 @@ HEAD = """    use std::ascii;
 class Collection:
     """Templates for the creation of a collection, its operations and its end.
 
-    `$k` is a small number, and `$v` any number. `seen` receives observed values. An operation that
-    starts with `!` may abort.
+    `$k` stands for a small number, and `$v` for any number. The variable `seen` collects observed
+    values. An operation that starts with `!` may abort.
     """
 
     made: str

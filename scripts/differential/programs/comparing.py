@@ -1,4 +1,4 @@
-"""Programs that are compiled and run in both VMs."""
+"""The comparison of compiled programs in both VMs."""
 
 import shutil
 from pathlib import Path
@@ -36,7 +36,7 @@ def compare_programs(
 ) -> tuple[list[Coverage], list[Difference]]:
     """Return the coverage of each program of a module, and the differences.
 
-    Each is called with at most `rounds` different arguments, drawn from the seed.
+    Each program is called with at most `rounds` lists of arguments, drawn from the seed.
     """
     packages.publish(_CODE, [module])
     comparing = Differential(packages, seed)

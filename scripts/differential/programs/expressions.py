@@ -15,8 +15,8 @@ _TEXTS = ["", "a", "move", "0x2A", "hello world"]
 class Expressions:
     """A generator of expressions over the variables in scope.
 
-    `scope` has the types of the variables by name, and `changeable` the names of those that were
-    declared with `mut`.
+    `scope` maps the names of variables to their types. `changeable` contains the names of variables
+    that were declared with `mut`.
     """
 
     def __init__(self, chance: Random, shapes: Shapes) -> None:
@@ -41,7 +41,7 @@ class Expressions:
         return self.of_kind(type_, depth)
 
     def of_kind(self, type_: str, depth: int) -> str:
-        """Return an expression of a type that consists of its parts."""
+        """Return an expression that builds a value of a type from its parts."""
         if type_ in INTEGERS:
             return integer(self, type_, depth)
         if type_ in self.shapes.structs:

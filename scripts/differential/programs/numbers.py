@@ -1,4 +1,4 @@
-"""Integer expressions: arithmetic, shifts and casts, also near the limits of their types."""
+"""Integer expressions: arithmetic, shifts and casts, sometimes near the limits of their types."""
 
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,7 @@ def _arithmetic(write: "Expressions", type_: str, depth: int) -> str:
 
 
 def _near_the_top(write: "Expressions", type_: str, depth: int) -> str:
-    """Return an expression that is just in range, or sometimes just out of range."""
+    """Return an expression whose value is just in the type's range, or sometimes just outside."""
     top = (1 << INTEGERS[type_]) - 1
     distance = f"({write.expression(type_, depth)} % 3)"
     steps = ["+ 1", "+ 2", "+ 3", "* 2"] if write.chance.random() < _BOLD else _SAFE_STEPS
@@ -97,7 +97,7 @@ def _length(write: "Expressions", type_: str, depth: int) -> str:
 
 
 def _matched(write: "Expressions", type_: str, depth: int) -> str:
-    """Return a match over numbers, with several in one arm and a guard."""
+    """Return a match over numbers, with several numbers in one arm, and a guard."""
     name, value = write.name("m"), write.expression(type_, depth)
     arms = [write.expression(type_, depth) for _ in range(3)]
     return (

@@ -7,7 +7,7 @@ _STOPPING = 0.15
 
 
 def change_behind(write: Expressions, reference: str, type_: str, depth: int) -> str:
-    """Return a change of the target of a `&mut type_` variable, or of a part of it."""
+    """Return a statement that changes the target of a mutable reference, or a part of it."""
     if write.chance.random() < _STOPPING:
         return _written(write, reference, type_, depth)
     if type_ in write.shapes.structs:
@@ -46,7 +46,7 @@ def _in_a_field(write: Expressions, reference: str, type_: str, depth: int) -> s
 
 
 def _in_a_variant(write: Expressions, reference: str, type_: str, depth: int) -> str:
-    """Return a match with a change in one of its arms."""
+    """Return a match that changes the value in one of its arms."""
     able = [one for one in write.shapes.enums[type_].variants if one[1]]
     if not able:
         return _written(write, reference, type_, depth)

@@ -31,9 +31,9 @@ class Enum:
 
 
 class Shapes:
-    """The types of a module: `declarations` is their source.
+    """The types of a module. `declarations` is their source.
 
-    Types are represented by their text: `u8`, `vector<u64>`, `S0`, `Pair<u8, bool>`.
+    A type is represented by its text, such as `u8`, `vector<u64>`, `S0` or `Pair<u8, bool>`.
     """
 
     def __init__(self, chance: Random) -> None:
@@ -65,7 +65,7 @@ class Shapes:
 
     @property
     def all(self) -> list[str]:
-        """Every type, with integers as often as all others."""
+        """All types. Integers occur as often as all other types together."""
         integers = [*INTEGERS] * 2
         others = ["bool", "bool", "address", "String", *self.structs, *self.enums]
         return integers + others + self.vectors + self.options
@@ -132,7 +132,7 @@ def bare(type_: str) -> str:
 
 
 def enclosed(fields: Sequence[tuple[str, str]], *, named: bool) -> str:
-    """Return the fields of a struct or variant with their values, variables or types."""
+    """Return the source of a struct's or variant's fields with values, variables or types."""
     if not fields:
         return ""
     if named:

@@ -15,7 +15,7 @@ PARAMETERS = [*INTEGERS, "bool", "address", "vector<u8>", "vector<u64>"]
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A public function: its `statements`, then its `results` as types and expressions."""
+    """A public function with `statements`, and with `results` as types and expressions."""
 
     name: str
     parameters: tuple[tuple[str, str], ...]
@@ -86,7 +86,7 @@ class Statements:
         name = self._chance.choice(self._write.changeable)
         type_ = self._write.scope[name]
         value = self._write.expression(type_, depth)
-        # The compiler fails if both branches of an `if` end up empty.
+        # The compiler fails if optimization leaves both branches of an `if` empty.
         value = self._write.of_kind(type_, 0) if value == name else value
         return f"{name} = {value};"
 
@@ -120,7 +120,7 @@ class Statements:
         return f"{{ let {value}: {type_} = {expression}; {change} }}"
 
     def _path(self, name: str) -> tuple[str, str] | None:
-        """Return a field of a struct, or of a struct in it."""
+        """Return the path and the type of a field of a struct, possibly of a nested struct."""
         path, type_ = name, self._write.scope[name]
         if type_ not in self._shapes.structs:
             return None
@@ -223,7 +223,7 @@ class Statements:
         return f"{{ let mut {name} = {value}; match (&mut {name}) {{ {', '.join(arms)} }}; }};"
 
     def _arm(self, fields: tuple[tuple[str, str], ...], depth: int, *, named: bool) -> str:
-        """Return a pattern whose variables are references, one of which may be written through."""
+        """Return an arm whose variables are references. It may write through one of them."""
         if not fields:
             return f" => {{ {self._block(depth - 1)} }}"
         bound = [self._write.name("b") for _ in fields]
@@ -233,10 +233,10 @@ class Statements:
         return f"{enclosed(names, named=named)} => {{ *{bound[place]} = {written}; }}"
 
     def _chain(self, depth: int) -> str:
-        """Return a change of a part of a variable, through one reference after the other."""
+        """Return statements that change a part of a variable through a chain of references."""
         name = self._chance.choice(self._write.changeable)
         reference = self._write.name("r")
-        type_ = self._write.scope.pop(name)  # nothing else may use it until the reference ends
+        type_ = self._write.scope.pop(name)  # it must not be used until the reference ends
         changed = change_behind(self._write, reference, type_, depth)
         self._write.scope[name] = type_
         return f"{{ let {reference} = &mut {name}; {changed} }};"

@@ -107,4 +107,4 @@ EXPECTED = {
     # The sum of 0 to 9, and the CRC-32 of `abc`.
     compute: [45, [0, 1, 4, 9], "sent", "42", 891568578],
 }
-"""What each gives; in this order, for some build on those before."""
+"""The result of each tool, in this order, because some tools build on earlier ones."""

@@ -16,7 +16,7 @@ USERS = [0, NOBODY] if os.getuid() == 0 else [os.getuid()]
 
 
 def as_nobody(command):
-    """Return the command line as the user nobody, who has no access to the homes of others.
+    """Return the command line as the user `nobody`, who has no access to other home folders.
 
     An interpreter in such a home is mounted again at its own path, in private mounts.
     """

@@ -94,5 +94,5 @@ async def test_interpreter_without_pydantic_is_reported(host, write, place, tmp_
     assert "does not have pydantic" in refusal.reason
     assert (
         refusal.hint
-        == f"Install it for {bare.python}, or choose another interpreter with --python."
+        == f"Install the module for {bare.python}, or choose another interpreter with --python."
     )

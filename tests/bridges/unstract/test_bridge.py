@@ -75,7 +75,7 @@ async def test_runtime_variables_and_icon_are_optional(serve):
 async def test_index_writing_cacheable_tool_is_described_so(serve, properties):
     properties |= {"output_type": "index", "is_cacheable": True}
     tool = await serve("", properties=properties)
-    assert "It writes to an index of its own." in tool.description
+    assert "It writes to its own index." in tool.description
     assert "Its results may be cached." in tool.description
 
 

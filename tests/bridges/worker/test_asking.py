@@ -215,7 +215,7 @@ async def test_sleeping_tool_is_stopped(call_module):
     reply = await call_module("import time\ndef reply(_): time.sleep(1000)", time_ms=500)
 
     assert reply.finished.limit is Limit.TIME
-    assert reply.error.message == "the tool was stopped: it exceeded its time limit"
+    assert reply.error.message == "the tool was stopped because it exceeded its time limit"
 
 
 async def test_write_to_descriptor_three_does_not_change_the_reply(call_module):

@@ -48,7 +48,7 @@ def serve_bridge(home):
 
 @pytest.fixture
 def free_url():
-    """A URL where nobody answers: a port that is bound, and not listened on."""
+    """Return a URL without a server: the port is bound, but not listened on."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{bound.getsockname()[1]}"

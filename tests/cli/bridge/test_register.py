@@ -102,7 +102,7 @@ def test_register_sets_outcome_size_for_tools_with_images(author, tmp_path, serv
         for name in ("draw_chart", "greet")
     ]
     assert rooms == [65_536, 0]
-    assert "Pass --min-outcome-bytes to change this" in " ".join(done.stderr.split())
+    assert "Pass --min-outcome-bytes to change the size" in " ".join(done.stderr.split())
 
 
 SERVER = """
@@ -136,7 +136,7 @@ def many(tmp_path):
 
 @pytest.fixture
 def serve_many(many, serve_bridge):
-    """Serves so many tools in a domain; gives the URL, and the file of the server's starts."""
+    """Serve `count` tools of a domain. Return the URL and the log of server starts."""
 
     def serve(count, domain):
         place, starts = many(count)

@@ -10,7 +10,7 @@ NAME = "xyz_test_math_add_v1"
 
 @pytest.fixture(scope="module")
 def seller(chain, publisher, new_home, tmp_path_factory):
-    """Who owns two active tools and one that is unregistered."""
+    """Return the owner of two active tools and one that is unregistered."""
     user = new_home("seller", publisher)
     chain.fund(user.wallet.signer().address, 20 * 10**9)
     path = tmp_path_factory.mktemp("meta") / "meta.json"
@@ -22,7 +22,7 @@ def seller(chain, publisher, new_home, tmp_path_factory):
 
 @pytest.fixture
 def user(home, publisher, seller):
-    """Somebody who has no key at all."""
+    """Return a user without a key."""
     home.configure(**publisher.settings)
     return home
 

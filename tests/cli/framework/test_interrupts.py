@@ -13,7 +13,7 @@ from nexus_tools.cli.framework import read_bytes, terminable
 
 
 class Interrupted(io.BytesIO):
-    """A stdin at which somebody types Ctrl-C."""
+    """A stdin at which a user types Ctrl-C."""
 
     def read(self, *_):
         signal.raise_signal(signal.SIGINT)

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def output_of_interrupted(verb, *, sent):
-    """What is printed if a verb is interrupted after it `sent` a transaction, or before."""
+    """Return the output of a verb that is interrupted before or after sending a transaction."""
     begun = asyncio.Event()
     session = SimpleNamespace(output=Output(), dry_run=False, yes=True, last_sent=None)
 

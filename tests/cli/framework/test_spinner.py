@@ -1,4 +1,4 @@
-"""What a person sees on a terminal while a command waits."""
+"""Tests of the spinner that a terminal shows while a command waits."""
 
 import os
 import pty
@@ -14,7 +14,7 @@ SHOW_CURSOR = "\x1b[?25h"
 
 
 class Screen:
-    """What was drawn on a terminal so far."""
+    """The output of a terminal so far."""
 
     def __init__(self, terminal):
         self._terminal = terminal

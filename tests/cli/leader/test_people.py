@@ -1,4 +1,4 @@
-"""Who works for a leader, which keys sign for it, who owns it: and what strangers see of it."""
+"""Workers, keys and owners of a leader, and the view of other accounts."""
 
 import pytest
 

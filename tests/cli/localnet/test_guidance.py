@@ -1,4 +1,4 @@
-"""What a localnet says about its chain, and where it is missing."""
+"""Messages about the chain of a localnet, and about a missing localnet."""
 
 
 def test_start_and_stop_say_that_the_chain_is_in_memory(home, tmp_path):

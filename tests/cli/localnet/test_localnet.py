@@ -34,7 +34,7 @@ def start_localnet(home, *options, **environment):
 
 @contextmanager
 def process_end(pid):
-    """Waits at the end until the process has ended, whoever its parent is."""
+    """Wait at the end of the block until the process, which need not be a child, has ended."""
     descriptor = os.pidfd_open(pid)
     try:
         yield
@@ -61,7 +61,7 @@ def test_stop_waits_until_the_localnet_has_ended(localnet_home):
         localnet_home.json("localnet", "stop")
     assert localnet_home.fails("localnet", "status") == (3, "localnet_not_running")
     assert localnet_home.fails("localnet", "stop") == (3, "localnet_not_running")
-    # Somebody else may listen where a localnet is expected.
+    # Another program may listen on the port of a localnet.
     assert localnet_home.fails("network", "show", NEXUS_TOOLS_LOCALNET_PORT="1")[0] == 6
 
 
@@ -132,7 +132,7 @@ def test_invalid_snapshot_is_rejected(localnet_home):
 
 def test_advance_clock_needs_localnet(home):
     assert home.fails("localnet", "advance-clock", "soon") == (2, "usage")
-    # Somebody else may listen where a localnet is expected.
+    # Another program may listen on the port of a localnet.
     nobody = {"NEXUS_TOOLS_LOCALNET_PORT": "1"}
     error = home.run("--json", "localnet", "advance-clock", "1s", **nobody).error
     assert (error["code"], error["hint"]) == (

@@ -40,7 +40,7 @@ def user(home, chain):
 
 
 def lines(tree):
-    """What a terminal shows of a tree."""
+    """Return the lines that a terminal shows for a tree."""
     out = io.StringIO()
     Console(file=out, width=200).print(tree)
     return [line.rstrip() for line in out.getvalue().splitlines()]
@@ -269,5 +269,5 @@ def test_trace_warns_when_it_is_unfaithful_or_incomplete(user, chain, capsys):
     trace = user.json("localnet", "trace", str(executed.digest))
     show_trace(Output(), trace | {"is_faithful": False, "left_out": 3, "commands": []}, VIEW)
     error = capsys.readouterr().err
-    assert "its effects differ from those on the chain" in error
+    assert "its effects differ from the effects on the chain" in error
     assert "3 calls exceed the limits of the trace and are omitted" in error

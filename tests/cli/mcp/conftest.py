@@ -85,7 +85,7 @@ def running_leader(operator):
 
 @pytest.fixture(scope="module")
 def seller(chain, publisher, new_home, tool_server_url, operator_leader):
-    """Who owns the tools of the examples, at 0.01 SUI each."""
+    """Return the owner of the tools of the examples, at 0.01 SUI each."""
     user = new_home("seller", publisher)
     chain.fund(user.wallet.signer().address, 20 * MIST_PER_SUI)
     terms = ("--price", "0.01", "--leader", operator_leader)
@@ -133,7 +133,7 @@ async def halves(registry):
 
 @pytest.fixture
 def user(author, seller):
-    """Somebody with 20 SUI, where the tools of the examples are registered."""
+    """Return a user with 20 SUI on a chain with the tools of the examples."""
     return author
 
 

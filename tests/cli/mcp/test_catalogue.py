@@ -1,4 +1,4 @@
-"""The registry as a catalogue, on a chain where nobody carries invocations."""
+"""The registry as a catalogue, on a chain without a running leader."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -25,7 +25,7 @@ CUT = "xyz.test.other.cut@1"
 
 @pytest.fixture(scope="module")
 def seller(chain, publisher, new_home):
-    """Who registers tools, and a leader that does not run."""
+    """Return the owner of tools and of a leader that does not run."""
     user = new_home("seller", publisher)
     chain.fund(user.wallet.signer().address, 40 * 10**9)
     user.json("leader", "register", "--yes")
@@ -208,7 +208,7 @@ async def quiet(message):
     """Listen to nothing."""
 
 
-# --- Invocations that nobody carries
+# --- Invocations without a running leader
 
 
 async def request_call(registry, output, budget):

@@ -1,4 +1,4 @@
-"""Workflows as a catalogue, where nobody carries executions: no leader's daemon runs."""
+"""Workflows as a catalogue, on a chain without a running leader."""
 
 import asyncio
 
@@ -175,7 +175,7 @@ def advance_clock(user, time):
 
 
 def advance_clock_after_start(user, time):
-    """Has it pass as soon as an execution was begun."""
+    """Return a callback that advances the clock when an execution starts."""
 
     async def hear(message):
         if message.startswith("assigned to"):
@@ -185,7 +185,7 @@ def advance_clock_after_start(user, time):
 
 
 async def test_funds_of_a_timed_out_execution_are_refunded(calls, halves, user, monkeypatch):
-    """The hour of the execution passes as soon as it was begun."""
+    """The deadline of the execution, one hour, passes right after its start."""
     monkeypatch.setattr("nexus_tools.mcp_server.calls.executions._GRACE_S", -3_599.9)
     budget = Budget(10**9)
 
@@ -199,7 +199,7 @@ async def test_funds_of_a_timed_out_execution_are_refunded(calls, halves, user, 
 
 @pytest.fixture
 async def brief_halves(registry, monkeypatch):
-    """The same workflow, whose executions may last a second: what is under way has longer."""
+    """Return the workflow with a deadline of one second. Open invocations expire later."""
     monkeypatch.setattr("nexus_tools.mcp_server.calls.executions._GRACE_S", -0.9)
     offers = WorkflowOffers(registry, ToolFilter(), WorkflowTerms(4_096, 1_000))
     return await offers.find(ToolFqn.parse("xyz.example.halves@1"))
@@ -207,7 +207,7 @@ async def brief_halves(registry, monkeypatch):
 
 @pytest.fixture
 def after_stopping(monkeypatch):
-    """Has something happen once an execution was told to end, with an invocation under way."""
+    """Run an action after `expire` leaves an execution with an open invocation."""
     original = Executions.expire
 
     def after_stopping(happens):

@@ -89,12 +89,18 @@ async def test_serve_starts_without_a_network_and_recovers(on_stdio, user, chain
     assert (result.structured_content, result.is_error) == (QUOTIENT, False)
 
 
-def test_serve_warns_of_unreachable_network(home):
+@pytest.fixture
+def unreachable(home):
+    """A user whose network does not respond."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{bound.getsockname()[1]}"
     home.configure(network="test", networks={"test": {"url": url}})
-    done = home.spawn("mcp", "serve", stdin="")
+    return home
+
+
+def test_serve_warns_of_unreachable_network(unreachable):
+    done = unreachable.spawn("mcp", "serve", stdin="")
     assert (done.code, done.stdout) == (0, "")
     assert "calls fail until the network responds" in " ".join(done.stderr.split())
 
@@ -133,7 +139,7 @@ async def test_page_size_limits_tools_per_page(on_stdio):
 async def test_paid_tools_show_their_price(on_stdio):
     async with on_stdio("--on-chain", "--budget", "1", "--only", "divide") as client:
         [paid] = [tool for tool in (await client.list_tools()).tools if tool.name == DIVIDE]
-    assert paid.description.endswith("A call costs 0.01 SUI, and gas.")
+    assert paid.description.endswith("A call costs 0.01 SUI plus gas.")
     assert paid.meta["nexus/price_mist"] == 10_000_000
 
 
@@ -186,7 +192,7 @@ async def test_url_of_other_tool_is_not_called(on_stdio, impostor):
     async with on_stdio("--allow-loopback") as client:
         result = await client.call_tool(impostor, {"a": 1, "b": 2})
     assert result.is_error
-    assert text(result) == "definition_mismatch: its /meta names another tool"
+    assert text(result) == "definition_mismatch: the tool's /meta names another tool"
 
 
 @pytest.mark.long
@@ -228,7 +234,7 @@ def test_end_of_stdin_stops_server(user):
 
 
 def messages(*calls):
-    """What a client writes that begins with `initialize`: one message on each line."""
+    """Return the messages of a client from `initialize` on, one on each line."""
     client = {"protocolVersion": "2025-06-18", "capabilities": {}}
     client["clientInfo"] = {"name": "test", "version": "1"}
     written = [
@@ -366,3 +372,8 @@ async def test_spent_amount_counts_against_budget(on_stdio, running_leader):
 )
 def test_incompatible_options_are_rejected(user, arguments, code):
     assert user.fails("mcp", "serve", *arguments) == (2, code)
+
+
+def test_invalid_option_is_rejected_when_the_network_is_unreachable(unreachable):
+    failed = unreachable.spawn("mcp", "serve", "--allow-network", "nowhere", "--json", stdin="")
+    assert (failed.code, failed.error["code"]) == (2, "config_invalid")

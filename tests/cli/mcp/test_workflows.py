@@ -22,7 +22,7 @@ SERVED = ("--workflows", "--budget", "5")
 
 
 async def run_json(user, *arguments):
-    """What a command says, which has an event loop of its own."""
+    """Return the JSON output of a command, which has its own event loop."""
     return await to_thread.run_sync(lambda: user.json(*arguments))
 
 
@@ -35,7 +35,7 @@ def text(result):
     return content.text
 
 
-# --- What is on offer
+# --- Listed tools
 
 
 async def test_published_workflow_is_listed_as_a_tool(on_stdio):
@@ -189,7 +189,7 @@ async def quiet(message):
 
 
 async def charge_and_loss(wallet, calls, halves):
-    """What a call is charged with, and what the wallet lost by it."""
+    """Return the charge of a call, and the loss of the wallet."""
     before, budget = await wallet.balance(wallet.address), Budget(10**9)
     answer = await calls(budget).call(halves, {"dividend": 84}, quiet)
     assert answer.ports["outputs"] == {"second.ok.quotient": 21}

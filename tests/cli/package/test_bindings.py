@@ -31,7 +31,7 @@ OUR_BASES = [
 
 
 def body(path):
-    """What follows the comment and the docstring's first line, which tell where it is from."""
+    """Return the lines after the comment and the docstring's first line, which name the source."""
     lines = path.read_text().splitlines()
     return list(dropwhile(lambda line: line.startswith("# "), lines))[1:]
 
@@ -42,7 +42,7 @@ def same_but_for_headers(one, other):
 
 
 def same_modules(one, other):
-    """The same of the modules of one package, whatever was generated along."""
+    """Return whether the modules of one package are equal, ignoring other generated modules."""
     first, second = (
         {name: lines for name, lines in bodies(folder).items() if name in modules(folder)}
         for folder in (one, other)

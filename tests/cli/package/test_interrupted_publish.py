@@ -1,4 +1,4 @@
-"""`package publish` interrupted while a transaction is under way: the next one goes on from it."""
+"""Tests that `package publish` resumes after an interruption during a transaction."""
 
 import asyncio
 import signal

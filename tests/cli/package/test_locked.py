@@ -183,7 +183,7 @@ def test_watch_continues_after_rollback(admin, release, colleague, chain):
     watching = colleague.daemon("watching", "package", "upgrade", "watch", "--json")
 
     def seen(event):
-        """Wait until it is told."""
+        """Wait until the event is reported."""
         while json.loads(watching.process.stdout.readline())["event"] != event:
             pass
 
@@ -201,7 +201,7 @@ def test_watch_continues_after_rollback(admin, release, colleague, chain):
     assert "was rolled back" in watching.end(signal.SIGINT).stderr
 
 
-# --- A package of somebody's own
+# --- A user's own package
 
 _SOURCE = "module own::own;\npublic fun number(): u64 {{ {} }}\n"
 

@@ -133,7 +133,7 @@ def test_schedule_is_finished_after_its_last_execution(author, chain, flow, run_
     chain.advance_clock(HOUR_MS + 20_000)
     place = Address.parse(schedule)
     run_with_client(lambda client, deployment: Schedules(client, deployment).trigger(place))
-    chain.advance_clock(600_000)  # nobody carries it: it ends late
+    chain.advance_clock(600_000)  # no leader runs, so it times out
     shown = author.json("schedule", "show", schedule)
     assert (shown["state"], shown["next_at_ms"], shown["running"]) == ("finished", None, 0)
     assert shown["collectable_mist"] == created["funds_per_execution_mist"]
@@ -171,7 +171,7 @@ def test_cancel_collects_funds_of_a_running_execution_later(
     place = Address.parse(schedule)
     run_with_client(lambda client, deployment: Schedules(client, deployment).trigger(place))
     said = author.run("schedule", "cancel", schedule, "--yes").stderr
-    assert "Run the same command again after it has ended to collect its leftover funds" in said
+    assert "run the same command again to collect its leftover funds" in said
     assert author.fails("schedule", "cancel", schedule, "--yes") == (4, "schedule_cancelled")
     assert author.fails("schedule", "refill", schedule, "1", "--yes") == (4, "schedule_cancelled")
     assert author.fails("schedule", "resume", schedule, "--yes") == (4, "schedule_cancelled")
@@ -192,7 +192,7 @@ def test_show_lists_started_executions(author, chain, schedule, run_with_client)
     [execution] = shown["executions"]
     assert (execution["missed"], execution["status"]) == (0, "running")
     assert execution["execution"] in author.run("schedule", "show", schedule).stdout
-    chain.advance_clock(24 * HOUR_MS)  # nobody carries it
+    chain.advance_clock(24 * HOUR_MS)  # no leader runs
     place = Address.parse(execution["execution"])
     run_with_client(lambda client, deployment: Executions(client, deployment).expire(place))
     said = author.run("schedule", "show", schedule)
@@ -270,7 +270,7 @@ def test_extend_prolongs_a_cron_schedule_as_far_as_there_is_room(author, chain, 
     chain.advance_clock(300 * 24 * HOUR_MS)
     before = author.json("schedule", "show", schedule)
     assert before["missed"] == 255
-    # The last time is still due; nobody has begun it.
+    # The last time is still due, because no one has started it.
     assert author.fails(*extend) == (4, "planned_times_full")
     author.json("schedule", "pause", schedule, "--yes")
     author.json("schedule", "resume", schedule, "--yes")

@@ -1,4 +1,4 @@
-"""A market: a Leader works, tools are for sale, and somebody has SUI."""
+"""Fixtures: a running Leader, tools with prices, and a requester with SUI."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def running_leader(operator):
 
 @pytest.fixture(scope="module")
 def seller(chain, publisher, new_home, tool_server_url, operator_leader):
-    """Who owns the tools of the examples."""
+    """Return the owner of the tools of the examples."""
     user = new_home("seller", publisher)
     chain.fund(user.wallet.signer().address, 30 * 10**9)
     terms = ("--price", "0.01", "--leader", operator_leader)
@@ -21,5 +21,5 @@ def seller(chain, publisher, new_home, tool_server_url, operator_leader):
 
 @pytest.fixture
 def requester(author, running_leader, seller):
-    """Somebody with 20 SUI, where tools are registered and a Leader works."""
+    """Return a user with 20 SUI on a chain with tools and a running Leader."""
     return author

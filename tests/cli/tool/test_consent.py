@@ -40,7 +40,7 @@ def folder(tmp_path, definition):
 
 @pytest.fixture
 def calls(folder):
-    """What the tool was called with so far."""
+    """Return a function that returns the inputs of all calls of the tool."""
     return lambda: (folder / "calls").read_text().split("\n")[:-1] if _was_called(folder) else []
 
 
@@ -68,7 +68,8 @@ def test_register_does_not_invoke_the_tool(author, payer, calls):
 
 def test_register_all_does_not_invoke_the_tools(author, server, calls):
     author.run("tool", "register", "--url", server, "--all", "--dry-run")
-    author.run("tool", "register", "--url", server, "--all")  # nobody can be asked
+    # Without a terminal, the command cannot prompt.
+    author.run("tool", "register", "--url", server, "--all")
     assert calls() == []
 
 

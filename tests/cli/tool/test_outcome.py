@@ -1,4 +1,4 @@
-"""What `tool outcome` tells of an invocation, and how one is found again."""
+"""Output of `tool outcome`, and the search for an invocation."""
 
 import json
 import signal
@@ -24,7 +24,7 @@ def invoke(user, fqn, text, *options):
 
 @pytest.fixture(scope="module")
 def sleeper(seller):
-    """A leader that nobody runs, which the tool accepts."""
+    """Return a leader that the tool accepts and that does not run."""
     leader = seller.json("leader", "register", "--inactive", "--yes")["leader"]
     seller.json("tool", "leaders", "add", NAP, leader, "--yes")
     return leader
@@ -40,7 +40,7 @@ def idle_leader(seller, sleeper):
 
 @pytest.fixture
 def request_unclosed(requester, idle_leader):
-    """Requests an invocation that nobody closes; gives its id."""
+    """Request an invocation that stays open. Return its ID."""
 
     def request():
         options = ("--leader", idle_leader, "--no-wait")
@@ -135,7 +135,7 @@ def test_list_shows_pending_invocations_newest_first_in_pages(requester, request
     assert {row["state"] for row in listed} == {"requested"}
     first = requester.run("invocation", "list", "--limit", "2")
     assert places[2] in first.stdout
-    assert "1 more. Pass --page to see them" in first.stderr
+    assert "1 more invocation. Pass --page to see older ones" in first.stderr
     last = requester.json("invocation", "list", "--limit", "2", "--page", "2")
     assert [row["invocation"] for row in last] == places[:1]
 
@@ -208,7 +208,7 @@ def test_interrupted_wait_names_the_outcome_command(requester, idle_leader, numb
 
 @pytest.fixture
 def settle(seller, chain, idle_leader):
-    """Settles an invocation in the name of the leader that nobody runs."""
+    """Settle an invocation as the leader that does not run."""
     known = seller.json("package", "show")
     deployment = Deployment.parse({each.name: known[each.name] for each in fields(Deployment)})
 

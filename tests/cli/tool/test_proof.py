@@ -1,4 +1,4 @@
-"""What the command line says of a tool's domain, asked over https."""
+"""Output about the domain of a tool, which is queried over HTTPS."""
 
 import json
 
@@ -28,7 +28,7 @@ def fqn(author, definition, meta_file, operator_leader):
 
 
 def publish(internet, user, *owners):
-    """What `tool proof` wrote for somebody, with others in place of them, if any are given."""
+    """Publish the document of `tool proof`, with other owners if any are given."""
     document = json.loads(user.run("tool", "proof", "xyz.example").stdout)
     if owners:
         document["registries"][0]["owners"] = list(owners)
@@ -116,7 +116,10 @@ def test_register_warns_of_an_unprovable_domain(author, definition, meta_file):
     path = meta_file(definition | {"fqn": "xyz.my_company.math.add@1"})
     result = author.run("tool", "register", "--from-meta", path, "--dry-run", "--yes")
     assert result.code == 0, result.stderr
-    assert "'my_company' has an underscore. The ownership of names in it cannot be" in result.stderr
+    assert (
+        "'my_company' has an underscore. You cannot prove the ownership of names in"
+        in result.stderr
+    )
     assert author.fails("tool", "proof", "xyz.my_company") == (7, "domain_unprovable")
 
 

@@ -50,7 +50,7 @@ def test_register_all_uses_one_transaction(author, tool_server_url):
 
 def test_register_existing_tool_succeeds(author, registered_fqn, definition, meta_file):
     result = author.run("tool", "register", "--from-meta", meta_file(definition))
-    assert result.code == 0  # and nobody is asked, because nothing is to be done
+    assert result.code == 0  # without a prompt, because nothing changes
     assert f"{registered_fqn} is already registered" in result.stderr
 
 

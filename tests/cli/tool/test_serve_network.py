@@ -43,7 +43,7 @@ def leader(chain, publisher):
 
 @pytest.fixture
 def operator(home, publisher):
-    """Who runs the server: no key, and what is known of the network."""
+    """Return a user who runs the server with network settings, but without a key."""
     home.configure(**publisher.settings)
     return home
 
@@ -99,7 +99,7 @@ def test_forgive_option_resets_unsettled_answers_of_a_leader(operator, leader, t
     options = ("--network", "test", "--state", tmp_path / "state", "--forgive-leader", named)
     bind = ("--bind", "127.0.0.1:0")
     server = operator.daemon("unsettled answers of", "tool", "serve", TOOLS, *bind, *options)
-    assert f"✓ reset 2 unsettled answers of {leader}" in server.line
+    assert f"unsettled answers of {leader} was reset from 2 to 0" in server.line
     assert answers.forgive(leader) == 0
 
 

@@ -1,4 +1,4 @@
-"""What an owner consents to, and what a registration is asked for that lacks something."""
+"""Consent of an owner, and prompts for missing terms of a registration."""
 
 import pytest
 
@@ -13,13 +13,13 @@ def arguments(definition, meta_file):
 
 @pytest.fixture
 def whose():
-    """Whose settings are raised."""
+    """Return the kind of registry whose settings are raised."""
     return "tools"
 
 
 @pytest.fixture
 def raise_setting(publisher, whose):
-    """Raises a setting, and gives the line of somebody who agrees to what was shown before."""
+    """Raise a setting while the command waits, and confirm the amount that it showed before."""
     before = publisher.json("admin", "show")[whose]
     configure = ("admin", "configure", whose)
 
@@ -47,7 +47,7 @@ def test_priced_tool_without_leaders_hints_at_option(author, arguments):
 def test_terminal_prompts_for_leaders(author, arguments, definition, operator, operator_leader):
     result = author.run(*arguments, stdin=Typist("operator", "y"))
     assert result.code == 0, result.stderr
-    assert "Settled" in result.stderr  # what each did
+    assert "Settled" in result.stderr  # the outcome of the invocation
     assert operator_leader in result.stderr
     assert f", for the leader operator ({operator_leader}): lock 1 SUI" in result.stderr
     assert author.json("tool", "show", definition["fqn"])["leaders"] == [operator_leader]

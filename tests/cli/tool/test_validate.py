@@ -55,7 +55,8 @@ def test_root_of_a_server_hints_at_the_url_of_a_tool(home, tool_server_url):
     tools = httpx.get(f"{tool_server_url}/tools").json()
     first = f"{tool_server_url}{tools[0].rstrip('/')}"
     assert (
-        f"This is a server with {len(tools)} tools. Pass one of them, like {first}" in result.stderr
+        f"This is a server with {len(tools)} tools. Pass the URL of a tool, such as {first}"
+        in result.stderr
     )
 
 

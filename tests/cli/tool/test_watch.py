@@ -121,7 +121,7 @@ def test_watch_continues_after_rollback(author, registered_fqn, chain):
     watch = author.daemon("watching", "tool", "watch", registered_fqn, "--json")
 
     def update(price):
-        """Have the price changed; the prices that are told until this one is."""
+        """Change the price. Return the reported prices up to this one."""
         author.json("tool", "update", registered_fqn, "--price", f"0.0{price}", "--yes")
         told = []
         while price not in told:

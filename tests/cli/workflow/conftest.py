@@ -37,7 +37,7 @@ def running_leader(operator, operator_leader):
 
 @pytest.fixture(scope="module")
 def seller(chain, publisher, new_home, tool_server_url, operator_leader, tmp_path_factory):
-    """Who owns the tools of the examples, and published two workflows of them."""
+    """Return the owner of the tools of the examples and of two workflows with them."""
     user = new_home("seller", publisher)
     chain.fund(user.wallet.signer().address, 60 * 10**9)
     terms = ("--price", "0.01", "--leader", operator_leader)

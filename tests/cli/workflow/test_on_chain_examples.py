@@ -15,7 +15,7 @@ SQUARES = [1, 4, 9, 16]
 
 @pytest.fixture(scope="module")
 def workflow_owner(chain, publisher, new_home, operator_leader, running_leader, lend_compiler):
-    """Who published the Move package, owns the tools, and published the workflows."""
+    """Return the publisher of the Move package and the workflows, who also owns the tools."""
     user = new_home("minter", publisher)
     chain.fund(user.wallet.signer().address, 60 * 10**9)
     lend_compiler(user.cache)
@@ -47,7 +47,7 @@ def run(author, workflow_owner):
 
 @pytest.fixture
 def examiner(new_home, publisher, chain):
-    """Somebody who is asked."""
+    """Return the user who answers questions."""
     home = new_home("examiner", publisher)
     chain.fund(home.wallet.signer().address, 10**9)
     return home
@@ -58,7 +58,7 @@ def address_of(home):
 
 
 def question_of(execution, examiner):
-    """The question of an execution to somebody, once it has asked."""
+    """Wait for the question of an execution to a user, and return it."""
     for _ in range(1_000):
         if questions := examiner.json("question", "list"):
             [question] = questions
@@ -68,7 +68,7 @@ def question_of(execution, examiner):
 
 
 def final_state(author, execution):
-    """What an execution came to, at its end."""
+    """Wait for the end of an execution, and return its record."""
     assert author.spawn("workflow", "watch", execution, "--json").code == 0
     return author.json("workflow", "show", execution)
 

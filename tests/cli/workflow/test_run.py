@@ -10,13 +10,13 @@ from tests.cli.workflow.conftest import DIVIDE
 
 @pytest.fixture
 def requester(author, running_leader, seller):
-    """Somebody with 20 SUI, where workflows are published and a Leader works."""
+    """Return a user with 20 SUI on a chain with workflows and a running Leader."""
     return author
 
 
 @pytest.fixture
 def customer(author, seller):
-    """The same, whether or not anybody carries anything."""
+    """Return a user with 20 SUI on a chain with workflows, with or without a running Leader."""
     return author
 
 
@@ -50,7 +50,7 @@ def test_run_validates_inputs_before_payment(customer):
 
 @pytest.fixture
 def raise_price(seller):
-    """Raises the price of a tool while somebody is asked; gives the answer `y`."""
+    """Raise the price of a tool during a prompt, and answer `y`."""
 
     def agree():
         seller.spawn("tool", "update", DIVIDE, "--price", "0.5", "--yes")
@@ -66,7 +66,7 @@ def test_run_refuses_a_price_that_was_raised_after_the_question(customer, raise_
     result = customer.run(*asked, stdin=terminal)
     assert "Start an execution of xyz.example.halves@1" in result.stderr
     assert result.code == 4
-    assert "costs 0.5 SUI, and the limit is 0.01 SUI" in result.stderr
+    assert "costs 0.5 SUI, but the limit is 0.01 SUI" in result.stderr
     assert customer.json("workflow", "executions") == []
 
 
@@ -74,7 +74,7 @@ def test_schedule_refuses_a_price_that_was_raised_after_the_question(customer, r
     asked = ("schedule", "create", "xyz.example.halves@1", "--input", "dividend=84")
     result = customer.run(*asked, "--every", "1h", "--funds", "9", stdin=Typist(raise_price))
     assert result.code == 4
-    assert "costs 0.5 SUI, and the limit is 0.01 SUI" in result.stderr
+    assert "costs 0.5 SUI, but the limit is 0.01 SUI" in result.stderr
     assert customer.json("schedule", "list") == []
 
 
@@ -150,7 +150,7 @@ def test_refusal_names_limit_and_option(requester):
     inputs = ("--input", "dividend=84", "--max-steps", "1", "--wait", "--yes")
     result = requester.run("workflow", "run", "xyz.example.halves@1", *inputs)
     assert "second failed, too_many_steps: its limit is 1 step (" in result.stderr
-    assert "Start it with a higher --max-steps." in result.stderr
+    assert "Start the execution again with a higher --max-steps." in result.stderr
 
 
 def test_cancel_reports_open_invocations(customer):

@@ -40,7 +40,7 @@ def fetching_leader(operator, operator_leader, value_server):
 
 @pytest.fixture(scope="module")
 def publish_result(seller, tmp_path_factory):
-    """What it said when the workflow was published, whose second divisor is on the shelf."""
+    """Return the result of publishing a workflow whose second divisor is a remote value."""
     document = copy.deepcopy(HALVES)
     document["default_values"][1]["value"] = {"storage": "walrus", "data": "two"}
     file = tmp_path_factory.mktemp("workflows") / "elsewhere.json"
@@ -55,7 +55,9 @@ def test_run_fetches_a_remote_value_from_the_configured_storage(
     (value_server[0] / "two").write_text("2")
     arguments = ("workflow", "run", FQN, "--input", "dividend=84", "--yes")
     found = author.run(*arguments, "--wait")
-    warning = "the value of second.divisor is in walrus: name a leader that fetches values from"
+    warning = (
+        "the value of second.divisor is stored in walrus. Name a leader that fetches values from"
+    )
     assert warning in found.stderr
     assert "21" in found.stdout
     (value_server[0] / "two").unlink()

@@ -168,7 +168,7 @@ def test_unknown_tools_are_listed_as_not_compared(home, workflows):
     result = home.run(*arguments, "--strict")
     assert result.code == 0
     assert (
-        "! not compared, because their definitions are missing: xyz.example.writing.plan@1, "
+        "! tools not compared, because their definitions are missing: xyz.example.writing.plan@1, "
     ) in result.stderr
     names = ("writing.plan", "writing.write", "writing.judge", "web.publish")
     expected = [f"xyz.example.{name}@1" for name in names]

@@ -1,4 +1,4 @@
-"""What executions wait for that nobody carries: no Leader runs in this module."""
+"""Waiting executions. No Leader runs in this module."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def customer(author, seller):
-    """Somebody with 20 SUI, where workflows are published."""
+    """Return a user with 20 SUI on a chain with workflows."""
     return author
 
 
@@ -43,7 +43,7 @@ def test_show_prints_the_pending_invocation_of_a_running_execution(customer, ope
     assert "first was requested" in shown
     assert f"the leader {operator_leader} has not closed it" in shown
     customer.json("workflow", "cancel", place, "--yes")
-    assert "cancelled. It ends when" in customer.run("workflow", "show", place).stderr
+    assert "cancelled. The execution ends when" in customer.run("workflow", "show", place).stderr
     assert " stopping (cancelled) " in customer.run("workflow", "executions").stdout
     [row] = customer.json("workflow", "executions", "--running")
     assert (row["status"], row["ending"]) == ("running", "cancelled")

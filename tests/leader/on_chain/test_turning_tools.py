@@ -136,7 +136,7 @@ async def test_author_that_turns_every_day_costs_at_most_the_limit(world, counte
 
 
 async def test_execution_with_a_tool_that_turns_costs_one_transaction(world, counter, attack):
-    """The tool does not finish. Such a call used to be dispatched 64 times before it failed."""
+    """The tool does not finish. The leader used to dispatch the call 64 times before it failed."""
     leader = await world.new_leader()
     definition = counter.definition("turn_and_not_finish", gas=GAS_MIST)
     await world.register_tool(definition)

@@ -144,8 +144,8 @@ async def test_list_cannot_mix_keys_and_values(world, leader, blobs):
     inputs, storages = {"start": {"first": 9, "to": 11}}, {"walrus": blobs.url}
     status, _, failures = await run_to_end(world, leader, GATHERED, inputs, storages=storages)
     detail = (
-        "the workflow cannot be executed: the elements of the list for sum.numbers are in several"
-        " storages"
+        "the workflow cannot be executed: the elements of the list for sum.numbers must all be in"
+        " one storage"
     )
     assert (status, failures) == ("terminated", [("input_invalid", detail)])
 
@@ -200,4 +200,4 @@ async def test_default_value_may_be_remote(world, leader, blobs, data, result):
         world, leader, workflow_document, {"start": {"to": 1}}
     )
     assert (status, reason) == ("terminated", "input_invalid")
-    assert detail.endswith(": this leader does not have that storage")
+    assert detail.endswith(": this leader has no storage with this name")

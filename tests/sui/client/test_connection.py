@@ -221,7 +221,7 @@ def behind(proxy, **retry_policy):
 async def test_attempts_of_a_call_share_one_time_limit(proxy):
     proxy.swallow()
     async with behind(proxy, call_timeout_s=0.2) as client:
-        with pytest.raises(UnreachableError, match=r"no answer within 0\.2 s") as caught:
+        with pytest.raises(UnreachableError, match=r"no response within 0\.2 s") as caught:
             await client.gas_price()
     assert caught.value.code == "node_unreachable"
     assert caught.value.details == {"url": proxy.url, "timeout_s": 0.2}

@@ -25,7 +25,7 @@ from nexus_tools.sui.network import Network
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 
 QUICK = RetryPolicy(first_delay_s=0.001, max_delay_s=0.01)
-"""What collateral may be at least, as `collateral.move` has it."""
+"""Short delays between attempts, so that the tests are fast."""
 
 
 @pytest.fixture

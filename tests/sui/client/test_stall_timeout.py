@@ -33,7 +33,7 @@ async def client(proxy):
 
 async def test_later_call_to_a_silent_node_fails_at_once(proxy, client):
     proxy.swallow()
-    with pytest.raises(UnreachableError, match=r"no answer within 0\.2 s"):
+    with pytest.raises(UnreachableError, match=r"no response within 0\.2 s"):
         await client.gas_price()
     seen = proxy.connections
     client.connection.retry_policy = replace(HASTY, call_timeout_s=3_600.0)

@@ -75,7 +75,7 @@ def test_graphql_profile_is_refused_with_a_hint(files):
         files.check_protocol("graph")
     assert caught.value.code == "network_not_grpc"
     assert "queries.graph" in caught.value.message
-    assert "gRPC group" in caught.value.hint
+    assert "a group that uses gRPC" in caught.value.hint
 
 
 def test_keys_of_all_groups_are_found(files, config):

@@ -158,7 +158,7 @@ def test_third_rfc_vector_verifies_and_its_changes_do_not():
 
 
 def test_y_without_a_point_is_neither_key_nor_nonce():
-    # 2 is not the y of a point: (4 - 1) / (4 d + 1) is no square.
+    # 2 is not the y of a point: (4 - 1) / (4 d + 1) is not a square.
     nowhere = "02" + "00" * 31
     assert not verifies(nowhere, RFC_SIGNATURE, "af82")
     assert not verifies(SMALL_ORDER[0], nowhere + "00" * 32, "af82")

@@ -93,7 +93,7 @@ def post(text: str) -> Posted | Broken:
 
 @tool("xyz.example.greet@1")
 def greet(name: str) -> Done:
-    """Greets somebody."""
+    """Greets a person."""
 
 
 @tool("xyz.example.tell-time@1")
@@ -122,7 +122,7 @@ BEGINNING = compile(
 
 
 def names_in(program):
-    """What is named in a program that begins with a workflow and an input, as `report.py`."""
+    """Return the names in a program that starts with a workflow and an input."""
     names = dict(TOOLS)
     exec(BEGINNING, names)
     exec(compile(textwrap.dedent(program).strip(), "report.py", "exec"), names)

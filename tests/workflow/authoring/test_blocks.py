@@ -1,4 +1,4 @@
-"""What comes of the `with` blocks of a program: `for_each` and `loop`."""
+"""Documents of programs with `with` blocks: `for_each` and `loop`."""
 
 from nexus_tools.workflow import (
     Default,

@@ -175,8 +175,8 @@ class Program:
 class Plain:
     """The same program in plain Python: `for` goes through lists, and through the rounds of a loop.
 
-    `taken` has what each step took, by its name and where it was run. A value is told by where it
-    comes from: `work[0].items[1]`.
+    `taken` has what each step took, by its name and where it was run. A value is identified by its
+    source, for example `work[0].items[1]`.
     """
 
     def __init__(self, lines):
@@ -224,7 +224,7 @@ class Plain:
 
 
 class Executed:
-    """What the semantics makes of a document, told in the same way."""
+    """The execution of a document by the semantics, with values in the same form."""
 
     def __init__(self, document, deciding):
         self.defaults = {default.target: default.data for default in document.defaults}

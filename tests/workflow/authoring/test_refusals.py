@@ -1,4 +1,4 @@
-"""What is said of a program that is wrong, and of which line."""
+"""Errors of invalid programs, with their lines."""
 
 import runpy
 import textwrap
@@ -74,12 +74,12 @@ from tests.workflow.authoring.programs import (
         (
             "Workflow('report@1')",
             "fqn_invalid",
-            "'report@1' is not a valid FQN: the domain needs two labels or more before the name",
+            "'report@1' is not a valid FQN: the domain before the name needs at least two labels",
         ),
         (
             "Workflow('xyz.example.report@1', 'x' * 4097)",
             "description_too_long",
-            "a description has at most 4096 bytes",
+            "the description must have at most 4096 bytes",
         ),
         (
             "flow.add(tell_time).retry(100)",
@@ -99,7 +99,7 @@ from tests.workflow.authoring.programs import (
         (
             "flow.add(tell_time).on_failure('stop')",
             "failure_action_unknown",
-            "'stop' is not the effect of a failure",
+            "'stop' is not a failure action",
         ),
         (
             "flow.output('topic', topic)",
@@ -227,7 +227,7 @@ def test_mistake_is_reported_with_its_line(program, code, message):
         (
             "flow.for_each(found.ok.papers, parallel='2')",
             "parallel_invalid",
-            "parallel is an integer from 1 to 1024, got '2'",
+            "parallel must be an integer from 1 to 1024, got '2'",
         ),
         (
             "found.ok.papers.title",
@@ -262,7 +262,7 @@ def test_mistake_is_reported_with_its_line(program, code, message):
         (
             "flow.for_each(found.ok.papers, parallel=0)",
             "parallel_invalid",
-            "parallel is an integer from 1 to 1024, got 0",
+            "parallel must be an integer from 1 to 1024, got 0",
         ),
         (
             "flow.first(found.ok.papers, found.ok.authors)",
@@ -366,7 +366,7 @@ def test_mistake_with_a_for_each_is_reported_with_its_line(mistake, code, messag
         (
             "    loop.again()",
             "again_invalid",
-            "each call of again needs ports of one variant, which no other call uses",
+            "each call of again needs ports of one variant that no other call uses",
         ),
     ],
 )
@@ -382,7 +382,7 @@ def test_mistake_in_a_loop_is_reported_with_its_line(mistake, code, message):
             "value_leaves_loop",
             (
                 "summarise.ok.text exists in each round of the loop of line 1, "
-                "and does not decide which one is the last"
+                "but does not decide which one is the last"
             ),
         ),
         (
@@ -405,7 +405,7 @@ def test_mistake_in_a_loop_is_reported_with_its_line(mistake, code, message):
             "value_leaves_loop",
             (
                 "summarise.ok.text exists in each round of the loop of line 1, "
-                "and does not decide which one is the last"
+                "but does not decide which one is the last"
             ),
         ),
     ],
@@ -435,7 +435,7 @@ def test_again_takes_ports_of_one_variant_only():
             answer = flow.add(ask, who=loop.more, question=loop.text)
             loop.again(text=answer.rejected.note, more=answer.expired.note)
     """
-    message = "each call of again needs ports of one variant, which no other call uses"
+    message = "each call of again needs ports of one variant that no other call uses"
     assert_refused(program, "again_invalid", 3, message)
 
 
@@ -488,7 +488,7 @@ def test_alternatives_inside_and_outside_of_a_block_are_rejected():
             flow.add(post, text=flow.first(inner.poor.text, verdict.good.text))
     """
     message = (
-        "some of first(judge_2.poor.text, judge.good.text) exist for all iterations, "
+        "some alternatives of first(judge_2.poor.text, judge.good.text) exist for all iterations, "
         "and some for one"
     )
     assert_refused(program, "alternatives_differ", 5, message)
@@ -681,9 +681,9 @@ def test_hint_names_a_port_when_a_step_is_used_as_a_value():
             10,
             (
                 "short.ok.text exists in each round of the loop of line 6, "
-                "and does not decide which one is the last"
+                "but does not decide which one is the last"
             ),
-            "Use another variant of verdict, which decides, and let it return the value..",
+            "Use another variant of verdict, which decides, and let it return the value.",
         ),
         (
             """

@@ -1,4 +1,4 @@
-"""What comes of a program that writes a workflow."""
+"""Documents of programs that define workflows."""
 
 import pytest
 

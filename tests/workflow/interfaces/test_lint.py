@@ -32,7 +32,7 @@ def ports(required, optional=None):
 
 
 def facts(fqn, takes, gives, **more):
-    """What the registry knows of a tool with an input schema and the schemas of its variants."""
+    """Return the registry record of a tool with an input schema and the schemas of its variants."""
     branches = [ports({name: schema}) for name, schema in gives.items()]
     definition = ToolDefinition.parse(
         {
@@ -169,7 +169,7 @@ def test_failure_has_only_a_reason_and_a_detail():
 def test_edge_from_an_optional_port_is_a_warning():
     document = document_with_edges(edge("search.ok.best", "summarise._after"))
     [violation] = lint_interfaces(document, TOOLS)
-    assert violation.message == "search.ok.best is optional, and a run without it fails."
+    assert violation.message == "search.ok.best is optional. A run without it fails."
     assert (violation.rule, violation.severity) == ("may_be_missing", Severity.WARNING)
     [strict] = lint_interfaces(document, TOOLS, strict=True)
     assert strict.severity is Severity.ERROR
@@ -289,7 +289,10 @@ def test_tool_above_its_price_cap_is_reported():
 def test_attempts_longer_than_an_execution_are_reported():
     day_ms = 24 * 3_600_000
     assert violations_with(single_vertex(attempts=90, retry_after_ms=day_ms)) == []
-    message = "All attempts of summarise can take longer than an execution, 90 days."
+    message = (
+        "All attempts of summarise can take more than 90 days, which is the maximum duration of an"
+        " execution."
+    )
     assert violations_with(single_vertex(attempts=91, retry_after_ms=day_ms)) == [
         ("too_slow", message, "/vertices/0")
     ]
@@ -331,5 +334,5 @@ def test_two_common_leaders_are_enough_for_all_tools(leaders):
 
 @pytest.mark.parametrize("leaders", [([LEE], [MAX], [ANN]), ([], None, None)])
 def test_tools_without_two_common_leaders_are_reported(leaders):
-    message = "An execution names two leaders, but no two leaders cover all of its tools."
+    message = "An execution needs two leaders that together serve all its tools, but none exist."
     assert violations(FITS, tools_accepting(*leaders)) == [("no_leader", message, "")]

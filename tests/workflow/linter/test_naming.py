@@ -1,4 +1,4 @@
-"""What names nothing, and what is said twice."""
+"""Dangling references and duplicate names."""
 
 import pytest
 
@@ -84,7 +84,7 @@ def test_input_must_feed_entry_ports_that_have_no_other_input():
 
 
 def test_outputs_may_have_equal_names():
-    # Of two branches, one of which is taken.
+    # The outputs are in two branches, and only one branch is taken.
     document = flow("> a.x", "a.one.p -> b.x", "a.two.p -> c.x", "b.ok.p >", "c.ok.p >", **DIALECT)
     for output in document["outputs"]:
         output["name"] = "text"

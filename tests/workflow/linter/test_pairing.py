@@ -24,7 +24,7 @@ def test_collect_edge_without_a_region_breaks_rule_21():
 
 
 def test_value_from_outside_a_region_breaks_rule_21():
-    # By the way over d, which is no for_each edge, b is outside.
+    # On the path over d, which has no for_each edge, b is outside the region.
     document = flow(*REGION, "a.ok.more -> d.x", "d.ok.sum -> b.y")
     assert errors(document) == [
         (21, "'Output port: b.ok.one' has a collect edge without for-each", "/edges/1")

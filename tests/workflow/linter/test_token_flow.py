@@ -1,4 +1,4 @@
-"""What starves, races or never runs, though rules 18 and 19 say nothing of it."""
+"""Starvation, races and vertices that never run, which rules 18 and 19 do not report."""
 
 import json
 from itertools import product
@@ -129,8 +129,8 @@ def test_second_head_of_a_loop_may_start_in_the_second_round():
 
 
 def test_compensation_is_not_a_race_in_the_dialect():
-    # b.x and b.y come from a, or from h that stands in for it: to c.x lead a (1 more), h (1 more)
-    # and b, less h.x, b.x, b.y and c.x: 5 - 4.
+    # b.x and b.y come from a, or from h that replaces it. Rule 19 counts a (1 more), h (1 more) and
+    # b as leading to c.x, less h.x, b.x, b.y and c.x: 5 - 4.
     document = flow(
         *("> a.x", "a.ok.p -> b.x", "a.ok.q -> b.y", "a._err_eval.reason -> h.x"),
         *("h.ok.p -> b.x", "h.ok.q -> b.y", "b.ok.p -> c.x"),
@@ -241,21 +241,21 @@ def test_region_that_waits_for_its_own_result_never_opens():
             ("d.ok.t -> c.y", "b.ok.u -> c.x"),
             (
                 "the values that enter its region depend on the region itself; "
-                "the edge from 'b.ok.u' puts 'c' into it"
+                "the edge from 'b.ok.u' puts 'c' into the region"
             ),
         ),
         (
             ("a.no.t -> c.y", "b.ok.u -> c.x"),
             (
                 "the ports that enter its region never have values at the same time; "
-                "the edge from 'b.ok.u' puts 'c' into it"
+                "the edge from 'b.ok.u' puts 'c' into the region"
             ),
         ),
         (
             ("> e.x", "e.ok.t -> c.y", "b.ok.u -> c.x", "group g: a", "group h: e"),
             (
                 "the ports that enter its region never have values at the same time; "
-                "the edge from 'b.ok.u' puts 'c' into it"
+                "the edge from 'b.ok.u' puts 'c' into the region"
             ),
         ),
     ],
@@ -268,7 +268,7 @@ def test_message_names_the_edge_that_draws_a_vertex_into_a_region(lines, why):
 
 @pytest.mark.parametrize("loops", [2, 20])
 def test_vertex_that_starts_after_many_rounds_is_not_reported(loops):
-    # Of each loop a vertex waits for the second round, and the next loop for that vertex.
+    # In each loop, a vertex waits for the second round, and the next loop waits for that vertex.
     lines, before = ["> s.x"], "s.ok"
     for at in range(loops):
         lines += [
@@ -323,7 +323,7 @@ def test_violations_match_random_executions(value, random):
         found[each.rule].add(where)
     assert found["races"] == races
     assert found["starves"] == starved & ran
-    # Who waits for somebody who never runs is not told.
+    # A vertex that waits for one that never runs is not reported.
     assert found["never_runs"] <= set(place.values()) - ran
     assert bool(found["never_runs"]) == (set(place.values()) > ran)
 

@@ -1,4 +1,4 @@
-"""What is found in regions and loops happens when the document is executed."""
+"""Findings in regions and loops occur when the document is executed."""
 
 from itertools import islice, product
 from math import prod
@@ -44,7 +44,7 @@ class Executed:
         named = {vertex.name: set() for vertex in document.vertices}
         for edge in document.edges:
             named[edge.source.vertex].add(edge.source.variant)
-        # Who has edges for failures alone may end well, too.
+        # A vertex that has only edges for failures may also succeed.
         self._options = {
             vertex: sorted(variants) if variants - {ERR_EVAL} else [*variants, "dead"]
             for vertex, variants in named.items()
@@ -52,7 +52,7 @@ class Executed:
         self.are_all = prod(map(len, self._options.values())) <= MOST
 
     def all(self):
-        """Every choice, or so many of them at random."""
+        """Execute every choice, or `MOST` random ones."""
         options = self._options.values()
         choices = product(*options)
         if not self.are_all:

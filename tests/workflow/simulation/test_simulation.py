@@ -1,4 +1,4 @@
-"""Workflows that are executed with stubs: each small enough for its outcome to be told by hand."""
+"""Workflows with stubs, each small enough to determine its outcome by hand."""
 
 import asyncio
 import json
@@ -275,7 +275,7 @@ async def test_unhandled_failure_terminates_the_execution_with_a_reason():
     assert found.status is Status.TERMINATED
     reasons = ["a failed after 2 attempts, unreachable: no route to host"]
     assert list(found.reasons()) == reasons
-    # What was under way is called to its end, and delivers nothing.
+    # A pending call runs to its end, but delivers nothing.
     assert [str(call.run) for call in found.calls] == ["a", "a", "c"]
 
 
@@ -346,7 +346,7 @@ async def test_deadline_ends_the_simulation():
     found = await simulate(endless(), {"x": 1}, tools, deadline_ms=3_500)
     assert found.status is Status.TIMED_OUT
     assert list(found.reasons()) == ["the deadline passed after 3 s 500 ms"]
-    assert found.time_ms == 4_000  # what was under way then
+    assert found.time_ms == 4_000  # the end of the call that was pending
 
 
 @pytest.mark.anyio
@@ -488,7 +488,7 @@ async def test_oversized_answer_is_a_failure():
     assert [each.reason for each in found.failures] == ["output_too_large"]
 
 
-# --- What is told
+# --- Reported results
 
 
 @pytest.mark.anyio

@@ -2,14 +2,15 @@ from nexus_tools.tool import Answer, Failure, FailureReason
 from nexus_tools.workflow.simulation.step_costs import StepCosts
 
 FQN = "xyz.example.math.add@1"
-# Inputs count as JSON, {"a":2}: 7 bytes. Ports of an answer count as BCS, which has their number,
-# and for each its name and its value with their lengths: 01, 01 "b", 00 01 "3" are 6 bytes.
+# Inputs count as JSON, {"a":2}: 7 bytes. Ports of an answer count as BCS. BCS has the number of
+# ports, and the name and the value of each port with their lengths: 01, 01 "b", 00 01 "3" are 6
+# bytes.
 PORTS = {"a": 2}
 
 
 def test_answer_costs_price_fee_and_bytes():
     costs = StepCosts({FQN: 1_000_000_000})
-    # Of the answer, 2 bytes are `ok`, and 6 its ports.
+    # The answer has 2 bytes for `ok`, and 6 bytes for its ports.
     expected = 1_000_000_000 + 3_520_000 + 7 * 100 + 8 * 7_600
     assert costs.of(FQN, PORTS, Answer("ok", {"b": 3})) == expected
 

@@ -17,7 +17,7 @@ def stub(duration_ms):
 
 
 async def call_ends(calls):
-    """What ends until nothing is under way: keys and times."""
+    """Wait for all pending calls, and return their keys and end times."""
     found = []
     while (each := await calls.next()) is not None:
         found.append((each[0], calls.now_ms))

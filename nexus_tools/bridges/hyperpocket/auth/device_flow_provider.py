@@ -1,4 +1,4 @@
-"""The auth provider that asks users to sign in; meanwhile tools return the sign-in instructions."""
+"""The auth provider that asks users to sign in. Until then, tools return the instructions."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -26,7 +26,7 @@ MAX_SIGN_INS = 100
 # A token is refreshed shortly before it expires, so that it remains valid during the call.
 _LEEWAY_S = 60.0
 
-# Errors that callers may see; an error of the store is reported only to the operator.
+# Errors that callers may see. An error of the store is reported only to the operator.
 _SERVERS_ERRORS = {"auth_unreachable", "auth_response_invalid", "sign_in_refused"}
 
 _log = get_logger("nexus_tools.bridges")
@@ -41,9 +41,9 @@ class _SignIn:
 class DeviceFlowProvider:
     """OAuth 2.0 tokens, which are refreshed when they expire and obtained by the device flow.
 
-    `provider` is the name under which tokens are stored. `scopes` are requested in addition to
-    those of the tools. While it is `running`, it waits in the background for sign-ins that calls
-    have started.
+    `provider` is the name under which tokens are stored. `scopes` are requested in addition to the
+    scopes of the tools. While the provider is `running`, it waits in the background for sign-ins
+    that calls have started.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class DeviceFlowProvider:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Wait for sign-ins inside this context; a nested entry has no effect."""
+        """Wait for sign-ins inside this context. A nested entry has no effect."""
         if self._background is not None:
             yield
             return

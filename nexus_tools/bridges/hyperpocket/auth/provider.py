@@ -26,7 +26,7 @@ class AuthRequest:
     thread_id: str = DEFAULT_LABEL
 
     def keys(self, *providers: str) -> list[CredentialKey]:
-        """Return the keys of suitable credentials, those of its thread before the default."""
+        """Return the keys of suitable credentials, first for its thread, then for the default."""
         threads = dict.fromkeys([self.thread_id, DEFAULT_LABEL])
         return [
             CredentialKey(provider, self.profile, thread)
@@ -45,9 +45,9 @@ class AuthRequired:
 
 
 class AuthProvider(Protocol):
-    """A source of credentials; it never waits for a user.
+    """A source of credentials, which never waits for a user.
 
-    `names` lists the environment variables that its tools read; empty means the default names.
+    `names` lists the environment variables that its tools read. Empty means the default names.
     """
 
     @property
@@ -60,7 +60,7 @@ class AuthProvider(Protocol):
         ...
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Return the context in which the provider may work in the background; it may be nested."""
+        """Return the context in which the provider may work in the background. It can be nested."""
         ...
 
 
@@ -97,14 +97,14 @@ class TokenProvider:
 
 @dataclass(frozen=True, slots=True)
 class ApiKeyProvider:
-    """API keys that the operator has stored; they have no scopes and do not expire."""
+    """API keys that the operator has stored. They do not have scopes and do not expire."""
 
     store: CredentialStore
     providers: tuple[str, ...]
     names: tuple[str, ...] = ()
 
     async def authorize(self, request: AuthRequest) -> Credential | AuthRequired:
-        """Return the stored key; credentials of other kinds are ignored."""
+        """Return the stored key. Credentials of other kinds are ignored."""
         credential = await find(self.store, request.keys(*self.providers))
         if credential is None or credential.kind is not CredentialKind.API_KEY:
             return AuthRequired(f"the operator has not stored an API key for {self.providers[0]}")

@@ -21,7 +21,7 @@ async def sign_in(
     profile: str = DEFAULT_LABEL,
     thread_id: str = DEFAULT_LABEL,
 ) -> CredentialKey:
-    """Run the device flow and store its token; `announce` shows the URL and code to the user.
+    """Run the device flow and store its token. `announce` shows the URL and code to the user.
 
     Raises:
         NotAllowedError: with code `sign_in_refused`.

@@ -20,7 +20,7 @@ _MAX_ERROR = 60
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationServer:
-    """An authorization server and its client ID; the endpoints use https or a loopback address."""
+    """An authorization server and its client ID. Endpoints use https or a loopback address."""
 
     client_id: str
     token_endpoint: str
@@ -68,7 +68,8 @@ class AuthorizationServer:
 def check_endpoint(url: str) -> None:
     """Raise an error unless secrets may be sent to the URL.
 
-    It must be https, or http on a loopback address (RFC 8252, section 8.3, has the same exception).
+    The URL must be https, or http on a loopback address. RFC 8252, section 8.3, has the same
+    exception.
 
     Raises:
         ValidationError: with code `auth_provider_invalid`.
@@ -102,7 +103,7 @@ def credential_from_response(
 ) -> Credential:
     """Return the credential of a token response (RFC 6749, section 5.1).
 
-    `scopes` and `refresh_token` are the values for a response without them.
+    If the response lacks scopes or a refresh token, `scopes` and `refresh_token` are used.
 
     Raises:
         ValidationError: with code `auth_response_invalid`.
@@ -124,7 +125,7 @@ def credential_from_response(
 
 
 def seconds(value: object, name: str) -> float:
-    """Return a response field in seconds; some servers encode numbers as strings."""
+    """Return a response field in seconds. Some servers encode numbers as strings."""
     try:
         number = float(value) if isinstance(value, int | float | str) else -1.0
     except ValueError:
@@ -142,7 +143,7 @@ def invalid_response_error(problem: str) -> ValidationError:
 
 async def _post(endpoint: str, form: dict[str, str]) -> bytes:
     content = b""
-    # Only the command line uses the proxies and certificates of the environment.
+    # Do not use the proxies and certificates of the operator's environment.
     async with (
         httpx.AsyncClient(timeout=TIMEOUT_S, follow_redirects=False, trust_env=False) as client,
         client.stream(

@@ -15,7 +15,7 @@ from nexus_tools.bridges.worker.child import loading
 
 
 def reply(request: dict[str, Any]) -> Any:
-    """Handle `{"do": "describe" | "call", "path": …}`; a call has the tool's name and arguments."""
+    """Handle `{"do": "describe" | "call", "path": …}`. A call has the tool's name and arguments."""
     if request["do"] == "describe":
         return _describe(find_tools(load(request["path"])))
     with loading():

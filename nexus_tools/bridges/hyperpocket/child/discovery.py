@@ -1,4 +1,4 @@
-"""The search for a module's tools: objects, functions, classes, docks, and those of a `Pocket`."""
+"""The search for a module's tools: objects, functions, classes, docks, and tools of a `Pocket`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Finding:
             self._try(getattr(value, "__name__", repr(value)), lambda: self._dock(value))
 
     def add_class(self, cls: type[Any]) -> None:
-        """Add a `Tool` class; its factory methods, or its constructor, create the tools."""
+        """Add the tools of a `Tool` class, from its factory methods or else its constructor."""
         if any(type(tool) is cls for tool in self.tools):
             return
         factories = [*_factories(cls)]

@@ -17,7 +17,7 @@ from pydantic_core import to_jsonable_python
 def call(tool: Any, request: dict[str, Any]) -> Any:
     """Call a tool with `body`, `envs`, `thread_id`, and `profile` of the request.
 
-    The tool's own variables are added to `envs`; those of the request take precedence.
+    The tool's own variables are added to `envs`. Variables of the request take precedence.
     """
     tool.override_tool_variables(request["variables"])
     keywords = {key: request[key] for key in ("body", "envs", "thread_id", "profile")}
@@ -46,7 +46,7 @@ def function_of(tool: Any) -> Callable[..., Any] | None:
 
 
 def _bound(tool: Any, function: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a function; `**kwargs` receives all others, declared or given."""
+    """Return the arguments of a function. `**kwargs` receives all other declared arguments."""
     if tool.keep_structured_arguments:
         return keywords
     parameters = inspect.signature(function).parameters

@@ -1,7 +1,7 @@
-"""The program between the server and an untrusted program: it starts, watches, and kills it.
+"""The watch program, which starts an untrusted program, watches it, and kills its processes.
 
-It runs for every call, so it imports only small modules of the standard library. Start reading at
-`main.py`.
+The watch runs for every call, so it imports only small modules of the standard library. Start
+reading at `main.py`.
 """
 
 __all__: list[str] = []

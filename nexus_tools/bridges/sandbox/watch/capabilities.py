@@ -1,4 +1,4 @@
-"""The capabilities of root, which are dropped except for those that file access needs."""
+"""The capabilities of root, of which the sandbox keeps only the ones for file access."""
 
 import os
 import struct
@@ -9,13 +9,13 @@ _DROP_FROM_BOUNDS = 24
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 _VERSION_3 = 0x20080522
 
-# CAP_CHOWN, CAP_DAC_OVERRIDE, and CAP_FOWNER; Landlock limits the files to which they apply.
+# CAP_CHOWN, CAP_DAC_OVERRIDE, and CAP_FOWNER. Landlock limits the files to which they apply.
 _KEPT = (0, 1, 3)
 _HIGHEST = 63
 
 
 def drop() -> None:
-    """Keep three capabilities; this has no effect for a process without capabilities."""
+    """Drop all capabilities except three. A process without capabilities stays unchanged."""
     try:
         for number in range(_HIGHEST + 1):
             if number not in _KEPT:

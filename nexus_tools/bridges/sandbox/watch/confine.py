@@ -13,7 +13,7 @@ _NO_NEW_PRIVILEGES = 38
 
 
 def is_supported() -> bool:
-    """Return whether the kernel has the minimum: Landlock, and system calls that we can filter."""
+    """Return whether the kernel has Landlock, and system calls whose numbers we know."""
     return landlock.version() > 0 and seccomp.is_supported()
 
 

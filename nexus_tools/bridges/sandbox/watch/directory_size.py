@@ -8,8 +8,8 @@ from collections.abc import Iterator
 def exceeds_limits(folder: str, *, disk_bytes: int, files: int) -> bool:
     """Return whether `folder` contains more bytes or more files (including folders) than allowed.
 
-    The walk stops as soon as the answer is known, so it visits at most `files` entries. A tree
-    deeper than a path can name is over the limit as well.
+    The walk stops as soon as the answer is known, so it visits at most `files` entries. A tree that
+    is deeper than a path can name also exceeds the limits.
     """
     pending = [folder]
     size = count = 0
@@ -28,10 +28,10 @@ def exceeds_limits(folder: str, *, disk_bytes: int, files: int) -> bool:
 
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
-    """Yield the entries of a folder; a folder that was removed has none.
+    """Yield the entries of a folder. A folder that was removed has no entries.
 
-    The program may have removed its own permissions and can restore them. The walk restores them
-    too, so that the program cannot hide files in such a folder.
+    The program may have removed the permissions of a folder, and can restore them later. So that it
+    cannot hide files there, the walk restores the permissions.
     """
     try:
         if not os.access(folder, os.R_OK | os.X_OK):

@@ -13,9 +13,9 @@ REPLY_DESCRIPTOR = 3
 
 
 class Order:
-    """The parameters of one run: `name=value` for each of these slots, `--`, and the command.
+    """The parameters of one run: `name=value` for each of its slots, `--`, and the `command`.
 
-    Limits are as in `ProcessLimits`; `time_ms` is 0 for no limit. `report` and `reply` are
+    Limits are as in `ProcessLimits`. `time_ms` is 0 for no limit. `report` and `reply` are
     descriptors, or -1 for none. `directory` is empty for the current directory. `is_confined` is 0
     or 1. `reads`, `writes`, and `ports` may occur several times.
     """
@@ -66,7 +66,7 @@ _THREADS = 32
 
 
 class NotStartedError(Exception):
-    """The program could not be started: `number` is errno, `stage` is the step that failed."""
+    """The error of a program that could not start. `number` is errno, `stage` the failed step."""
 
     def __init__(self, number: int, stage: str) -> None:
         super().__init__(number, stage)
@@ -75,7 +75,7 @@ class NotStartedError(Exception):
 
 
 def start(order: Order) -> int:
-    """Start the program in a process group of its own, and return its process ID.
+    """Start the program in a new process group, and return its process ID.
 
     Raises:
         NotStartedError: if the program cannot be started.
@@ -99,7 +99,7 @@ def start(order: Order) -> int:
 
 
 def _exec_program(order: Order, parent: int, problems: int) -> None:
-    """Turn the forked process into the program; never returns."""
+    """Turn the forked process into the program. This function never returns."""
     stage = "setup"
     try:
         os.setpgid(0, 0)
@@ -144,7 +144,7 @@ def _environment() -> dict[bytes, bytes]:
 def _set_limits(order: Order) -> None:
     """Set resource limits of the kernel, which apply between two checks of the watch.
 
-    Each one is slightly above the limit, so that the watch sees that the limit was exceeded.
+    Each kernel limit is slightly above the limit of the run, so that the watch notices the excess.
     """
     _set_limit(resource.RLIMIT_CORE, 0)
     _set_limit(resource.RLIMIT_NOFILE, _DESCRIPTORS)
@@ -172,7 +172,7 @@ def _set_limit(kind: int, limit: int) -> None:
 
 
 def _set_descriptors(order: Order) -> None:
-    """Pass on only the descriptors 0, 1, 2, and the one of the reply if there is one."""
+    """Pass on only the descriptors 0, 1, 2, and the descriptor of the reply, if it is used."""
     for name in os.listdir("/dev/fd"):  # noqa: PTH208 - pathlib costs 10 ms of every run
         if int(name) > 2:
             # The descriptor with which the folder was listed is already closed.

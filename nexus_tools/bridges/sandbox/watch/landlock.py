@@ -1,7 +1,7 @@
 """Landlock: a process gives up access to all files, ports, and signals that it does not list.
 
 The kernel's documentation is https://docs.kernel.org/userspace-api/landlock.html. Each version of
-the interface (`version`) can restrict more; this module restricts everything that it can.
+the interface (`version`) can restrict more. This module restricts everything that it can.
 """
 
 import os
@@ -28,7 +28,7 @@ _MAKE_BLOCK_DEVICE = 1 << 11
 _TRUNCATE = 1 << 14
 _CONTROL_DEVICE = 1 << 15
 
-# The number of file rights in each version; the last number applies to all later versions.
+# The number of file rights in each version. The last number applies to all later versions.
 _FILE_RIGHTS = (13, 14, 15, 15, 16)
 
 _CONNECT_TCP = 2
@@ -56,7 +56,7 @@ def version() -> int:
 
 
 class Ruleset:
-    """The rights that a process keeps; `enforce` drops all others permanently, also in children."""
+    """The rights that a process keeps. `enforce` drops all others permanently, also in children."""
 
     def __init__(self) -> None:
         self._version = version()
@@ -68,7 +68,7 @@ class Ruleset:
         self._descriptor = linux.system_call(_CREATE_RULESET, attributes, len(attributes), 0)
 
     def allow(self, paths: Iterable[str], rights: int) -> None:
-        """Keep rights on files and on everything below folders; ignore missing paths."""
+        """Keep rights on files and on everything below folders. Ignore missing paths."""
         for path in paths:
             with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
                 self._allow(path, rights & self._files)
@@ -90,6 +90,6 @@ class Ruleset:
             linux.system_call(_ADD_RULE, self._descriptor, _AT_PORT, rule, 0)
 
     def enforce(self) -> None:
-        """Drop all other rights; `PR_SET_NO_NEW_PRIVS` must be set before."""
+        """Drop all other rights. `PR_SET_NO_NEW_PRIVS` must be set before."""
         linux.system_call(_RESTRICT_SELF, self._descriptor, 0)
         os.close(self._descriptor)

@@ -1,4 +1,4 @@
-"""Functions of the Linux kernel (prctl(2) and others); on other systems they have no effect."""
+"""Functions of the Linux kernel (prctl(2) and others). On other systems they have no effect."""
 
 import os
 import sys
@@ -48,8 +48,9 @@ def tasks() -> int | None:
 def hide_environment() -> bool:
     """Hide this process's memory and environment from other processes of its user.
 
-    `/proc/<pid>/environ` and `mem` then belong to root, and debuggers cannot attach. A process of
-    root, or one that may trace any process, still has access. Returns whether the call succeeded.
+    `/proc/<pid>/environ` and `mem` then belong to root, and debuggers cannot attach. Processes of
+    root, and processes that may trace any process, still have access. Returns whether the call
+    succeeded.
     """
     return _prctl(_PR_SET_DUMPABLE, 0)
 
@@ -62,7 +63,7 @@ def _prctl(option: int, value: int) -> bool:
 
 
 def system_call(number: int, *arguments: Any) -> int:
-    """Call syscall(2) and return its result; an integer is a register, bytes are a pointer.
+    """Call syscall(2) and return its result. An integer is a register, bytes are a pointer.
 
     Raises:
         OSError: if the call fails.

@@ -1,13 +1,13 @@
-"""The watch program: starts a program, checks it every 25 ms, and kills all its processes.
+"""The watch program. It starts a program, checks it every 25 ms, and kills all its processes.
 
 It reports one line per event: `started <pid>`, then `ended <exit code, or -signal>`, or `limit
 <name>`, or `stopped`. If the start fails, it reports only `failed <errno> <stage>`.
 
 Worked example: `sh -c 'sleep 9 & setsid sleep 9 & exit 3'`. The shell starts in its own process
 group and ends at once: `ended 3`. Both sleeps have lost their parent. The watch adopts orphans, so
-they are its children now. The first is killed with the group. The second has left the group; it is
-found as a descendant and killed individually. When the watch has no children left, all processes
-have ended. It reports the result only then.
+they are its children now. The watch kills the first with the group. The second has left the group,
+so the watch finds it as a descendant and kills it individually. When the watch has no children
+left, all processes have ended. Only then does the watch report the result.
 """
 
 import os
@@ -88,8 +88,8 @@ class Watch:
     def until_it_ends(self) -> str:
         """Return how the program ended, or why it must be stopped, as a line to report.
 
-        The kernel's own limits (see `starting`) are slightly higher and apply between two checks.
-        They do not cover the total of several processes, and do not tell which limit was exceeded.
+        The kernel's own limits (see `exec`) are slightly higher and apply between two checks. They
+        do not cover the total of several processes, and do not tell which limit was exceeded.
         """
         while True:
             status = reap_children(self.program)
@@ -111,7 +111,7 @@ class Watch:
         return ending
 
     def exit_code(self, ending: str) -> int:
-        """Return the exit code of this program: the one of the command, as a shell encodes it."""
+        """Return the exit code of the watch: the command's exit code, as a shell encodes it."""
         if not ending.startswith("ended "):
             return _EXIT_STOPPED
         code = int(ending.split()[1])
@@ -133,7 +133,7 @@ class Watch:
         return ""
 
     def _is_directory_over(self) -> bool:
-        """Return whether the directory is too large; checks take at most a tenth of the time."""
+        """Return whether the directory is too large. Checks take at most a tenth of the time."""
         started = time.monotonic()
         order = self.order
         is_over = directory_size.exceeds_limits(
@@ -145,7 +145,7 @@ class Watch:
 
 
 def reap_children(program: int) -> int | None:
-    """Reap every child that has ended; return the program's wait status if it is among them.
+    """Reap every child that has ended. If the program has ended, return its wait status.
 
     Raises:
         ChildProcessError: if there is no child.
@@ -161,11 +161,11 @@ def reap_children(program: int) -> int | None:
 def kill_all(program: int) -> None:
     """Kill the program's process group at once, then every other descendant.
 
-    Only processes that cannot be killed remain: those of another user (the tool ran `sudo`), or
-    those that wait for a disk.
+    Only processes that cannot be killed remain: processes of another user (the tool ran `sudo`), or
+    processes that wait for a disk.
     """
     # A process may fork between the listing and the kill. Therefore the loop continues until no
-    # child is left, or until the same ones remain for so long that they cannot be killed.
+    # child is left, or until the same children remain for so long that they cannot be killed.
     previous: list[int] = []
     deadline = 0.0
     while True:

@@ -1,7 +1,7 @@
 """A private view of the file system in which only a few folders can be changed.
 
-Landlock does not cover modes, owners, times, and attributes of files; a read-only mount does. In
-addition, `/dev/shm` becomes a folder of the run, so that semaphores work and are not shared.
+Landlock does not cover modes, owners, times, and attributes of files, but a read-only mount does.
+In addition, `/dev/shm` becomes a folder of the run, so that semaphores work and are not shared.
 """
 
 import os
@@ -54,7 +54,7 @@ def close(folders: Iterable[str], shared_memory: str) -> bool:
 
 
 def _separate() -> None:
-    """Enter a new mount namespace; an unprivileged process also creates a user namespace."""
+    """Enter a new mount namespace. An unprivileged process also creates a user namespace."""
     try:
         linux.unshare(_NEW_MOUNTS)
     except PermissionError:

@@ -9,7 +9,7 @@ _HAS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noq
 
 
 def descendants(root: int) -> list[int]:
-    """Return the IDs of all processes under `root`, parents first; empty without /proc."""
+    """Return the IDs of all processes under `root`, parents first. Empty without /proc."""
     children_of = _children if _HAS_CHILDREN else _children_by_parent()
     pids = list(children_of(root))
     for pid in pids:
@@ -20,8 +20,8 @@ def descendants(root: int) -> list[int]:
 def memory_bytes(pids: list[int], enough: int) -> int:
     """Return the total memory of the processes in bytes.
 
-    Shared pages count once. They are distinguished only if it matters: if the sum of the resident
-    memory of all processes is more than `enough` bytes.
+    If the sum of the processes' resident memory is at most `enough` bytes, return that sum. Else
+    count shared pages only once.
     """
     total = sum(_resident(pid) for pid in pids)
     if total <= enough:
@@ -30,7 +30,7 @@ def memory_bytes(pids: list[int], enough: int) -> int:
 
 
 def _children(pid: int) -> list[int]:
-    """Return the IDs of a process's children, including those that its threads started."""
+    """Return the IDs of a process's children, including children that its threads started."""
     pids: list[int] = []
     folder = f"/proc/{pid}/task"
     for thread in _names(folder):

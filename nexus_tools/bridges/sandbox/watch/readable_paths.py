@@ -1,7 +1,7 @@
 """The paths that every confined program may read: libraries, programs, and system settings.
 
-By convention none of them holds secrets. Therefore `/etc` is limited to single files, and
-`/usr/local` is listed without its `etc`.
+By convention, these paths do not hold secrets. Therefore only single files of `/etc` are listed,
+and `/usr/local` is listed without its `etc`.
 """
 
 _USR = ("bin", "games", "include", "lib", "lib32", "lib64", "libexec", "libx32", "sbin", "share")

@@ -1,10 +1,15 @@
 """A filter of system calls that Landlock does not cover and that a tool does not need.
 
-It is a denylist of four groups: sockets other than TCP; calls that reach other processes of the
-same user by a number (priorities, limits, System V IPC, keys); calls that open namespaces; and
-calls that bypass Landlock or this filter (io_uring, fast open). The program is classic BPF over
-`struct seccomp_data`: the number of the call at 0, the architecture at 4, six arguments of 8 bytes
-from 16 on. See seccomp(2).
+The filter denies four groups of calls:
+
+* Sockets other than TCP.
+* Calls that reach other processes of the same user by a number (priorities, limits, System V IPC,
+  keys).
+* Calls that open namespaces.
+* Calls that bypass Landlock or this filter (io_uring, fast open).
+
+The filter is a classic BPF program over `struct seccomp_data`. The number of the call is at
+offset 0, the architecture at 4, and six arguments of 8 bytes start at 16. See seccomp(2).
 
 Worked example, the filter of `socketpair` (53 on x86-64), which may only create streams:
 
@@ -38,7 +43,7 @@ _ALLOWED = 0x7FFF0000
 _REFUSED = 0x00050000
 
 Instruction = tuple[int, int, int, int]
-"""Operation, how many to skip if it holds and if not, and the operand."""
+"""An operation, the instructions to skip if it is true and if it is false, and the operand."""
 
 _DENIED = (
     *("io_uring_setup", "io_uring_enter", "io_uring_register"),
@@ -47,11 +52,11 @@ _DENIED = (
     *("shmget", "shmat", "shmctl", "semget", "semop", "semtimedop", "semctl"),
     *("msgget", "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink"),
 )
-# Calls whose first argument is a process, 0 for the caller.
+# Calls whose first argument is a process ID, or 0 for the caller.
 _WITH_PROCESS = (
     *("prlimit64", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr"),
 )
-# Calls whose first argument is a kind (the number here means a process), the second the process.
+# Calls whose first argument is a kind of ID, and the second the ID. The number means a process ID.
 _WITH_KIND = {"setpriority": 0, "ioprio_set": 1}
 # The index of the argument with the flags.
 _SENDING = {"sendto": 3, "sendmsg": 2, "sendmmsg": 3}
@@ -119,7 +124,7 @@ def is_supported() -> bool:
 
 
 def enforce(*, with_tcp: bool) -> None:
-    """Deny these calls from now on, also in children; `with_tcp` permits TCP sockets."""
+    """Deny the calls in this process and its children. `with_tcp` permits TCP sockets."""
     import ctypes  # noqa: PLC0415 - costs 5 ms
 
     program = program_for(os.uname().machine, with_tcp=with_tcp)
@@ -140,7 +145,7 @@ def program_for(machine: str, *, with_tcp: bool) -> list[Instruction]:
 
 def _program(mark: int, numbers: Mapping[str, int], *, with_tcp: bool) -> list[Instruction]:
     def of(name: str, *rule: Instruction) -> list[Instruction]:
-        """Return the rule for a call; arguments that the rule does not deny are allowed."""
+        """Return the rule for a call. Arguments that the rule does not deny are allowed."""
         body = [*rule, (_RETURN, 0, 0, _ALLOWED)]
         return [(_EQUAL, 0, len(body), numbers[name]), *body]
 
@@ -164,8 +169,8 @@ def _program(mark: int, numbers: Mapping[str, int], *, with_tcp: bool) -> list[I
     for name, flags in _SENDING.items():
         program += of(name, _argument(flags), (_ANY_BIT, 0, 1, _FAST_OPEN), refused)
     program += of("clone", _argument(0), (_ANY_BIT, 0, 1, _NEW_NAMESPACES), refused)
-    # The filter cannot read its flags, which are behind a pointer. The C library falls back to
-    # `clone`.
+    # The filter cannot read the flags of `clone3`, which are behind a pointer. The C library falls
+    # back to `clone`.
     program += of("clone3", _refuse(errno.ENOSYS))
     program += of(
         "socketpair", *_require_one_of(1, (_STREAM, _PACKETS), _no_access(), _KIND_OF_SOCKET)
@@ -185,14 +190,14 @@ def _only_tcp() -> list[Instruction]:
 def _require_one_of(
     index: int, values: Iterable[int], otherwise: Instruction, mask: int = 0xFFFFFFFF
 ) -> list[Instruction]:
-    """Continue after `otherwise` if the masked argument is one of these values."""
+    """Skip the instruction `otherwise` if the masked argument is one of these values."""
     allowed = tuple(values)
     tests = [(_EQUAL, len(allowed) - place, 0, value) for place, value in enumerate(allowed)]
     return [_argument(index), (_AND, 0, 0, mask), *tests, otherwise]
 
 
 def _argument(index: int) -> Instruction:
-    """Load the low word of an argument; both architectures are little-endian."""
+    """Load the low word of an argument. Both architectures are little-endian."""
     return (_LOAD, 0, 0, 16 + 8 * index)
 
 

@@ -65,7 +65,7 @@ def _described(tool: ToolObject) -> list[dict[str, Any]]:
 
 
 def _call(request: Request, toolkit: Toolkit) -> Any:
-    """Call the tool `name` of `file`, with a context and a result if it takes them."""
+    """Call the tool `name` of `file`, with a context and a result if the tool takes them."""
     offer([*map(Path, request["folders"]), *toolkit.folders], plugins=False)
     with loading():
         load(Path(request["file"]))

@@ -21,8 +21,9 @@ _COMPARISONS: dict[str, Any] = {
 class MetaCondition(BaseModel):
     """A comparison of the value at `ctx_key` (None if missing) with `valid`, one value or a list.
 
-    The comparison `in` requires one of them, `equal` requires equality with each. `is_inverse`
-    negates the result. With `raise_exc`, a false result raises a `ValueError`.
+    The comparison `in` requires that the value is a member of `valid`, `equal` that it is equal to
+    each member. `is_inverse` negates the result. With `raise_exc`, a false result raises a
+    `ValueError`.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -35,7 +36,7 @@ class MetaCondition(BaseModel):
     label: Any = None
 
     def resolve(self, context: Any, raise_exc: Any = None) -> bool:
-        """Return whether the condition holds; `raise_exc` overrides the condition's own setting."""
+        """Return whether the condition holds. `raise_exc` overrides the condition's own setting."""
         compare = _COMPARISONS.get(self.comparison)
         if compare is None:
             comparisons = " or ".join(_COMPARISONS)
@@ -50,11 +51,11 @@ class MetaCondition(BaseModel):
 
 
 class UnknownToolError(Exception):
-    """An action names a tool that is not registered."""
+    """The error of an action that names a tool that is not registered."""
 
 
 class DeniedToolError(Exception):
-    """An action names a tool that must not run here."""
+    """The error of an action that names a tool that must not run here."""
 
 
 class MetaRunnable(BaseModel):
@@ -62,7 +63,7 @@ class MetaRunnable(BaseModel):
 
     `context_map` copies values from the context into `params` and takes precedence. `result_map`
     copies values from the result into the context. The tool is called only if each `condition`
-    holds; in an action, a condition never raises.
+    holds. In an action, a condition never raises an error.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -85,7 +86,7 @@ class MetaRunnable(BaseModel):
         return value if isinstance(value, list) else [value]
 
     def __call__(self, context: Any) -> ResultObject:
-        """Call the tool and its callbacks; return an empty result if the action is not enabled."""
+        """Call the tool and its callbacks. If the action is not enabled, return an empty result."""
         if self.disabled or not self._conditions_hold(context):
             print(f"not enabled: {self.label or self.tool}")  # noqa: T201 - for the log
             return ResultObject()
@@ -113,10 +114,10 @@ class MetaRunnable(BaseModel):
 
 
 def run(node: Any, context: Any) -> Any:
-    """Run an action or a list of actions; a list returns a `ResultRepo`.
+    """Run an action or a list of actions. A list returns a `ResultRepo`.
 
-    A `RuntimeBreak` ends the list. It is stored among the results, under the name of the action
-    that raised it.
+    A `RuntimeBreak` ends the list. The results contain the break, under the name of the action that
+    raised it.
 
     Raises:
         TypeError: if `node` is neither an action nor a list.
@@ -144,7 +145,7 @@ def _run_list(node: Any, context: Any) -> ResultRepo:
 
 
 def _run_catching_break(action: Any, context: Any) -> Any:
-    """Return the result of an action; a break out of its list is returned instead of raised."""
+    """Return the result of an action, or the break out of its list, which is not raised."""
     try:
         return run(action, context)
     except Exception as error:
@@ -168,7 +169,7 @@ def _named_actions(actions: list[Any]) -> list[tuple[str, Any]]:
 
 
 def call(name: str, params: dict[str, Any], context: Any) -> ResultObject:
-    """Call the tool `namespace.name`, with `__CTX__` and `__RESULT__` if it takes them.
+    """Call the tool `namespace.name`, with `__CTX__` and `__RESULT__` if the tool takes them.
 
     Exceptions of the tool are passed on.
 

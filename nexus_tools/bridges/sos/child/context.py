@@ -21,9 +21,9 @@ Leaves = dict[str, Any]
 class SOSContext:
     """A tree of sections: `namespace`, where tools store values, `meta`, `action`, and others.
 
-    A path starts with a section. `__RESULT__` holds the result of the previous action;
-    `keep_result` says whether it is kept until the end of its list of actions. Actions that name a
-    tool in `denied` fail.
+    A path starts with a section. `__RESULT__` holds the result of the previous action. With
+    `keep_result`, the result is kept until the end of its list of actions. Actions that name a tool
+    in `denied` fail.
     """
 
     def __init__(self, **sections: Any) -> None:

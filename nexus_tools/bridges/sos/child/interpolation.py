@@ -1,4 +1,4 @@
-"""Interpolation of `${a.b.c}` in strings of a system: the value, or its text inside a string."""
+"""Interpolation of `${a.b.c}` in strings of a system, by the value or, inside a text, its text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from nexus_tools.bridges.sos.child.paths import MISSING, find, steps
 
 DEFERRED_SECTIONS = ("action", "hook")
-"""The sections that are interpolated when they run; others when the system is loaded."""
+"""The sections that are interpolated when they run. Others are interpolated during loading."""
 
 _MAX_DEPTH = 50
 
@@ -21,14 +21,14 @@ class LiteralText(str):
 
 
 class InterpolationError(Exception):
-    """The path of a `${…}` has no value, or refers to itself."""
+    """The error of a `${…}` whose path has no value, or refers to itself."""
 
 
 class Interpolation:
     """The interpolation of values from `root`.
 
-    With `is_settled`, values outside of the sections `action` and `hook` are used as they are,
-    because they were interpolated before and tools may have changed them since.
+    With `is_settled`, values outside of the sections `action` and `hook` are not interpolated. They
+    were interpolated during loading, and tools may have changed them since.
     """
 
     def __init__(self, root: dict[str, Any], *, is_settled: bool) -> None:
@@ -59,7 +59,7 @@ class Interpolation:
         return f"{text[:start]}{value}{self._text(rest) if '${' in rest else rest}"
 
     def _reference(self, text: str, start: int) -> tuple[Any, int]:
-        """Return the value of the `${…}` at `start` and its end; references may be nested.
+        """Return the value of the `${…}` at `start` and its end. References may be nested.
 
         For example, `${a.${b}}` first resolves `b` and then the path `a.<value of b>`.
         """
@@ -90,14 +90,14 @@ class Interpolation:
 
 
 Find = Callable[[str, Any], Any]
-"""A lookup of a path; the second argument is the default, unless it is MISSING."""
+"""A lookup of a path. The second argument is the default, unless it is MISSING."""
 
 
 def resolved(entry: Any, find: Find) -> Any:
     """Return the value of a resolvable.
 
-    A list becomes a dictionary by the names of its members; a member without a name has its index,
-    for example `"0"`.
+    A list becomes a dictionary with the names of its members as keys. The key of a member without
+    a name is its index, for example `"0"`.
 
     Raises:
         KeyError: if a source has no value and no default.

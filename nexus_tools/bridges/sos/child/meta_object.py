@@ -6,7 +6,7 @@ from typing import Any
 
 
 class MetaObject(dict[str, Any]):
-    """A part of a context; calling it with a context runs it as an action or a list."""
+    """A part of a context. Calling it with a context runs it as an action or a list."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -19,7 +19,7 @@ class MetaObject(dict[str, Any]):
         return name in self
 
     def __call__(self, context: Any) -> Any:
-        """Run it in a context."""
+        """Run this part as an action or a list of actions in a context."""
         return context.run(self)
 
 

@@ -10,7 +10,7 @@ MISSING: Any = object()
 
 
 class PathError(KeyError):
-    """A path has no value, or a value on the path has no members."""
+    """The error of a path that has no value, or that leads through a value without members."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -25,7 +25,7 @@ def steps(path: str) -> list[str | int]:
     For example, `a.b[0]` becomes `["a", "b", 0]`.
 
     Raises:
-        ValueError: if it is not a valid path.
+        ValueError: if `path` is not a valid path.
     """
     result: list[str | int] = []
     end = 0
@@ -124,7 +124,7 @@ def _child(holder: Any, step: str | int) -> Any:
 
 
 def _index(step: str | int) -> int:
-    """Return the index in a list; digits between dots are an index as well, as in `a.0`."""
+    """Return the index in a list. Digits between dots are an index as well, as in `a.0`."""
     return int(step) if str(step).isdecimal() else -1
 
 

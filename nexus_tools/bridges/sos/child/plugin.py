@@ -26,7 +26,7 @@ def tool_files(folder: Path) -> list[Path]:
 
 
 def load(file: Path) -> None:
-    """Import a file unless it is already imported; its exceptions are passed on."""
+    """Import a file unless it is already imported. Exceptions of the file are passed on."""
     file = file.resolve()
     name = f"{_package(file.parent)}.{_identifier(file.stem)}"
     if name not in sys.modules:
@@ -67,7 +67,7 @@ def _identifier(text: str) -> str:
 
 
 def offer(folders: list[Path], *, plugins: bool) -> None:
-    """Search tools in folders of namespaces; `plugins` also registers `context.tool_module`."""
+    """Search tools in folders of namespaces. `plugins` also registers `context.tool_module`."""
 
     def find_more(namespace: str) -> None:
         for folder in folders:
@@ -84,10 +84,10 @@ def tool_module(
     __CTX__: Annotated[SOSContext, Field(description="The context of the system")],  # noqa: N803
     target: Annotated[str, Field(description="The folder with the files of the tools")],
     overwrite: Annotated[
-        bool, Field(description="Whether they may replace tools with the same names")
+        bool, Field(description="Whether the tools may replace tools with the same names")
     ] = False,
 ) -> dict[str, Any]:
-    """Load the tools of a folder; its name is their namespace.
+    """Load the tools of a folder. The name of the folder is their namespace.
 
     A relative path starts at the system's own folder.
     """
@@ -110,7 +110,7 @@ def tool_module(
 
 
 def _load_or_print(file: Path) -> None:
-    """Load a file that may contain a tool; print an error instead of raising it."""
+    """Load a file that may contain a tool. Print an error instead of raising it."""
     try:
         load(file)
     except Exception as error:  # noqa: BLE001 - untrusted code may raise anything

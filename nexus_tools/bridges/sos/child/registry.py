@@ -1,4 +1,4 @@
-"""`SOS_TOOL`: the registered tools by namespace and name; `sos_tool` registers a function."""
+"""`SOS_TOOL`, the registered tools by namespace and name, and `sos_tool`, which registers them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Function = Callable[..., Any]
 
 
 class NameTakenError(RegistrationError):
-    """Another tool of the namespace has the name."""
+    """The error of a tool whose name another tool of the namespace has."""
 
 
 class ToolObject:
-    """A registered tool; calling it calls the function."""
+    """A registered tool. Calling it calls the function."""
 
     def __init__(
         self, key: str, namespace: str, function: Function, description: str = "", meta: Any = None
@@ -52,8 +52,8 @@ class RejectedFunction:
 class ToolRoot:
     """All tools of a process.
 
-    `overwrite` says whether a function that is registered now may replace another one of the same
-    name. `find_more` is called with the namespace of a tool that is not registered yet.
+    `overwrite` says whether a function that is registered now may replace another function with the
+    same name. `find_more` is called with the namespace of a tool that is not registered yet.
     """
 
     def __init__(self) -> None:
@@ -130,7 +130,7 @@ SOS_TOOL = ToolRoot()
 def sos_tool(function: Function) -> Function:
     """Register the decorated function and return it unchanged, even if it cannot be a tool.
 
-    The reason is then added to `SOS_TOOL.refused` and printed.
+    If the function cannot be a tool, the reason is added to `SOS_TOOL.refused` and printed.
     """
     try:
         SOS_TOOL.register(function)

@@ -15,7 +15,7 @@ from nexus_tools.bridges.sos.child.paths import MISSING, find
 class ResultObject:
     """The result of one tool: the dictionary `data`, and the runnables to call back.
 
-    A tool may create and return one. Its data may contain objects of any type.
+    A tool may create and return a `ResultObject`. The data may contain objects of any type.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class ResultObject:
 
     @classmethod
     def of(cls, returned: Any) -> ResultObject:
-        """Return the result for a tool's return value; non-dictionaries become `{"result": …}`.
+        """Return the result for a tool's return value. A non-dictionary becomes `{"result": …}`.
 
         The member `callbacks` of a dictionary becomes the callbacks of the result.
         """
@@ -94,14 +94,14 @@ def _are_callbacks(value: Any) -> bool:
 
 
 class NotJsonError(Exception):
-    """A tool's result cannot be represented in JSON."""
+    """The error of a tool's result that cannot be represented in JSON."""
 
 
 def json_value(value: Any, what: str) -> Any:
     """Return the value as JSON.
 
     Raises:
-        NotJsonError: if an object in it cannot be represented.
+        NotJsonError: if an object in the value cannot be represented.
     """
     try:
         converted = to_jsonable_python(value, fallback=_convert_result_object)
@@ -112,7 +112,7 @@ def json_value(value: Any, what: str) -> Any:
 
 
 def json_subset(tree: dict[str, Any], place: str, left_out: list[str]) -> dict[str, Any]:
-    """Return the parts of a tree that JSON can represent; add the other paths to `left_out`."""
+    """Return the parts of a tree that JSON can represent. Add the other paths to `left_out`."""
     parts: dict[str, Any] = {}
     for name, member in tree.items():
         path = f"{place}.{name}"

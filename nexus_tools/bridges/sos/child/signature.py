@@ -12,7 +12,7 @@ RESULT = "__RESULT__"
 
 
 class RegistrationError(Exception):
-    """A function cannot be a tool; the message says why."""
+    """The error of a function that cannot be a tool. The message says why."""
 
 
 class Parameter:

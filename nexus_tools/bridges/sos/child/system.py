@@ -1,4 +1,4 @@
-"""A system in memory: its document and a caller's values become a context."""
+"""The conversion of a system's document and a caller's values to a context."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nexus_tools.bridges.sos.child.result import ResultRepo, RuntimeBreak
 
 
 def load_system(document: dict[str, Any], given: dict[str, Any]) -> SOSContext:
-    """Return the context of a system: its document merged with a caller's values, interpolated.
+    """Merge a system's document with a caller's values, interpolate it, and return its context.
 
     Raises:
         InterpolationError: if a `${…}` cannot be resolved.
@@ -35,14 +35,14 @@ def run_hook(context: SOSContext, name: str) -> None:
 
 
 def data_of(result: Any) -> dict[str, Any]:
-    """Return the data of an action, or of a list's actions by name; empty for a break."""
+    """Return the data of an action, or the data of a list's actions by name. Empty for a break."""
     if isinstance(result, ResultRepo):
         return {name: data_of(member) for name, member in result.items()}
     return {} if isinstance(result, RuntimeBreak) else dict(result.data)
 
 
 def break_reason(result: Any) -> Any:
-    """Return the reason for a break out of a list, or None if it ran to its end."""
+    """Return the reason for a break out of a list, or None if the list ran to its end."""
     if isinstance(result, RuntimeBreak):
         return str(result) or "the list of actions ended early"
     members = result.values() if isinstance(result, ResultRepo) else ()
@@ -50,7 +50,7 @@ def break_reason(result: Any) -> Any:
 
 
 def _merged(base: Any, over: Any) -> Any:
-    """Return the merge of two trees; only dictionaries merge, other values come from `over`."""
+    """Return the merge of two trees. Only dictionaries merge, other values come from `over`."""
     if not isinstance(base, dict) or not isinstance(over, dict):
         return over
     common = {name: _merged(base[name], over[name]) for name in base if name in over}

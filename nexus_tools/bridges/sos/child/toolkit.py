@@ -16,7 +16,7 @@ from nexus_tools.bridges.sos.child import action, context, meta_object, registry
 GLOBAL = SimpleNamespace(
     ALLOW_DELETE=True, LOCAL_FILE="sos-local.yaml", ENV_LOCAL_FILE="SOS_LOCAL_FILE"
 )
-"""The settings that tools read. Deletion is allowed here, because its tools are denied by name."""
+"""The settings that tools read. They allow deletion, as tools that delete are denied by name."""
 
 _NAMES: dict[str, Any] = {
     "SOSContext": context.SOSContext,
@@ -38,7 +38,7 @@ _NAMES: dict[str, Any] = {
 class Toolkit:
     """The module that tools import: SOS-Toolkit's if the interpreter has it (`is_installed`).
 
-    Tools in `denied`, by `namespace.name`, do not run as actions in either case.
+    Tools in `denied`, by `namespace.name`, never run as actions.
     """
 
     def __init__(self, denied: frozenset[str]) -> None:

@@ -107,7 +107,7 @@ class Quota:
         self._used_files += files
 
     def give(self, *, size: int = 0, files: int = 0) -> None:
-        """Subtract deleted bytes and files; files that were added by other means may not count."""
+        """Subtract deleted bytes and files. The counts may lack files from other programs."""
         self._used_bytes = max(0, self._used_bytes - size)
         self._used_files = max(0, self._used_files - files)
 
@@ -120,7 +120,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Tree:
-    """The directory `root`; its direct subdirectories are the buckets."""
+    """The directory `root`. Its direct subdirectories are the buckets."""
 
     def __init__(self, root: Path, quota: Quota) -> None:
         self._root = root

@@ -21,7 +21,7 @@ MAX_KEYS = 1_000
 
 
 async def list_objects(request: S3Request) -> Response:
-    """Handle ListObjectsV2; the continuation token is the last key of the previous page."""
+    """Handle ListObjectsV2. The continuation token is the last key of the previous page."""
     parameters = request.query_params
     if parameters.get("list-type") != "2":
         raise S3Error("NotImplemented", "only version 2 of ListObjects is supported")
@@ -64,7 +64,7 @@ def _entry(key: str, info: ObjectInfo) -> dict[str, Content]:
 
 @dataclass(slots=True)
 class Page:
-    """Keys and common prefixes; `last` is the position of the next page, if there is one."""
+    """Keys and common prefixes. `last` is the start of the next page if the page `is_truncated`."""
 
     keys: list[str] = field(default_factory=list)
     prefixes: list[str] = field(default_factory=list)

@@ -29,7 +29,7 @@ _BLOCK_BYTES = 256 * 1_024
 
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:
-    """The result of HeadObject; `etag` includes its quotes, `headers` are those of the write."""
+    """The result of HeadObject. `etag` includes its quotes. `headers` come from the write."""
 
     size: int
     etag: str
@@ -38,7 +38,7 @@ class ObjectInfo:
 
 
 class Objects:
-    """The objects of a store; `staging` is a private directory beside the buckets."""
+    """The objects of a store. `staging` is a private directory beside the buckets."""
 
     def __init__(self, tree: Tree, staging: Path) -> None:
         self.tree = tree
@@ -53,7 +53,7 @@ class Objects:
             raise S3Error("NoSuchBucket", f"the bucket {bucket} does not exist")
 
     def open(self, name: ObjectName) -> tuple[ObjectInfo, BinaryIO]:
-        """Return an object and its content, or raise `NoSuchKey`; a directory has no content."""
+        """Return an object and its content, or raise `NoSuchKey`. A directory has no content."""
         if not name.is_directory:
             with suppress(FileNotFoundError):
                 content = self.tree.open(name.parts)
@@ -63,7 +63,7 @@ class Objects:
         raise S3Error("NoSuchKey", f"the object {'/'.join(name.parts[1:])!r} does not exist")
 
     def list(self, bucket: str, prefix: str) -> dict[str, ObjectInfo]:
-        """Return a bucket's objects with a key prefix; empty directories end in `/`."""
+        """Return a bucket's objects with a key prefix. Keys of empty directories end in `/`."""
         above = prefix[: prefix.rfind("/") + 1]
         place = (bucket, *above.split("/")[:-1])
         if not all(map(is_file_name, place)):
@@ -141,8 +141,8 @@ class Objects:
 def etag(status: os.stat_result) -> str:
     """Return an ETag of this version of a file, which changes when the file changes.
 
-    S3 promises no more. The ETag differs in length from an MD5, so that no client mistakes it for
-    one.
+    S3 does not promise more. The ETag differs in length from an MD5 hash, so that clients do not
+    mistake it for a hash.
     """
     return f'"{status.st_mtime_ns:016x}{status.st_ino:016x}{status.st_size:012x}"'
 
@@ -173,7 +173,7 @@ class Upload:
 
 
 class Uploads:
-    """The multipart uploads of a store; each part counts as a file until they are joined."""
+    """The multipart uploads of a store. Each part counts as a file until the parts are joined."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -190,7 +190,7 @@ class Uploads:
     async def add(
         self, upload_id: str, name: ObjectName, number: int, body: AsyncIterator[bytes]
     ) -> str:
-        """Store a part, replacing one with the same number, and return its ETag."""
+        """Store a part and return its ETag. A part with the same number is replaced."""
         self._find(upload_id, name)
         async with self._objects.staged(body) as staged:
             # The upload may have been completed or aborted while the body was received.
@@ -208,7 +208,7 @@ class Uploads:
         *,
         only_new: bool = False,
     ) -> ObjectInfo:
-        """Join the parts and publish the object; the upload ends even if this fails."""
+        """Join the parts and publish the object. The upload ends even if this fails."""
         upload = self._find(upload_id, name)
         parts = _ordered(upload, wanted)
         try:

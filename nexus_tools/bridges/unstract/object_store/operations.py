@@ -64,7 +64,7 @@ class S3Request(Request):
         self.bucket, _, self.key = scope["path"].removeprefix("/").partition("/")
 
     def object_name(self) -> ObjectName:
-        """Return the name of the requested object; its bucket must exist."""
+        """Return the name of the requested object. Its bucket must exist."""
         return self._object(self.bucket, self.key)
 
     def copy_source(self) -> ObjectName:
@@ -126,7 +126,7 @@ async def read_object(request: S3Request) -> Response:
 
 
 async def put_object(request: S3Request) -> Response:
-    """Handle PutObject; a key that ends in `/` is a directory without content."""
+    """Handle PutObject. A key that ends in `/` is a directory without content."""
     name, only_new = request.object_name(), request.is_only_new()
     headers = request.stored_headers()
     async with request.objects.staged(request.stream()) as staged:
@@ -135,7 +135,7 @@ async def put_object(request: S3Request) -> Response:
 
 
 async def delete_object(request: S3Request) -> Response:
-    """Handle DeleteObject; a missing object is not an error."""
+    """Handle DeleteObject. A missing object is not an error."""
     request.objects.remove(request.object_name())
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
@@ -154,7 +154,7 @@ async def copy_object(request: S3Request) -> Response:
 
 
 async def delete_objects(request: S3Request) -> Response:
-    """Handle DeleteObjects for each key separately; missing objects count as deleted."""
+    """Handle DeleteObjects for each key separately. Missing objects count as deleted."""
     request.objects.check_bucket(request.bucket)
     batch = await request.document("Delete")
     keys = [key for entry in batch.iterfind("{*}Object") for key in texts(entry, "Key")]
@@ -205,7 +205,7 @@ def _matches(tags: str, info: ObjectInfo) -> bool:
 
 
 def _byte_range(request: S3Request, info: ObjectInfo) -> range | None:
-    """Return the positions of the requested bytes, or None for all of them.
+    """Return the positions of the requested bytes, or None for all bytes of the object.
 
     For an object of 10 bytes, `bytes=2-4` is 2 to 4, `bytes=7-` is 7 to 9, and `bytes=-2` is 8 to
     9. Everything except a single range of bytes is ignored, as RFC 9110 allows and S3 does.
@@ -270,7 +270,7 @@ async def complete_multipart_upload(request: S3Request) -> Response:
 
 
 async def abort_multipart_upload(request: S3Request) -> Response:
-    """Handle AbortMultipartUpload; an upload that has already ended is not an error."""
+    """Handle AbortMultipartUpload. An upload that has already ended is not an error."""
     request.uploads.abort(request.query_params["uploadId"])
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
@@ -288,7 +288,7 @@ async def list_buckets(request: S3Request) -> Response:
 
 
 async def create_bucket(request: S3Request) -> Response:
-    """Handle CreateBucket; the requested location is ignored."""
+    """Handle CreateBucket. The requested location is ignored."""
     place = (check_bucket_name(request.bucket),)
     if request.objects.tree.directory(place):
         message = f"the bucket {request.bucket} already exists"

@@ -48,9 +48,9 @@ async def object_store(root: Path, *, max_bytes: int, max_files: int) -> AsyncIt
     """Serve a directory as S3 inside this context, for the one tool that receives its key.
 
     Direct subdirectories of `root` are buckets if S3 allows their names. Keys are relative paths
-    below them. A client's object becomes a file as soon as it is complete. `max_bytes` and
+    below a bucket. A client's object becomes a file as soon as it is complete. `max_bytes` and
     `max_files` (including directories) limit the content of the store, including existing files and
-    uploads in progress. The server runs in the current event loop, without a thread of its own.
+    uploads in progress. The server runs in the current event loop, without a separate thread.
     """
     quota = Quota(max_bytes, max_files)
     quota.measure(root)
@@ -87,7 +87,7 @@ class Service:
             _log.exception("object_store_request_failed", method=request.method, path=scope["path"])
             response = S3Error("InternalError", "internal error of the store").response()
         # Read the rest of the body, because a client may read the response only after it has sent
-        # all.
+        # the whole body.
         with suppress(ClientDisconnect, RuntimeError):
             async for _ in request.stream():
                 pass
@@ -105,8 +105,8 @@ def check_key(request: S3Request, access_key: str) -> None:
     """Raise `S3Error` unless the request has the key, in a header or a presigned URL.
 
     The key is a capability: it cannot be guessed, and it is valid for one run. Clients also sign
-    their requests, but the store does not verify signatures. They would protect against an attacker
-    who can read and change loopback traffic, and such an attacker could read the files as well.
+    their requests, but the store does not verify signatures. Signatures would only protect against
+    an attacker who can read and change loopback traffic. That attacker could read the files anyway.
     """
     presigned = f"Credential={request.query_params.get('X-Amz-Credential', '')}"
     match = _KEY.search(request.headers.get("authorization") or presigned)
@@ -137,7 +137,7 @@ _OPERATIONS: dict[tuple[str, str, str], Operation] = {
     ("DELETE", "Object", "uploadId"): operations.abort_multipart_upload,
 }
 
-# Parameters that do not select an operation; all other parameters do.
+# Parameters that do not select an operation. All other parameters do.
 _PARAMETERS = frozenset(
     (
         "continuation-token",

@@ -31,7 +31,7 @@ Content: TypeAlias = "str | int | Mapping[str, Content] | Sequence[Mapping[str, 
 class S3Error(Exception):
     """An error that ends a request with an error document.
 
-    `code` is an error code of S3; a code without a listed status has the status 400.
+    `code` is an error code of S3. A code without a listed status has the status 400.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -40,13 +40,13 @@ class S3Error(Exception):
         self.message = message
 
     def response(self) -> Response:
-        """Return the error document, which unlike all others has no namespace."""
+        """Return the error document. Unlike all other documents, it has no namespace."""
         content = {"Code": self.code, "Message": self.message}
         return _response("Error", content, "", _STATUS.get(self.code, 400))
 
 
 def xml_response(name: str, content: Mapping[str, Content]) -> Response:
-    """Return an XML response; an element whose content is a list is repeated for each item."""
+    """Return an XML response. An element whose content is a list is repeated for each item."""
     return _response(name, content, _NAMESPACE, 200)
 
 
@@ -81,7 +81,7 @@ def parse_integer(text: str, least: int, most: int) -> int:
 
 
 def parse(content: bytes, root: str) -> ET.Element:
-    """Parse a document with the root `root`; DOCTYPE declarations (entities) are rejected."""
+    """Parse a document with the root `root`. DOCTYPE declarations (entities) are rejected."""
     try:
         # Entities, whose expansion could be unlimited, need a DOCTYPE.
         top = ET.XML(content, ET.XMLParser(target=_NoDocumentType()))  # noqa: S314

@@ -173,7 +173,7 @@ class _Kept:
         self.names: Names = entry.get("names", ())
 
     def keep(self, stamp: Any, names: Names) -> None:
-        """Store names in the cache. If it cannot be written, they are read again the next time."""
+        """Store names in the cache. If the cache cannot be written, names are read again later."""
         self.stamp, self.names = stamp, names
         document = self._read() | {self._kind: {"stamp": stamp, "names": list(names)}}
         new = self._path.with_suffix(f".{os.getpid()}.tmp")

@@ -1,7 +1,7 @@
 """The background process that reads FQNs from a node for shell completion.
 
 It runs as `python -m nexus_tools.cli.framework.input.completion_process NETWORK` and prints
-nothing: the names are cached for the next time that the user presses the key.
+nothing, because it caches the names for the next time that the user presses Tab.
 """
 
 import asyncio

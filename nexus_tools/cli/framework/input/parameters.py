@@ -23,7 +23,7 @@ else:  # it is generic from click 8.5 on
 
 
 class _Written(_Number):
-    """A number that is written with its unit."""
+    """The parameter type of a number that users write with a unit."""
 
     def __init__(self, name: str, parse: Callable[[str], int]) -> None:
         self.name = name
@@ -58,7 +58,7 @@ class _Account(_Text):
 
 
 ACCOUNT = _Account()
-"""An account that receives SUI, a permission or an object; `Session.address_of` parses it."""
+"""An account that receives SUI, a permission or an object. `Session.address_of` parses it."""
 
 DURATION = _Written("duration", units.parse_duration)
 """A duration such as `7d`, `1h30m` or `500ms`, read as milliseconds."""
@@ -80,7 +80,7 @@ FRAMEWORK_FROM = click.option(
     "--framework-from",
     metavar="URL|FOLDER",
     shell_complete=complete_folders,
-    help="Use the Sui framework of the node at URL, or of the .mv files in FOLDER.",
+    help="Load the Sui framework from the node at URL, or from the .mv files in FOLDER.",
 )
 """The option of commands that load a Sui framework."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _once(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> str | None:
-    """Return the value of an option, and refuse a second one instead of ignoring it."""
+    """Return the value of an option, and reject a second value instead of ignoring it."""
     if len(values) > 1:
         raise click.BadParameter("expected at most one value")
     return values[0] if values else None
@@ -104,7 +104,7 @@ def name_filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def registry_filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command that selects registered tools and passes `selection`."""
+    """Decorate a command that selects registered tools: it gets `ToolSelection` as `selection`."""
 
     @name_filter_options
     @functools.wraps(command)

@@ -43,9 +43,10 @@ class Output:
         aside: bool = False,
         as_records: bool = False,
     ) -> None:
-        """Print rows as a table; `columns` maps each key to its heading, `empty` replaces no rows.
+        """Print rows as a table. `columns` maps each key to its heading.
 
-        `aside` prints on stderr, for a table that belongs to a prompt.
+        Without rows, it prints `empty`. With `aside`, it prints on stderr: for a table that is part
+        of a prompt.
 
         If the terminal is too narrow for whole words, each row is printed as a record, because an
         ID that is folded in its column cannot be copied. `as_records` forces that layout.
@@ -66,7 +67,7 @@ class Output:
             click.echo(err=aside)
 
     def has_room(self, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> bool:
-        """Return whether `table` prints a table, so that several can have the same form."""
+        """Return whether `table` prints `rows` as a table, and not as records."""
         return not rows or _table(rows, columns, _console().width) is not None
 
     def record(
@@ -195,7 +196,7 @@ def json_text(document: Any) -> str:
 
 
 def plain(text: str, *, lines: bool = False) -> str:
-    """Return untrusted text as a terminal may show it, on one line or on its `lines`."""
+    """Return untrusted text, made safe for a terminal: on one line, or with `lines` on several."""
     return many_lines(text) if lines else one_line(text)
 
 

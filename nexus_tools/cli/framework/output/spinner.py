@@ -13,8 +13,9 @@ _DELAY_S = 0.3
 def spinning(text: str, silence_s: float = 0.0) -> Iterator[None]:
     """Show a spinner after 0.3 s of silence until the block ends, then clear the line.
 
-    `silence_s` is how long nothing has been printed before the block. A block that ends earlier
-    shows nothing, because a flickering line is noise, and importing the drawing code takes 50 ms.
+    `silence_s` is the time from the last message to the start of the block. If the block ends
+    earlier, it shows nothing, because a line that flickers distracts. Importing the drawing code
+    also takes 50 ms.
     """
     drawn, drawing = ExitStack(), Lock()
 

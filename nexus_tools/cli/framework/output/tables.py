@@ -11,10 +11,11 @@ _GAP, _EDGES = 3, 2
 
 
 def table_for(cells: Cells, width: int) -> Any:
-    """Return a `rich.table.Table`, or None if a word is wider than its column.
+    """Return a `rich.table.Table`, or None if the longest words of all columns exceed `width`.
 
-    Cells with several words are wrapped if rows are wider than `width`. For example, columns that
-    need 66 and 80 characters share 100 as 66 and 29 if no word of the second is longer.
+    Cells with several words are wrapped if rows are wider than `width`. For example, two columns
+    need 66 and 80 characters, and `width` is 100, of which the gap and the edges take 5. The
+    columns get 66 and 29 characters if no word of the second column is longer than 29.
     """
     from rich.box import SIMPLE_HEAD
     from rich.cells import cell_len
@@ -36,7 +37,10 @@ def table_for(cells: Cells, width: int) -> Any:
 
 
 def _shared(least: list[int], natural: list[int], width: int) -> list[int]:
-    """Give each column its minimum width, and share the rest, the smallest needs first."""
+    """Return the width of each column: its minimum, and a share of the rest of `width`.
+
+    The columns that need the least extra width get it first.
+    """
     widths, rest = list(least), width - sum(least)
     wants = sorted(range(len(least)), key=lambda place: natural[place] - least[place])
     for turn, place in enumerate(wants):

@@ -19,7 +19,7 @@ def check_empty(folder: Path, *, hint: str) -> None:
 
 
 def write_template(source: Traversable, target: Path, values: dict[str, str]) -> list[Path]:
-    """Render the templates of a folder and their names; return the files that were written."""
+    """Render the templates of a folder and their names, and return the written files."""
     target.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for entry in sorted(source.iterdir(), key=lambda entry: entry.name):

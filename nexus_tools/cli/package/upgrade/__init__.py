@@ -23,6 +23,6 @@ PLACES = {name: f"verbs:{name}" for name in ("propose", "cancel", "offer", "acce
 def command() -> None:
     """Propose and execute upgrades of locked packages.
 
-    An upgrade can be executed from 14 days after its proposal, for 7 days. Name a package by the ID
+    Anyone can execute an upgrade from 14 to 21 days after its proposal. Name a package by the ID
     of any of its versions. Default: the tool package of nexus-tools.
     """

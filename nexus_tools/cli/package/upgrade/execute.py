@@ -39,16 +39,16 @@ _MIGRATED = "migrated the registries: they now reject commands of older versions
 async def command(
     session: Session, package: str | None, *, folder: Path | None, compilation: Compilation
 ) -> None:
-    """Execute the proposed upgrade of PACKAGE. Anyone may do so from the 14th to the 21st day.
+    """Execute the proposed upgrade of PACKAGE. Anyone can execute it from the 14th to the 21st day.
 
     Without PACKAGE, the command upgrades the tool package to the version that comes with
-    nexus-tools. Upgrade `workflows` after it, because the workflow package is linked to the latest
+    nexus-tools. Then upgrade `workflows`, because the workflow package is linked to the latest
     version of the tool package. If the tool package is not locked, the command uses the UpgradeCap
     and upgrades it immediately.
 
-    The admin then migrates the registries. From then on they reject commands of older versions, so
-    restart all running Leaders. On other machines, run `nexus-tools package use ID` with the ID of
-    the first version to find the latest one.
+    If the key that signs is the admin, the command then migrates the registries. Migrated
+    registries reject commands of older versions, so restart all running Leaders. On other machines,
+    run `nexus-tools package use ID` with the ID of the first version to find the latest version.
     """
     compiled = await compiled_upgrade(session, package, folder, compilation)
     part = part_of(package)
@@ -96,7 +96,7 @@ async def _execute_ours(session: Session, compiled: "CompiledPackage", part: "Pa
 async def _migrate(
     session: Session, publisher: "Publisher", upgraded: "UpgradeResult"
 ) -> "Sent | None":
-    """Migrate the registries, unless the signer is not the admin, who has to do it then."""
+    """Migrate the registries. If the signer is not the admin, say that the admin must do it."""
     try:
         return await confirm_and_execute(
             session,
@@ -119,8 +119,8 @@ def _question(simulated: "UpgradeResult", network: str) -> str:
         return ""
     return (
         f"Upgrade the package on {network} to version {simulated.version} for"
-        f" {units.sui(simulated.sent.cost.net)}, and migrate the registries? They then refuse"
-        " commands of older versions."
+        f" {units.sui(simulated.sent.cost.net)}, and migrate the registries? The registries then"
+        " reject commands of older versions."
     )
 
 

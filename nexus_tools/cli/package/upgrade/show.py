@@ -34,9 +34,9 @@ async def command(
     Default: the tool package of nexus-tools.
 
     With --folder, the command compiles the sources and compares them with the proposal. Only the
-    digest is binding, not the URL of the sources. If they match, the command lists the modules that
-    change, and warns of risks. For example, `init` of an added module runs with the rights of the
-    account that executes the upgrade.
+    digest is binding, not the URL of the sources. If the digests match, the command lists the
+    modules that change, and warns of risks. For example, `init` of an added module runs with the
+    rights of the account that executes the upgrade.
     """
     output = session.output
     compiled: CompiledPackage | None = None
@@ -81,8 +81,8 @@ def _warn(output: Output, changes: "UpgradeChanges") -> None:
     """Warn of risks in a proposal that was not made with nexus-tools."""
     for name in changes.inits:
         output.warn(
-            f"the added module {name} has `init`, which runs with the rights of the account"
-            " that executes the upgrade, and may transfer the objects that it creates to anyone"
+            f"the added module {name} has `init`. It runs with the rights of the account"
+            " that executes the upgrade, and can transfer the objects that it creates to anyone"
         )
     if changes.incompatible:
         output.warn(f"the chain will reject the upgrade: {changes.incompatible}")
@@ -94,7 +94,7 @@ def _not_proposed(
     if compiled is None:
         return WrongStateError(
             "no_proposal",
-            f"no upgrade is proposed to compare {folder} with",
+            f"cannot compare {folder} with a proposal: no upgrade is proposed",
             hint="Run `nexus-tools package upgrade watch` to be notified of proposals.",
         )
     return ValidationError(

@@ -1,4 +1,4 @@
-"""The modules of an upgrade: those in a folder, or those that come with nexus-tools."""
+"""The modules of an upgrade, from a folder or from the packages that come with nexus-tools."""
 
 import asyncio
 from pathlib import Path
@@ -40,7 +40,7 @@ async def compiled_upgrade(
         return load_workflows(deployment.package)
     raise UsageError(
         "folder_missing",
-        f"missing sources of the upgrade of {package}",
+        f"the upgrade of {package} requires the upgraded sources",
         hint="Pass the folder of the sources with --folder FOLDER.",
     )
 

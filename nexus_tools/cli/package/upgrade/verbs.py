@@ -41,8 +41,8 @@ async def propose(
     """Propose an upgrade of the locked PACKAGE to the package in --folder.
 
     Without PACKAGE, the command proposes to upgrade the tool package to the version that comes with
-    nexus-tools. Anyone can execute the upgrade from 14 days after the proposal, for 7 days. The
-    proposal requires the key that owns the lock.
+    nexus-tools. Anyone can execute the upgrade from 14 to 21 days after the proposal. The proposal
+    requires the key that owns the lock.
     """
     compiled = await compiled_upgrade(session, package, folder, compilation)
 
@@ -77,7 +77,7 @@ async def offer(session: Session, to: str, package: str | None) -> None:
 
     Default: the tool package.
 
-    A proposal stays open. To withdraw an offer, offer the lock to yourself.
+    A proposed upgrade stays open. To withdraw an offer, offer the lock to yourself.
     """
     recipient = session.address_of(to)
 

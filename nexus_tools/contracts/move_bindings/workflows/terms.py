@@ -15,23 +15,21 @@ class Terms(MoveStruct, frozen=True):
     """The terms of an execution."""
 
     leaders: tuple[Address, ...]
-    """The leaders that dispatch it, in the order of their windows."""
+    """The leaders that dispatch the execution, in the order of their windows."""
     settings: _root_leader_registry.LeaderSettings
     max_prices_mist: tuple[int, ...]
-    """The maximum price of each tool, by its number."""
+    """The maximum price of each tool, by the tool's number."""
     max_timeout_ms: int
-    """The longest timeout of a tool, which is the longest time for which an invocation holds
-    funds.
-    """
+    """The maximum timeout of a tool, which limits the time for which an invocation holds funds."""
     max_outcome_bytes: int
     max_steps: int
     deadline_ms: int
     entry_bytes: int
     """The bytes of all entry values."""
     version: int
-    """The version of the package that started it.
+    """The version of the package that started the execution.
 
-    This version or a later one continues it.
+    Only this or a later version can continue it.
     """
 
     move_name = "terms::Terms"

@@ -1,4 +1,4 @@
-"""The generator: it turns the modules of a Move package into the files of its bindings.
+"""The generator of Python bindings from the modules of a Move package.
 
 Start with `package.py`. `contents.py` reads a package, and `module.py` writes a Python module.
 """

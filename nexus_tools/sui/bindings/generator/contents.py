@@ -43,7 +43,7 @@ _EMIT = (SUI_FRAMEWORK, "event", "emit")
 
 
 class TypeParameter(Struct, frozen=True):
-    """A type parameter. A phantom parameter does not occur in fields."""
+    """A type parameter. No field uses a phantom parameter, except as a phantom type argument."""
 
     name: str
     constraints: Ability
@@ -59,7 +59,7 @@ class FieldContents(Struct, frozen=True):
 
 
 class StructContents(Struct, frozen=True):
-    """A struct. `is_event` means that its module emits it."""
+    """A struct. `is_event` states whether its module emits it as an event."""
 
     name: str
     doc: str
@@ -102,7 +102,7 @@ class EnumContents(Struct, frozen=True):
 
 
 class FunctionContents(Struct, frozen=True):
-    """A function that a transaction can call; parameters by name and type."""
+    """A function that a transaction can call. `parameters` are pairs of name and type."""
 
     name: str
     doc: str
@@ -144,11 +144,15 @@ class ModuleContents(Struct, frozen=True):
 
     @property
     def datatypes(self) -> "tuple[StructContents | EnumContents, ...]":
-        """The structs, then the enums."""
+        """The structs and then the enums of the module."""
         return (*self.structs, *self.enums)
 
     def definition(self, named: NamedType) -> "StructContents | EnumContents | None":
-        """Return the struct or the enum, or None if its number of type parameters differs."""
+        """Return the declaration of a type.
+
+        The result is None if the module has no such type, or declares it with other type
+        parameters.
+        """
         definition = next(
             (datatype for datatype in self.datatypes if datatype.name == named.name), None
         )
@@ -162,7 +166,7 @@ class ModuleContents(Struct, frozen=True):
         return definition if takes == list(named.takes) else None
 
     def held_types(self) -> Iterator[NamedType]:
-        """Yield the structs and enums in fields."""
+        """Yield the structs and enums that the fields of the module's datatypes contain."""
         for datatype in self.datatypes:
             for move_type in datatype.types:
                 yield from contained_types(move_type)
@@ -171,13 +175,13 @@ class ModuleContents(Struct, frozen=True):
 def read_contents(
     modules: Iterable[bytes], sources: Mapping[str, str]
 ) -> dict[Address, list[ModuleContents]]:
-    """Return the declarations of modules, in order, by the address of their package.
+    """Return the declarations of the modules, grouped by the address of their package.
 
-    `sources` are path -> text. They may contain other modules.
+    `sources` maps paths to texts. The sources may contain other modules.
 
-    The bytecode decides which declarations exist. Sources only add comments, the names of
-    parameters and of type parameters. If the numbers of those differ, the sources are of other code
-    and are ignored.
+    The bytecode decides which declarations exist. Sources only add doc comments and the names of
+    parameters and type parameters. If source and bytecode have different numbers of parameters, the
+    names are not used.
     """
     source_modules = {
         module.name: module for text in sources.values() for module in read_modules(text)
@@ -320,7 +324,7 @@ def _type_names(
 
 
 def _emitted(module: CompiledModule) -> Iterator[str]:
-    """Yield the structs that a module emits as events."""
+    """Yield the names of the structs that a module emits as events."""
     for function in module.function_definitions:
         for instruction in function.code.instructions if function.code else ():
             if instruction.opcode is not Opcode.CALL_GENERIC:

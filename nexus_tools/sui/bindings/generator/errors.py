@@ -1,7 +1,8 @@
-"""The reasons why a module aborts, from its bytecode and, for plain numbers, from its sources.
+"""The errors of a module: the reasons why it aborts, from its bytecode and its sources.
 
-A plain code is a number. Only the sources contain its name and message. The code of an error marked
-`#[error]` names constants of the bytecode: the name and, if it is a string, the message.
+If an abort code is a plain number, only the sources contain the error's name and message. The code
+of an error marked `#[error]` refers to two constants in the bytecode. The first constant is the
+error's name, and the second is its value, which may be the message.
 """
 
 import re
@@ -23,7 +24,7 @@ _ERROR_NAME = re.compile(r"E[A-Z][a-z]\w*|E_\w+|ERR\w*")
 
 
 def read_errors(module: CompiledModule, source: SourceModule | None) -> Iterator[MoveError]:
-    """Yield the errors that the sources name, in their order, then others of the bytecode."""
+    """Yield the errors in source order, and then the errors that only the bytecode names."""
     bytecode_errors = dict(_named_in_bytecode(module))
     aborted = _aborted_names(source) if source else set()
     constants = source.constants if source else ()
@@ -38,17 +39,17 @@ def read_errors(module: CompiledModule, source: SourceModule | None) -> Iterator
 
 
 def _is_error(constant: SourceConstant, aborted: set[str]) -> bool:
-    """Return whether a constant is an error by its name, or because code aborts with it."""
+    """Return whether a constant is an error code by its name, or because code aborts with it."""
     if constant.type != "u64" or _number(constant.value) is None:
         return False
     return bool(_ERROR_NAME.fullmatch(constant.name)) or constant.name in aborted
 
 
 def _named_in_bytecode(module: CompiledModule) -> Iterator[tuple[str, MoveError]]:
-    """Yield the errors whose codes name constants. Code loads their numbers in order to abort.
+    """Yield the errors whose codes refer to constants.
 
-    The bytecode contains the name of a constant as bytes. An error is skipped if they are not a
-    valid identifier.
+    The code of an error is the number that is loaded before an abort. The bytecode contains the
+    name of an error as bytes. If these bytes are not a valid identifier, the error is skipped.
     """
     for function in module.function_definitions:
         instructions = function.code.instructions if function.code else ()
@@ -76,13 +77,13 @@ def _with_words(error: MoveError, constant: SourceConstant) -> MoveError:
 
 
 def _error_of(constant: SourceConstant, *, is_marked: bool) -> MoveError:
-    """Return an error that the bytecode does not name."""
+    """Return the error of a constant that the bytecode does not name."""
     code = None if is_marked else _number(constant.value)
     return MoveError(constant.name, _sentence(constant), code)
 
 
 def _sentence(constant: SourceConstant) -> str:
-    """Return the string value of the constant, or its documentation."""
+    """Return the constant's value if it is a string, or else its doc comment on one line."""
     text = constant.value[0] if len(constant.value) == 1 else ""
     if text.startswith(('b"', '"')):
         return text[text.index('"') + 1 : -1].replace('\\"', '"').replace("\\\\", "\\")
@@ -90,7 +91,7 @@ def _sentence(constant: SourceConstant) -> str:
 
 
 def _number(value: Sequence[str]) -> int | None:
-    """Return the value of a constant that is a plain number."""
+    """Return the value of a constant that is a plain number, or None for any other constant."""
     text = value[0].replace("_", "") if len(value) == 1 else ""
     digits = text.removesuffix("u64")
     try:
@@ -100,7 +101,7 @@ def _number(value: Sequence[str]) -> int | None:
 
 
 def _aborted_names(source: SourceModule) -> set[str]:
-    """Return the names after `abort`, and the last names in each `assert!`."""
+    """Return each name that follows `abort`, and the last name in each `assert!`."""
     names: set[str] = set()
     for function in source.functions:
         for index, token in enumerate(function.body):

@@ -26,7 +26,7 @@ _PRIMITIVES = {"bool": ("bool", "boolean"), "address": ("Address", "address")} |
 class Expressions:
     """A writer of type expressions for one module of a plan.
 
-    `type_names` are the names of the enclosing type parameters: type variables.
+    In its methods, `type_names` are the Python names for the type parameters of the declaration.
     """
 
     def __init__(self, plan: Plan, place: Place, module: str, scope: Scope) -> None:
@@ -38,7 +38,7 @@ class Expressions:
     # --- Annotations
 
     def annotation(self, move_type: MoveType, type_names: Sequence[str]) -> str:
-        """Return the Python annotation of a value of this type."""
+        """Return the Python annotation for values of a Move type."""
         if isinstance(move_type, Vector):
             if move_type.element == "u8":
                 return "bytes"
@@ -70,7 +70,7 @@ class Expressions:
         return known_type.python.format(*annotations, imported=imported)
 
     def _class(self, named: NamedType) -> str:
-        """Return the class of a type, qualified by its module."""
+        """Return the name of a type's class, with its module unless that is the current one."""
         name = class_name(named.name)
         if named.address == self._place.address and named.module == self._module:
             return name
@@ -79,7 +79,7 @@ class Expressions:
     def _module_of(self, named: NamedType) -> str:
         here, there = self._place.folder, self._plan.place_of(named.address).folder
         name = module_name(named.module)
-        # Classes would mangle a name with two leading underscores.
+        # Inside a class, Python would mangle a name with two leading underscores.
         plain = name.lstrip("_")
         if here == there:
             return self.scope.sibling(".", name, f"_{plain}")
@@ -89,7 +89,10 @@ class Expressions:
     # --- Codecs
 
     def codec(self, move_type: MoveType, type_names: Sequence[str]) -> Expression:
-        """Return the codec of a type. `type_names` are the names of the type parameters' codecs."""
+        """Return the codec of a Move type.
+
+        `type_names` are the names of the type parameters' codecs.
+        """
         bcs = self.scope.codecs()
         if isinstance(move_type, Vector):
             if move_type.element == "u8":
@@ -111,11 +114,11 @@ class Expressions:
     # --- Tags
 
     def tag(self, move_type: MoveType, type_names: Sequence[str]) -> Expression | None:
-        """Return the tag of a type in a function, or None for a type of another package.
+        """Return the type tag for a function's type, or None if the type is of another package.
 
-        A call knows where its own package is published. Only the framework has the same addresses
-        on all networks. The addresses of other packages in the bytecode may be placeholders of the
-        compiler.
+        A call passes the published package of the function. The framework has the same addresses on
+        all networks. For other packages, the bytecode may have the compiler's placeholder
+        addresses.
         """
         if isinstance(move_type, Parameter):
             return type_names[move_type.index]
@@ -144,7 +147,10 @@ class Expressions:
 
 
 def variant_parameters(enum: EnumContents) -> tuple[int, ...]:
-    """Return the type parameters of an enum's values, in the order of its variants."""
+    """Return the indices of the type parameters that an enum's variants use.
+
+    The indices are in the order of first use.
+    """
     indices: dict[int, None] = {}
     for variant in enum.variants:
         indices |= dict.fromkeys(sorted(used_parameters(variant.types)))
@@ -157,9 +163,9 @@ def held_parameters(parameters: Sequence[TypeParameter]) -> tuple[int, ...]:
 
 
 def is_nested_option(move_type: NamedType) -> bool:
-    """Return whether this is an option of an option, for which None is ambiguous.
+    """Return whether a type is an option of an option, for which None would be ambiguous.
 
-    `some(none)` and `none` would both be None. As tuples they are `(None,)` and `()`.
+    `some(none)` and `none` would both be None. As tuples, these values are `(None,)` and `()`.
     """
     inner = move_type.arguments[0] if move_type.arguments else None
     return move_type.id == OPTION and isinstance(inner, NamedType) and inner.id == OPTION

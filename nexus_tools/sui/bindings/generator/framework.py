@@ -1,4 +1,4 @@
-"""The framework types that other types contain. The whole framework would be much larger."""
+"""The framework types that a package's types contain. Other framework types are not generated."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -30,8 +30,8 @@ FRAMEWORK_NAMES = {
     BRIDGE_PACKAGE: "bridge",
 }
 
-# The types in a collection's dynamic fields, which its own fields do not name. Each entry has
-# the type and the indices of its non-phantom type parameters.
+# The types of a collection's entries, which are dynamic fields, so the collection's own fields do
+# not name them. A value is the entry's type and the indices of its non-phantom type parameters.
 _ENTRIES = {(SUI_FRAMEWORK, "linked_table", "LinkedTable"): ("Node", (0, 1))}
 
 Framework = Callable[[Address], Sequence[bytes]]
@@ -41,9 +41,9 @@ Framework = Callable[[Address], Sequence[bytes]]
 def framework_types(
     held: Iterable[NamedType], framework: Framework, ours: Collection[Address]
 ) -> dict[Address, tuple[ModuleContents, ...]]:
-    """Return the framework modules, by package, reduced to the types that are used.
+    """Return the framework modules by package address, reduced to the types that are used.
 
-    Types that do not need a class, and types of the packages `ours`, are omitted. Raises
+    The result omits types that need no class, and types of the packages `ours`. Raises
     `framework_missing`.
     """
     reader = _FrameworkReader(framework)

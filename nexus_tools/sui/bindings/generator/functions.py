@@ -38,7 +38,7 @@ _CONTEXT = TX_CONTEXT.datatype
 _UTF8 = STRING.datatype
 _ASCII = ASCII_STRING.datatype
 _ID = OBJECT_ID.datatype
-# Singleton objects, with the same ID on all networks.
+# Singleton objects, each with the same ID on all networks. The values are constants in `inputs`.
 _SYSTEM = {
     CLOCK_TYPE.datatype: "CLOCK",
     (SUI_FRAMEWORK, "random", "Random"): "RANDOM",
@@ -53,7 +53,7 @@ _SYSTEM = {
 
 
 class _Input(Struct, frozen=True):
-    """A parameter of the Python function, if it has one, and the argument built from it."""
+    """An argument of the Move call, and the Python parameter that provides it, or "" for none."""
 
     parameter: str
     argument: Expression
@@ -68,7 +68,7 @@ class FunctionWriter:
         self._scope = expressions.scope
 
     def lines(self, name: str, function: FunctionContents) -> list[str]:
-        """Return the definition of a function, which is called `name` in Python."""
+        """Return the source of the Python function `name` for a Move function."""
         type_names = _type_names(function)
         inputs = list(self._inputs(function, type_names))
         value_parameters = [input_.parameter for input_ in inputs if input_.parameter]
@@ -154,7 +154,10 @@ class FunctionWriter:
         return call(f"{self._scope.inputs()}.{helper}", "builder", *items)
 
     def _taken(self, name: str, kind: str, helper: str, *items: Expression) -> _Input:
-        """Return an input: a value of this kind, an argument, or None, which comes last."""
+        """Return an input that accepts a value of type `kind` or an argument.
+
+        None comes last in a union.
+        """
         plain = kind.removesuffix(" | None")
         optional = " | None" if plain != kind else ""
         parameter = f"{name}: {plain} | {self._scope.use('Argument')}{optional}"
@@ -171,7 +174,10 @@ class FunctionWriter:
         return self._taken(name, kind, "pure", self._expressions.codec(target, ()))
 
     def _given(self, target: MoveType) -> str:
-        """Return the annotation of a value that a caller passes: any sequence for a vector."""
+        """Return the annotation of a value that a caller passes.
+
+        For a vector, a caller may pass any sequence.
+        """
         if isinstance(target, Vector) and target.element != "u8":
             return f"{self._scope.use('Sequence')}[{self._given(target.element)}]"
         if isinstance(target, NamedType) and target.id == OPTION and not is_nested_option(target):

@@ -1,4 +1,4 @@
-"""Python source in lines of at most 100 columns, broken as formatters break them."""
+"""The layout of Python source: lines of at most 100 columns, with the line breaks of ruff."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,10 @@ _VERBATIM = ("|", "#", "```", "* ", "- ", "+ ", ">", "@")
 
 
 class Group(Struct, frozen=True):
-    """Items in brackets after a `head`. A definition has a comma even after a single item."""
+    """Items in brackets after a `head`.
+
+    On separate lines, even a definition's only item has a comma.
+    """
 
     head: str
     brackets: str
@@ -30,7 +33,7 @@ class Text(Struct, frozen=True):
 
 
 class Sum(Struct, frozen=True):
-    """Names with `|` between them."""
+    """A union: names with `|` between them."""
 
     names: tuple[str, ...]
 
@@ -39,14 +42,17 @@ Expression = str | Group | Text | Sum
 
 
 def call(head: str, *items: Expression) -> Group:
-    """Return a call."""
+    """Return a call of `head` with `items` as its arguments."""
     return Group(head, "()", items)
 
 
 def lines_of(
     expression: Expression, indent: int = 0, before: str = "", after: str = ""
 ) -> list[str]:
-    """Return the lines of the expression with a prefix and a suffix, on one line if it fits."""
+    """Return the lines of an expression between `before` and `after`.
+
+    If everything fits on one line, the result is one line.
+    """
     single_line = f"{' ' * indent}{before}{_flat(expression)}{after}"
     if len(single_line) <= WIDTH or isinstance(expression, str):
         return [single_line]
@@ -75,8 +81,8 @@ def _group_lines(group: Group, indent: int, before: str, after: str) -> list[str
     last = f"{' ' * indent}{end}{group.tail}{after}"
     inner = indent + _INDENT
     on_one = " " * inner + ", ".join(map(_flat, group.items))
-    # As in ruff, a call has its arguments on a separate line if they fit, and a display has
-    # each item on its own.
+    # Like ruff, put all arguments of a call on one separate line if they fit. Put each item of a
+    # list, tuple or dict on a line of its own.
     is_display = not group.head or group.brackets != "()"
     if len(on_one) <= WIDTH and not is_display:
         return [first, on_one, last]
@@ -101,7 +107,7 @@ def _sum_lines(expression: Sum, indent: int, before: str, after: str) -> list[st
 
 
 def _literals(text: str, indent: int, before: str, after: str) -> list[str]:
-    """Return consecutive literals, each with the space that ends it."""
+    """Return consecutive string literals, one per line. A space stays at the end of its literal."""
     width = WIDTH - indent - len(before) - len(after) - len('""')
     parts = textwrap.wrap(
         text,
@@ -117,7 +123,7 @@ def _literals(text: str, indent: int, before: str, after: str) -> list[str]:
 
 
 def literal(text: str) -> str:
-    """Return a string literal, in the quotes that the text contains fewer of."""
+    """Return a string literal, in the kind of quotes that the text contains less often."""
     quote = "'" if text.count('"') > text.count("'") else '"'
     escaped = "".join(
         character if is_displayable(character) and character != "\\" else repr(character)[1:-1]
@@ -130,7 +136,7 @@ def literal(text: str) -> str:
 
 
 def comment(text: str) -> list[str]:
-    """Return a comment, which starts with `# `, in as many lines as necessary."""
+    """Return the lines of a comment. `text` starts with `# `."""
     return textwrap.wrap(
         one_line(text),
         WIDTH,
@@ -141,7 +147,7 @@ def comment(text: str) -> list[str]:
 
 
 def docstring(doc: str, indent: int) -> list[str]:
-    """Return a docstring: its first sentence on a line of its own if it fits, then the rest."""
+    """Return the lines of a docstring. If it fits, the first sentence is on a line of its own."""
     doc = many_lines(doc.expandtabs())
     lines = list(_doc_lines(doc.replace('"""', "'''"), WIDTH - indent))
     margin = " " * indent
@@ -163,7 +169,10 @@ def _doc_lines(doc: str, width: int) -> Iterator[str]:
 
 
 def _blocks(doc: str) -> list[list[str]]:
-    """Return the paragraphs, which empty lines separate."""
+    """Return the paragraphs of a doc comment, which empty lines separate.
+
+    Code blocks stay whole.
+    """
     blocks: list[list[str]] = [[]]
     is_code = False
     for line in doc.split("\n"):
@@ -176,13 +185,13 @@ def _blocks(doc: str) -> list[list[str]]:
 
 
 def _dedented(block: list[str]) -> list[str]:
-    """Remove indentation of fewer than four spaces. Four or more spaces mean code."""
+    """Remove the common indentation of fewer than four spaces. Four or more spaces mean code."""
     margin = min(len(line) - len(line.lstrip()) for line in block if line)
     return [line[margin:] for line in block] if margin < _CODE_MARGIN else block
 
 
 def _first_sentence(block: Sequence[str], width: int) -> tuple[list[str], list[str]]:
-    """Return the first sentence, and the rest of its paragraph."""
+    """Return the lines of a paragraph's first sentence, and the rest of the paragraph."""
     if any(_is_verbatim(line) for line in block):
         return [block[0].lstrip(), *block[1:]], []
     text = " ".join(line.strip() for line in block)
@@ -194,7 +203,7 @@ def _first_sentence(block: Sequence[str], width: int) -> tuple[list[str], list[s
 
 
 def _ends(text: str) -> Iterator[int]:
-    """Yield the positions where sentences may end: not after `e.g.` and the like."""
+    """Yield the positions where sentences may end. Abbreviations such as `e.g.` end no sentence."""
     for at, sign in enumerate(text):
         if sign in ".!?" and text[max(0, at - 3) : at + 1] not in ("e.g.", "i.e.", " vs.", "etc."):
             yield at
@@ -212,5 +221,5 @@ def _is_verbatim(line: str) -> bool:
 
 
 def _closed(line: str) -> str:
-    """Return a line that can precede the closing quotes."""
+    """Return a line with a space at its end if the closing quotes cannot directly follow it."""
     return f"{line} " if line.endswith(('"', "\\")) else line

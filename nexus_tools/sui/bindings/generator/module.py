@@ -48,7 +48,7 @@ _EVENTS = "AnyEvent"
 def module_lines(
     plan: Plan, place: Place, module: ModuleContents, bases: Mapping[str, str]
 ) -> list[str]:
-    """Return the source of the Python module, without its header."""
+    """Return the lines of the Python module for a Move module, without the header comment."""
     return _Writer(plan, place, module, bases).lines()
 
 
@@ -96,7 +96,10 @@ class _Writer:
             yield f"{name} = {self._scope.use('TypeVar')}({literal(name)})"
 
     def _names(self, parameters: Sequence[TypeParameter]) -> list[str]:
-        """Return the type variables of type parameters. Phantom parameters do not need one."""
+        """Return the names of type variables for type parameters.
+
+        A phantom parameter has the name "".
+        """
         return [self._variables.get(parameter.name, "") for parameter in parameters]
 
     # --- Errors and events
@@ -123,7 +126,7 @@ class _Writer:
             yield lines_of(Sum(tuple(events)), before=before)
 
     def _any(self, struct: StructContents) -> str:
-        """Return the annotation of a struct with any type arguments."""
+        """Return the annotation of a struct with `Any` for each of its type arguments."""
         indices = held_parameters(struct.type_parameters)
         arguments = ", ".join([self._scope.use("Any")] * len(indices)) if indices else ""
         name = class_name(struct.name)
@@ -183,7 +186,7 @@ class _Writer:
             yield f"    bcs_takes = ({', '.join(map(str, held))}{comma})"
 
     def _codec_names(self, parameters: Sequence[TypeParameter]) -> list[str]:
-        """Return the names of the type arguments' codecs in `bcs`."""
+        """Return the names of the parameters of `bcs`: the codecs of the type arguments."""
         names: list[str] = []
         for parameter in parameters:
             names.append(unused(f"of_{parameter.name.lower()}", names))
@@ -196,7 +199,10 @@ class _Writer:
         own: str,
         marker: str,
     ) -> Iterator[str]:
-        """Yield the attribute `bcs`, or the function that builds it from codecs."""
+        """Yield the attribute `bcs`.
+
+        For a generic type, `bcs` is a function that takes codecs and returns the codec.
+        """
         bcs = self._scope.codecs()
         indices = held_parameters(parameters)
         if not indices:
@@ -226,7 +232,8 @@ class _Writer:
         codecs = tuple(self._variant_codec(enum, variant) for variant in enum.variants)
         codec = call(f"{self._scope.codecs()}.choice", Text(enum.name), *codecs)
         order = [variables[index] for index in variant_parameters(enum)]
-        # Unqualified, because an enum may have the name of a variant, or `Variant`.
+        # The name is unqualified because an enum may have the name of one of its variants, or
+        # `Variant`.
         self_type = f"Variant[{', '.join(order)}]" if order else "Variant"
         kinds = Sum(tuple(self._variant_type(enum, variant) for variant in enum.variants))
         return [
@@ -267,7 +274,7 @@ class _Writer:
 
 
 def _free_names(names: Iterable[str], taken: set[str]) -> list[str]:
-    """Return the names, with underscores after those that are taken. Add them to `taken`.
+    """Return the names, with an underscore after each name that is taken. Add them to `taken`.
 
     In Move, a struct, a constant, and a function of one module may share a name.
     """
@@ -279,7 +286,7 @@ def _free_names(names: Iterable[str], taken: set[str]) -> list[str]:
 
 
 def _inner_names(module: ModuleContents) -> Iterator[str]:
-    """Yield the names inside the classes of a module."""
+    """Yield the names of the variants and fields inside a module's classes."""
     variants = [variant for enum in module.enums for variant in enum.variants]
     yield from (variant_name(variant.name) for variant in variants)
     holders: list[StructContents | VariantContents] = [*module.structs, *variants]
@@ -288,9 +295,10 @@ def _inner_names(module: ModuleContents) -> Iterator[str]:
 
 
 def _type_variables(module: ModuleContents, defined: Collection[str]) -> dict[str, str]:
-    """Return the names of the type variables by type parameter.
+    """Return the names of type variables by the names of type parameters.
 
-    They differ from fields and variants, which would hide them inside of their classes.
+    A type variable must not have the name of a field or a variant. Inside a class, that name would
+    hide the type variable.
     """
     used_names = {*defined, *_inner_names(module)}
     variables: dict[str, str] = {}

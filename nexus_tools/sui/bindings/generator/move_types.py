@@ -1,4 +1,4 @@
-"""Types of signatures and fields, with names in place of indices."""
+"""Move types in signatures and fields. Names replace the indices of the bytecode."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,13 +17,13 @@ from nexus_tools.sui.types.address import Address
 
 
 class Vector(Struct, frozen=True):
-    """A vector."""
+    """A vector type."""
 
     element: "MoveType"
 
 
 class Reference(Struct, frozen=True):
-    """A reference."""
+    """A reference type."""
 
     target: "MoveType"
     mutable: bool
@@ -36,7 +36,10 @@ class Parameter(Struct, frozen=True):
 
 
 class NamedType(Struct, frozen=True):
-    """A struct or an enum with type arguments. `takes` are the indices of non-phantom ones."""
+    """A struct or an enum with type arguments.
+
+    `takes` are the indices of the non-phantom arguments.
+    """
 
     address: Address
     module: str
@@ -56,12 +59,12 @@ class NamedType(Struct, frozen=True):
         return tuple(self.arguments[index] for index in self.takes)
 
 
-# A primitive is its Move name.
+# A string is the Move name of a primitive type.
 MoveType = str | Vector | Reference | Parameter | NamedType
 
 
 def named_types(module: CompiledModule, token: SignatureToken) -> MoveType:
-    """Return a type of a module with names in place of its indices."""
+    """Return the named form of a type in a module's bytecode."""
     if isinstance(token, VectorToken):
         return Vector(named_types(module, token.element))
     if isinstance(token, ReferenceToken):
@@ -82,7 +85,10 @@ def named_types(module: CompiledModule, token: SignatureToken) -> MoveType:
 
 
 def contained_types(move_type: MoveType) -> Iterator[NamedType]:
-    """Yield the structs and enums that values of this type contain, as far as the type shows."""
+    """Yield the structs and enums that a type names.
+
+    A type names itself, the element types of vectors, and the type arguments that are not phantom.
+    """
     if isinstance(move_type, Vector):
         yield from contained_types(move_type.element)
     elif isinstance(move_type, NamedType):
@@ -92,7 +98,7 @@ def contained_types(move_type: MoveType) -> Iterator[NamedType]:
 
 
 def used_parameters(move_types: Sequence[MoveType]) -> set[int]:
-    """Return the type parameters that values of these types contain."""
+    """Return the indices of the type parameters that values of these types may contain."""
     indices: set[int] = set()
     for move_type in move_types:
         if isinstance(move_type, Parameter):
@@ -105,7 +111,7 @@ def used_parameters(move_types: Sequence[MoveType]) -> set[int]:
 
 
 def move_text(move_type: MoveType, parameters: Sequence[str]) -> str:
-    """Return the type in Move syntax, without modules: `&mut Coin<T>`."""
+    """Return a type in Move syntax, without module names. An example is `&mut Coin<T>`."""
     if isinstance(move_type, Reference):
         mutable = "mut " if move_type.mutable else ""
         return f"&{mutable}{move_text(move_type.target, parameters)}"

@@ -1,4 +1,4 @@
-"""All files of a package's bindings, and how they are written to a folder."""
+"""The files of a package's bindings, and the writer that puts them in a folder."""
 
 import re
 import sys
@@ -30,7 +30,7 @@ _RUNTIME = "nexus_tools.sui.bindings.runtime"
 
 
 class Bindings(Struct, frozen=True):
-    """Generated files, path -> text, and a summary of the requested package."""
+    """Generated files by path, and the counts of declarations in the requested package."""
 
     files: Mapping[str, str]
     modules: int
@@ -49,11 +49,13 @@ def generate(
 ) -> Bindings:
     """Generate the bindings of a package.
 
-    `along` are packages whose bindings are put in sub-folders of these names. `framework` returns
-    the modules of a framework package and is called when one of its types is used. `bases` are the
-    caller's own classes, as `package.module:Class`. The classes of structs inherit from them. Their
-    keys are `module::Name`, or `folder::module::Name` for packages in `along`. Base classes have
-    `__slots__ = ()`.
+    `along` maps sub-folder names to packages whose bindings go there. `framework` returns the
+    modules of a framework package. The generator calls `framework` only if a type of that package
+    is used.
+
+    `bases` maps a struct to a class of yours that the generated class inherits from. Name the
+    struct as `module::Name`, or as `folder::module::Name` if its package is in `along`. Name the
+    class as `package.module:Class`. Base classes need `__slots__ = ()`.
 
     Raises:
         NexusError: `types_not_generated` if a type of another package is used; `base_unknown` if a
@@ -95,12 +97,13 @@ def _check_bases(bases: Mapping[str, str], plan: Plan) -> None:
 
 
 def write_bindings(folder: Path, files: Mapping[str, str]) -> None:
-    """Write the files to a folder and remove those that were generated before.
+    """Write the files to a folder, and remove previously generated files that are not among them.
 
     Raises:
-        NexusError: `folder_not_importable` for a name that Python cannot import;
-            `folder_hides_module` for the name of a standard library module; `folder_not_generated`
-            for a folder with other files that would be in the way.
+        NexusError: `folder_not_importable` if Python cannot import a folder of this name;
+            `folder_hides_module` if a standard library module has this name; `folder_not_generated`
+            if a file would overwrite one that was not generated, or the folder is not empty and has
+            no bindings.
     """
     _check_name(folder.resolve())
     _refuse_strange(folder, files)
@@ -124,7 +127,8 @@ def _check_name(folder: Path) -> None:
             f"Python cannot import a package from a folder named {name!r}",
             hint=hint,
         )
-    # Inside a package, its full name has the package's prefix, so it hides nothing.
+    # A folder inside a package hides no module because its full name starts with the package's
+    # name.
     if name in sys.stdlib_module_names and not (folder.parent / "__init__.py").exists():
         raise UsageError(
             "folder_hides_module",
@@ -158,7 +162,7 @@ def _is_generated(path: Path) -> bool:
 
 
 def _remove_empty(folder: Path, root: Path) -> None:
-    """Remove a package that contains only compiled Python files."""
+    """Remove a folder that contains only compiled Python files, unless it is the root."""
     other_files = [path for path in folder.iterdir() if path.name != "__pycache__"]
     if folder != root and not other_files:
         for path in (folder / "__pycache__").glob("*.pyc"):
@@ -187,7 +191,7 @@ def _files_of(
 
 
 def _prefix(place: Place) -> str:
-    """Return the prefix of `module::Name` that distinguishes packages."""
+    """Return the prefix `folder::` for names of a nested package, or "" for the requested one."""
     return f"{place.folder}::" if place.folder else ""
 
 

@@ -18,7 +18,10 @@ _OF_PRIMITIVES = {"bool": "flag", "address": "address"}
 
 
 def parameter_names(types: Sequence[MoveType], written: Sequence[str]) -> tuple[str, ...]:
-    """Return a name for each parameter: from the source, or derived from its type."""
+    """Return a name for each parameter.
+
+    A name is the one in the source, or is derived from the type.
+    """
     names: list[str] = []
     for move_type, word in zip(types, written, strict=True):
         is_named = word.lstrip("_")[:1].isalpha() and word != "self"
@@ -27,13 +30,13 @@ def parameter_names(types: Sequence[MoveType], written: Sequence[str]) -> tuple[
 
 
 def unused(name: str, names: Collection[str]) -> str:
-    """Return the name, with a number after it if it is in `names`."""
+    """Return the name, or the name with the first free number after it if it is in `names`."""
     numbered = (f"{name}_{number}" for number in count(2))
     return next(candidate for candidate in chain([name], numbered) if candidate not in names)
 
 
 def snake(name: str) -> str:
-    """Return the name in snake case: `LeaderCap` is `leader_cap`, `TLPCoin` is `tlp_coin`."""
+    """Return a name in snake case. `LeaderCap` becomes `leader_cap`, and `TLPCoin` `tlp_coin`."""
     return _WORD_BEGINS.sub("_", name).lower()
 
 

@@ -1,4 +1,4 @@
-"""The plan of a generation: the requested package, and others in folders inside its own."""
+"""The plan of a generation: the packages, and the folder for the bindings of each package."""
 
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
@@ -25,10 +25,10 @@ from nexus_tools.sui.types.address import Address
 
 
 class PackageSource(Struct, frozen=True):
-    """A package to generate: its module files, and its sources, if any, as path -> text.
+    """A package to generate bindings for: its module files, and any sources by path.
 
-    `origin` names its source, for the header of the generated files. `dependencies` are the
-    packages that it was compiled with, by name.
+    `origin` says where the package comes from. The header of the generated files shows it.
+    `dependencies` are the packages that it was compiled with, by name.
     """
 
     origin: str
@@ -47,7 +47,7 @@ class Place(Struct, frozen=True):
 
     @property
     def is_framework(self) -> bool:
-        """Whether all networks have the package at this address."""
+        """Whether the package is part of the framework, so all networks have it at this address."""
         return self.address in FRAMEWORK_NAMES
 
     def defines(self, named: NamedType) -> bool:
@@ -66,7 +66,7 @@ class Place(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """All packages, the requested one first."""
+    """The packages to generate bindings for, with the requested package first."""
 
     places: tuple[Place, ...]
 
@@ -84,10 +84,11 @@ class Plan(Struct, frozen=True):
 def make_plan(
     package: PackageSource, along: Mapping[str, PackageSource], framework: Framework
 ) -> Plan:
-    """Decide which modules and types are generated.
+    """Return the plan for a package: the modules and types to generate, and their folders.
 
-    Only the framework types that the other types contain are included. `framework` returns its
-    modules. Raises `types_not_generated` if a type of another package is used.
+    The plan includes only the framework types that other types contain. `framework` returns the
+    modules of a framework package. Raises `types_not_generated` if a type of another package is
+    used.
     """
     places = [_place("", package), *(_place(name, source) for name, source in along.items())]
     used_folders = {module_name(module.name) for module in places[0].modules}
@@ -166,7 +167,10 @@ def _is_missing(named: NamedType, places: Sequence[Place]) -> bool:
 def _not_generated(
     missing: Collection[NamedType], dependencies: Mapping[str, PackageSource]
 ) -> ValidationError:
-    """Return the error for missing packages. It names unpublished ones."""
+    """Return the error for types of missing packages.
+
+    The hint of the error names the dependencies to include.
+    """
     names = {
         _address(dependency): name
         for name, dependency in dependencies.items()

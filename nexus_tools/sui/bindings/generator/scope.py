@@ -1,4 +1,4 @@
-"""The names of one generated module: its definitions, and its imports."""
+"""The names in one generated module: its own definitions, and the names that it imports."""
 
 from collections.abc import Iterable
 
@@ -18,8 +18,8 @@ _STANDARD = {
 class Scope:
     """An allocator of import names, which records the imports of a module.
 
-    A name that the module defines itself is imported with a leading underscore. So are modules:
-    only type parameters among Move names start with one.
+    If the module itself defines a name, the import of that name gets a leading underscore. Imported
+    modules also get one. Among Move names, only those of type parameters start with an underscore.
     """
 
     def __init__(self, defined: Iterable[str]) -> None:
@@ -27,20 +27,20 @@ class Scope:
         self._locals: dict[tuple[str, str], str] = {}
 
     def use(self, name: str) -> str:
-        """Import a class or a type of the standard library or of the bindings runtime."""
+        """Import a class or a type, and return its local name."""
         local = f"_{name}" if name in self._defined else name
         return self._imported(_STANDARD.get(name, _RUNTIME), name, local)
 
     def codecs(self) -> str:
-        """Import the module of codecs."""
+        """Import the runtime's module of codecs, and return its local name."""
         return self._imported(_RUNTIME, "codecs", "_bcs")
 
     def inputs(self) -> str:
-        """Import the module of inputs."""
+        """Import the runtime's module of inputs, and return its local name."""
         return self._imported(_RUNTIME, "inputs", "_inputs")
 
     def base(self, path: str) -> str:
-        """Import a user's base class, `package.module:Class`."""
+        """Import a user's base class from the path `package.module:Class`."""
         module, _, name = path.partition(":")
         return self._imported(module, name, f"_{name}")
 
@@ -49,14 +49,14 @@ class Scope:
         return self._imported(parent, name, local)
 
     def _imported(self, origin: str, name: str, local: str) -> str:
-        """Record an import. Its local name is the same in the whole module."""
+        """Record an import, and return its local name, which is the same in the whole module."""
         key = origin, name
         if key not in self._locals:
             self._locals[key] = unused(local, {*self._defined, *self._locals.values()})
         return self._locals[key]
 
     def import_lines(self) -> list[str]:
-        """Return the import statements, sorted as formatters do."""
+        """Return the lines of the import statements, in ruff's order."""
         relative = {origin for origin in self._origins() if origin.startswith(".")}
         sections = [
             sorted(origin for origin in self._origins() if origin in _STANDARD.values()),
@@ -72,7 +72,7 @@ class Scope:
         return {origin for origin, _ in self._locals}
 
     def _of(self, origin: str) -> list[str]:
-        """Return one statement for all unchanged names, and one for each renamed import."""
+        """Return one import statement for all unchanged names, and one for each renamed import."""
         from_here = sorted(
             (name, local) for (where, name), local in self._locals.items() if where == origin
         )

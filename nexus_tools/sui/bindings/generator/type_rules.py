@@ -1,7 +1,7 @@
 """Rules of the bytecode verifier that the generator relies on.
 
-Networks publish only verified modules. A file, or a dishonest node, may provide other modules. The
-generator must not write code for them.
+A network publishes only verified modules. A file or a dishonest node may provide an invalid module,
+for which the generator must not write code.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ def check_types(module: CompiledModule) -> None:
 
 
 def takes_signer(module: CompiledModule, parameters: int) -> bool:
-    """Return whether a signature has a signer, which no transaction can pass."""
+    """Return whether a signature contains `signer`, which no transaction can pass."""
     return any(_has(token, SIGNER) for token in module.signatures[parameters])
 
 

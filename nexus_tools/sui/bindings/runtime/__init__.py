@@ -1,4 +1,4 @@
-"""The runtime of generated bindings, which import nothing else.
+"""The runtime of generated bindings. Bindings import only this package and the standard library.
 
 `values.py` has the base classes, `inputs.py` the arguments of calls, and `types.py` the decoder.
 """

@@ -1,4 +1,4 @@
-"""The codecs that bindings compose."""
+"""The codecs from which generated bindings compose their own."""
 
 from typing import Any
 
@@ -52,10 +52,10 @@ coin, collection, field = Coin.bcs, Collection.bcs, Field.bcs
 
 
 def map_of(key: Codec[Any], value: Codec[Any]) -> Codec[tuple[tuple[Any, Any], ...]]:
-    """Return the codec of a `VecMap`: its pairs in order."""
+    """Return the codec of a `VecMap`, which is a tuple of key-value pairs in their order."""
     return vector(record((key, value)))
 
 
 def wrapped(name: Codec[Any]) -> Codec[Any]:
-    """Return the codec of a dynamic object field's name: its wrapper has no other field."""
+    """Return the codec of a dynamic object field's name. `Wrapper` has only the name as a field."""
     return name

@@ -1,4 +1,4 @@
-"""The framework types that need no generated classes."""
+"""The framework types that have a Python representation without a generated class."""
 
 from collections.abc import Mapping
 
@@ -23,8 +23,9 @@ class Known(Struct, frozen=True):
     """The Python representation of a framework type.
 
     `python` is the annotation, with `{0}` for the first type argument's annotation and `{imported}`
-    for the class `imported`. `codec` is a name in `codecs`. It is built from the codecs of the type
-    arguments at the indices `takes`.
+    for the class `imported`. `codec` is a name in `codecs`. If `takes` is not empty, `codec` names
+    a function. The function's arguments are the codecs of the type arguments at the indices in
+    `takes`.
     """
 
     python: str

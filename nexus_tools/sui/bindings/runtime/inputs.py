@@ -64,46 +64,49 @@ __all__ = [
 
 
 def changed(builder: TransactionBuilder, value: ObjectInput) -> Argument:
-    """Return an object that the call changes or consumes."""
+    """Return the argument for an object that the call changes or consumes."""
     return builder.object(value, mutable=True) if isinstance(value, Address) else value
 
 
 def read(builder: TransactionBuilder, value: ObjectInput) -> Argument:
-    """Return an object that the call only reads. Shared ones can be read concurrently."""
+    """Return the argument for an object that the call only reads.
+
+    If the object is shared, transactions that only read it can run in parallel.
+    """
     return builder.object(value, mutable=False) if isinstance(value, Address) else value
 
 
 def received(builder: TransactionBuilder, value: ObjectReference | Argument) -> Argument:
-    """Return an object that was sent to another object."""
+    """Return the argument for an object that was sent to another object."""
     if isinstance(value, ObjectReference):
         return builder.resolved(ReceivingObject(value))
     return value
 
 
 def pure(builder: TransactionBuilder, codec: Codec[Any], value: Any) -> Argument:
-    """Return a value that is not an object."""
+    """Return the argument for a value that is not an object."""
     return value if isinstance(value, _ARGUMENTS) else builder.pure(codec, value)
 
 
 def data(builder: TransactionBuilder, value: bytes | Argument) -> Argument:
-    """Return a `vector<u8>` of any length."""
+    """Return the argument for a `vector<u8>` of any length."""
     return value if isinstance(value, _ARGUMENTS) else builder.byte_vector(value)
 
 
 def data_list(builder: TransactionBuilder, value: Sequence[bytes] | Argument) -> Argument:
-    """Return a `vector<vector<u8>>` of any length."""
+    """Return the argument for a `vector<vector<u8>>` of any length."""
     if isinstance(value, _ARGUMENTS):
         return value
     return builder.make_move_vec([builder.byte_vector(element) for element in value], _BYTES)
 
 
 def text(builder: TransactionBuilder, value: str | Argument) -> Argument:
-    """Return a `std::string::String` of any length."""
+    """Return the argument for a `std::string::String` of any length."""
     return _text(builder, value, "string", "utf8")
 
 
 def ascii_text(builder: TransactionBuilder, value: str | Argument) -> Argument:
-    """Return a `std::ascii::String` of any length."""
+    """Return the argument for a `std::ascii::String` of any length."""
     return _text(builder, value, "ascii", "string")
 
 
@@ -123,7 +126,7 @@ def objects(
     values: Sequence[ObjectInput] | Argument,
     element: TypeTag | None,
 ) -> Argument:
-    """Return a vector of objects that the call consumes."""
+    """Return the argument for a vector of objects that the call consumes."""
     if isinstance(values, _ARGUMENTS):
         return values
     return elements(builder, [changed(builder, value) for value in values], element)
@@ -132,13 +135,17 @@ def objects(
 def elements(
     builder: TransactionBuilder, values: Sequence[Argument] | Argument, element: TypeTag | None
 ) -> Argument:
-    """Return a vector of earlier results. Only an empty one needs the type of its elements."""
+    """Return the argument for a vector of earlier results.
+
+    Only an empty vector needs `element`, the type of its elements. Raises `element_type_unknown`.
+    """
     if isinstance(values, _ARGUMENTS):
         return values
     if not values and element is None:
         raise ValidationError(
             "element_type_unknown",
-            "the vector is empty, and the package of its element type is unknown published",
+            "the vector is empty, so its element type must be known, but that type's published"
+            " package is unknown",
             hint="Create it with `builder.make_move_vec([], TYPE_TAG)`, and pass the"
             " result. The type's bindings return the tag: `Class.type_tag(its_package)`.",
         )

@@ -1,37 +1,41 @@
-"""Python names of Move declarations: the same, or with a trailing underscore.
+"""Python names for Move declarations: the Move name, or that name with a trailing underscore.
 
-Generated code uses names of its own, which Move names must not hide. A name that already has a
-trailing underscore gets another one, so that no two names become equal.
+A Move name must not hide a name that the generated code uses. If the generated code uses a Move
+name, apart from trailing underscores, the name gets one more underscore. So two different Move
+names stay different.
 """
 
 from collections.abc import Collection
 from keyword import iskeyword
 
 ERRORS = "ERRORS"
-"""The name of a module's errors. It gets trailing underscores if the module uses the name."""
+"""The name of the tuple of a module's errors.
+
+If the module defines this name, underscores follow.
+"""
 
 TYPES = "TYPES"
-"""The name of the types that a package has classes for."""
+"""The name of the `Types` object in the bindings of a package."""
 
 _ANNOTATIONS = frozenset({"bool", "bytes", "int", "str", "tuple"})
 _MEMBERS = frozenset({"bcs", "bcs_takes", "move_name", "staticmethod", "type_tag"})
 # msgspec recognizes class variables by this name, so it cannot be imported under another one.
 _MODULE_LEVEL = _ANNOTATIONS | {"ClassVar", "annotations", "staticmethod"}
-# The classes inside an enum hide these names from later classes.
+# A class inside an enum's class would hide these names from the classes after it.
 _VARIANTS = _MEMBERS | {"Generic", "MoveVariant", "TypeAlias", "Variant"}
 _PARAMETERS = frozenset({"builder", "package"})
-# Python gives names that start with two underscores a special meaning, or mangles them in
-# classes. Names that end with these suffixes are not affected.
+# Python mangles a name that starts with two underscores in a class, or gives it a special meaning.
+# Python does neither if the name ends with this suffix.
 _AFTER_DUNDER = "____"
 
 
 def class_name(name: str) -> str:
-    """Return a struct's or an enum's class name. `Variant` is the union of an enum's variants."""
+    """Return the class name of a struct or an enum."""
     return _behind(name, _MODULE_LEVEL)
 
 
 def error_name(name: str) -> str:
-    """Return the constant name of an error."""
+    """Return the name of the Python constant for an error."""
     return _behind(name, _MODULE_LEVEL)
 
 
@@ -41,7 +45,7 @@ def variant_name(name: str) -> str:
 
 
 def module_name(name: str) -> str:
-    """Return the file name of a module."""
+    """Return the name of the Python module for a Move module."""
     return _behind(name, {TYPES})
 
 
@@ -51,10 +55,11 @@ def is_importable(folder: str) -> bool:
 
 
 def field_name(name: str) -> str:
-    """Return the name of a field. It must not hide a name in the annotations of later fields.
+    """Return the name of a field.
 
-    Annotations consist of classes, which start with a capital, of modules, which start with an
-    underscore, and of a few other names.
+    A field name must not hide a name in the annotations of later fields. Annotations use classes,
+    whose names start with a capital letter, modules, whose names start with an underscore, and a
+    few built-in names.
     """
     return _behind(name, _ANNOTATIONS | _MEMBERS, is_taken=not name[0].islower())
 
@@ -65,7 +70,7 @@ def function_name(name: str) -> str:
 
 
 def parameter_name(name: str) -> str:
-    """Return the name of a parameter. A capital would hide a class from the function."""
+    """Return the name of a parameter. A name with a capital letter first could hide a class."""
     plain = name.lstrip("_")
     if not plain[:1].isalpha():
         plain = f"value{plain}"
@@ -73,7 +78,7 @@ def parameter_name(name: str) -> str:
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """Return the name with as many trailing underscores as it needs to differ from `taken`."""
+    """Return the name, with trailing underscores until it is not in `taken`."""
     while name in taken:
         name += "_"
     return name

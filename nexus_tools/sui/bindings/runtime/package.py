@@ -16,9 +16,9 @@ _NONE: Mapping[str, Address] = MappingProxyType({})
 class Package(Struct, frozen=True):
     """A package as published on one network.
 
-    Calls name `id`, its newest version. Types name the version that first defined them:
-    `original_id`, the first version, or for later types the version in `origins`, by
-    `module::Name`.
+    A call names `id`, the package version to run. A type names the version that first defined it.
+    By default, this version is `original_id`, the first version of the package. `origins` maps each
+    type that a later version added, as `module::Name`, to that version.
 
     For example, 0xA was upgraded to 0xB and then to 0xC. Calls name 0xC. A struct of the first
     version is 0xA::m::Old. A struct that the second version added is 0xB::m::New, which is in
@@ -36,7 +36,7 @@ class Package(Struct, frozen=True):
 
     @classmethod
     def of(cls, package: MovePackage) -> Self:
-        """Return a package from a node's package object of any version."""
+        """Return the package for a package object, which may be of any version."""
         from nexus_tools.sui.bytecode import deserialize  # noqa: PLC0415 - only needed for this error
 
         original_id = Address(deserialize(package.modules[0][1]).address)
@@ -48,12 +48,12 @@ class Package(Struct, frozen=True):
         return cls(package.id, original_id, origins)
 
     def type_tag(self, name: str, *type_arguments: TypeTag) -> StructTag:
-        """Return the type `module::Name` of the package."""
+        """Return the type tag of the package's type `module::Name`."""
         module, _, datatype = name.partition("::")
         address = self.origins.get(name, self.original_id)
         return StructTag(address, module, datatype, type_arguments)
 
     def name_of(self, tag: StructTag) -> str | None:
-        """Return `module::Name` if the package defines this type."""
+        """Return a type's `module::Name`, or None if another package defines the type."""
         name = f"{tag.module}::{tag.name}"
         return name if tag.address == self.origins.get(name, self.original_id) else None

@@ -29,11 +29,11 @@ _PRIMITIVES: Mapping[TypeTag, Codec[Any]] = {
 
 
 class Types:
-    """The types for which generated bindings have classes, in the Python package `root`.
+    """The Move types that have classes in the generated bindings `root`, a Python package.
 
-    `modules` are the names of the types by Move module, and `events` the emitted types, as
-    `module::Name`. `nested` are the packages generated along with it, whose bindings are also in
-    `root`, with their IDs if all networks have the same.
+    `modules` maps each Move module to the names of its types. `events` are the emitted types, as
+    `module::Name`. `nested` are the other packages with bindings inside `root`. A nested package
+    has its ID if that is the same on all networks, or else None.
     """
 
     def __init__(
@@ -55,8 +55,8 @@ class Types:
     def at(self, package: Package, **nested: Package) -> "Decoder":
         """Return the decoder of objects and events of a published package.
 
-        `nested` are the published packages whose bindings were generated along with it. Raises
-        `type_unknown` for any other package.
+        `nested` are the published packages whose bindings are nested in these. Raises
+        `type_unknown` for a name that is not nested.
         """
         if not nested.keys() <= self.nested.keys():
             raise _unknown(", ".join(sorted(nested.keys() - self.nested.keys())))
@@ -75,7 +75,7 @@ class Types:
         return getattr(self._module(module), class_name(datatype))
 
     def error_of(self, module: str, abort_code: int) -> MoveError | None:
-        """Return the reason why a module aborts with a code, or None if it is unknown."""
+        """Return a module's error with an abort code, or None if the code is unknown."""
         if module not in self.modules:
             return None
         errors = _errors(vars(self._module(module)))
@@ -97,15 +97,18 @@ class Decoder:
         self._codecs: dict[TypeTag, Codec[Any]] = dict(_PRIMITIVES)
 
     def __or__(self, other: "Decoder") -> "Decoder":
-        """Return a decoder of the types of both."""
+        """Return a decoder of the types of both decoders."""
         return Decoder([*self._packages, *other._packages])
 
     def event(self, event: Event) -> Any | None:
-        """Return an event as a value, or None if another package defines it."""
+        """Return the Python value of an event, or None if another package defines the event."""
         return self.value(event.type, event.contents) if self.knows(event.type) else None
 
     def object(self, value: Object | None) -> Any:
-        """Return an object as a value. Raises `object_unknown` for None, or `type_unknown`."""
+        """Return the Python value of an object.
+
+        Raises `object_unknown` for None, `object_is_package` for a package, or `type_unknown`.
+        """
         if value is None:
             raise NotFoundError("object_unknown", "the object to decode does not exist")
         if not isinstance(value.data, MoveObject):
@@ -113,7 +116,10 @@ class Decoder:
         return self.value(value.data.type, value.data.contents)
 
     def value(self, tag: TypeTag, contents: bytes) -> Any:
-        """Return a value of a type. Raises `type_unknown`, or `bcs_invalid` for other bytes."""
+        """Decode a value of a type.
+
+        Raises `type_unknown`, or `bcs_invalid` if the bytes are invalid.
+        """
         return self.codec(tag).decode(contents)
 
     def knows(self, tag: StructTag) -> bool:
@@ -148,7 +154,7 @@ class Decoder:
         return codec
 
     def _found(self, tag: StructTag) -> Any | None:
-        """Return the class of a type."""
+        """Return the class of a type, or None if none of the packages defines it."""
         for types, package in self._packages:
             name = package.name_of(tag)
             if name in types.names:
@@ -157,7 +163,7 @@ class Decoder:
 
 
 def _errors(names: Mapping[str, Any]) -> tuple[MoveError, ...]:
-    """Return the errors of a module, stored under `ERRORS` with trailing underscores if taken."""
+    """Return the errors in a module's namespace, under `ERRORS` or that name with underscores."""
     candidates = [value for name, value in names.items() if name.rstrip("_") == ERRORS]
     return next((value for value in candidates if isinstance(value, tuple)), ())
 

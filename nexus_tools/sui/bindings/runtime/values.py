@@ -1,4 +1,4 @@
-"""The base classes of generated classes, and the framework values that all of them share."""
+"""The base classes of generated classes, and the classes of common framework types."""
 
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -14,10 +14,10 @@ V = TypeVar("V")
 
 
 class MoveStruct(Struct, frozen=True):
-    """A value of a Move struct. Its codec is `bcs`.
+    """A value of a Move struct. The codec of the struct is `bcs`.
 
-    For a generic struct, `bcs` builds the codec from the codecs of the type arguments at the
-    indices `bcs_takes`. Phantom type arguments appear in no value.
+    For a generic struct, `bcs` is a function. The function returns the codec, given the codecs of
+    the type arguments at the indices in `bcs_takes`. Phantom type arguments need no codec.
     """
 
     move_name: ClassVar[str] = ""
@@ -32,7 +32,7 @@ class MoveStruct(Struct, frozen=True):
 class MoveEnum:
     """A Move enum with the classes of its variants inside. `Variant` is their union.
 
-    Its codec is `bcs`, as for a struct.
+    The enum's codec is `bcs`, as in `MoveStruct`.
     """
 
     move_name: ClassVar[str] = ""
@@ -51,8 +51,8 @@ class MoveVariant(Struct, frozen=True):
 class MoveError(Struct, frozen=True):
     """A reason why a module aborts.
 
-    `code` is the abort code. An error marked `#[error]` aborts with the index of its name among the
-    constants of the bytecode, which is `constant`.
+    `code` is the abort code. The abort code of an error marked `#[error]` contains `constant`
+    instead, the index of the error's name among the bytecode's constants.
     """
 
     name: str
@@ -61,14 +61,14 @@ class MoveError(Struct, frozen=True):
     constant: int | None = None
 
     def is_of(self, abort_code: int) -> bool:
-        """Return whether an abort code is this error's code or its constant's index."""
+        """Return whether an abort code means this error, by its code or by its constant."""
         from nexus_tools.sui.bytecode import split_clever_code  # noqa: PLC0415 - only needed for this error
 
         clever = split_clever_code(abort_code)
         if clever is None:
             return abort_code == self.code
         if clever.code is not None and self.code is not None:
-            return clever.code == self.code  # the same in all versions of a package
+            return clever.code == self.code  # a code stays the same when a package is upgraded
         return self.constant is not None and clever.name == self.constant
 
 
@@ -82,12 +82,12 @@ class Coin(Struct, frozen=True):
 
     @classmethod
     def type_tag(cls, coin_type: TypeTag) -> StructTag:
-        """Return the type of this kind of coin."""
+        """Return the type of a coin with the currency `coin_type`."""
         return coin_tag(coin_type)
 
 
 class Collection(Struct, frozen=True):
-    """A table or a bag of the framework: its entries are dynamic fields of `id`."""
+    """A table or a bag of the framework. The entries are dynamic fields of the object `id`."""
 
     id: Address
     size: int
@@ -98,7 +98,7 @@ class Collection(Struct, frozen=True):
 class Field(Struct, Generic[K, V], frozen=True):
     """A `sui::dynamic_field::Field`: the object that contains one entry of a collection.
 
-    The value of a dynamic object field is the ID of the object.
+    For a dynamic object field, `value` is the ID of the object in the field.
     """
 
     id: Address
@@ -107,6 +107,6 @@ class Field(Struct, Generic[K, V], frozen=True):
 
     @staticmethod
     def bcs(name: Codec[K], value: Codec[V]) -> "Codec[Field[K, V]]":
-        """Return the codec of entries, from the codecs of their names and values."""
+        """Return the codec of an entry, given the codecs of its name and its value."""
         codec: Codec[Any] = struct(Field, ADDRESS, name, value)
         return codec

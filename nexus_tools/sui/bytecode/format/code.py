@@ -1,8 +1,8 @@
-"""The parser of a function's body: its instructions and jump tables.
+"""The parser of a function's code, which consists of instructions and jump tables.
 
-It checks all operands. So code that uses the module never meets an index without a row, a branch
-out of the code, or a type parameter that the function does not have. `read_code` parses at once,
-`lazy_code` at the first use of the code.
+The parser checks all operands, so users of the module can rely on them. Each index has a row, each
+branch stays in the code, and the function has each type parameter. `read_code` parses the code
+immediately, and `lazy_code` at its first use.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ from nexus_tools.sui.bytecode.opcode import LITERAL_BYTES, OPERAND_KINDS, Opcode
 
 
 class _Function(Struct, frozen=True):
-    """The properties of a function that its operands are checked against."""
+    """The properties of a function against which the parser checks its operands."""
 
     draft: Draft
     type_parameters: int
@@ -98,7 +98,10 @@ def _read_jump_table(cursor: Cursor, function: _Function) -> JumpTable:
 def _check_switches(
     cursor: Cursor, instructions: Sequence[Instruction], jump_tables: Sequence[JumpTable]
 ) -> None:
-    """Check the switches, which is possible only after the jump tables that follow the code."""
+    """Check that the jump table of each VARIANT_SWITCH exists.
+
+    The jump tables come after the instructions, so this check needs a second pass.
+    """
     for instruction in instructions:
         if instruction.opcode is Opcode.VARIANT_SWITCH:
             assert isinstance(instruction.operand, int)
@@ -185,7 +188,7 @@ def _elements(cursor: Cursor, function: _Function) -> VecOperand:
     return VecOperand(_element(cursor, function), cursor.little_endian(8))
 
 
-# The parsers of operands by kind, except literals, whose size depends on the opcode.
+# The parsers of operands by kind. Literals are missing because their size depends on the opcode.
 _READERS: dict[OperandKind, _Reader] = {
     OperandKind.BRANCH: _branch,
     OperandKind.JUMP_TABLE: _jump_table,
@@ -207,7 +210,7 @@ _OPERANDS: dict[int, _Reader] = {
     **{opcode: _literal(size) for opcode, size in LITERAL_BYTES.items()},
 }
 _OPCODES = {int(opcode): opcode for opcode in Opcode}
-# All uses of an instruction without an operand share one value.
+# Instructions without an operand are shared: there is one `Instruction` per opcode.
 _PLAIN = {int(opcode): Instruction(opcode) for opcode in Opcode if opcode not in OPERAND_KINDS}
 _SINCE: dict[int, int] = {
     Opcode.LD_U16: VERSION_6,
@@ -220,10 +223,11 @@ _SINCE: dict[int, int] = {
 }
 
 
-# Code that is parsed later
+# --- Code that is parsed at its first use
 
 _ULEB_GOES_ON = 0x80
-# VEC_PACK and VEC_UNPACK have an index, and a length of 8 bytes.
+# The bytes of an operand, except its ULEB128 index. VEC_PACK and VEC_UNPACK have both an index and
+# a length of 8 bytes.
 _FIXED_BYTES: dict[int, int] = dict(LITERAL_BYTES.items())
 _FIXED_BYTES |= {Opcode.VEC_PACK: 8, Opcode.VEC_UNPACK: 8}
 _WITH_INDEX = frozenset(map(int, OPERAND_KINDS.keys() - LITERAL_BYTES.keys()))
@@ -232,8 +236,8 @@ _WITH_INDEX = frozenset(map(int, OPERAND_KINDS.keys() - LITERAL_BYTES.keys()))
 class LazyCode:
     """A placeholder for code that is parsed at the first access to a field.
 
-    Parsing may raise `MalformedModule`. Programs call only a few functions of a package, and their
-    bodies are its longest part.
+    Parsing may raise `MalformedModule`. Programs call only a few functions of a package, and the
+    code is the longest part of a package. So parsing all of it would waste time.
     """
 
     __slots__ = ("__dict__", "_read")
@@ -260,7 +264,10 @@ class LazyCode:
 
 
 def lazy_code(cursor: Cursor, draft: Draft, handle: int) -> Code:
-    """Return the code of the function with this handle, but find only its end now."""
+    """Return a placeholder for the code of the function with this handle.
+
+    This function only locates the end of the code. The code is parsed at its first use.
+    """
     start = cursor.position
     _skip(cursor, draft.version)
     end = cursor.position
@@ -287,7 +294,7 @@ def _skip_instructions(cursor: Cursor, count: int) -> None:
             position += 1 + _FIXED_BYTES.get(opcode, 0)
     except IndexError:
         position = len(data) + 1
-    cursor.take(position - cursor.position)  # raises an error past the end
+    cursor.take(position - cursor.position)  # raises an error if the position is past the end
 
 
 def _skip_jump_table(cursor: Cursor) -> None:

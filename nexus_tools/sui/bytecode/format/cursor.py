@@ -1,4 +1,4 @@
-"""A cursor that reads a part of a file and never leaves it, and its error."""
+"""A cursor that reads one part of a file, and the error for malformed data."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -55,9 +55,9 @@ class Cursor:
     def uleb(self, maximum: int) -> int:
         """Read the next ULEB128 integer, which must have its shortest form.
 
-        It must be at most `maximum`. A byte has seven bits of the integer, the lowest first. Its
-        highest bit is set if another byte follows: ac 02 is 0x2c + (2 << 7) = 300. 80 00 would be 0
-        in two bytes, and is rejected.
+        The integer must be at most `maximum`. Each byte has seven bits of the integer, starting
+        with the lowest. The highest bit of a byte is set if another byte follows. For example, ac
+        02 is 0x2c + (2 << 7) = 300. 80 00 is rejected because the shortest form of 0 is 00.
         """
         value = self.byte()
         if value >= 0x80:

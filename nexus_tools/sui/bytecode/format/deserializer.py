@@ -1,8 +1,8 @@
 """The conversion of the bytes of a module file to a `CompiledModule`.
 
-Source: `move-binary-format`, `deserializer.rs` and `check_bounds.rs`. The tables are read in the
-order of their dependencies, so each index can be checked against its table when it is read. The
-time is linear in the size of the file.
+Source: `move-binary-format`, `deserializer.rs` and `check_bounds.rs`. A table is read after the
+tables that it refers to, so each index is checked when it is read. The time is linear in the size
+of the file.
 """
 
 from collections.abc import Callable
@@ -25,8 +25,8 @@ def deserialize(data: bytes) -> CompiledModule:
     """Read a module file of version 5, 6 or 7.
 
     Raises:
-        MalformedModule: The bytes are not exactly one module whose indices all have a row. No other
-            exception is raised.
+        MalformedModule: The bytes are not exactly one module, or an index has no row in its table.
+            No other exception is raised.
     """
     module, end = deserialize_at(data, 0)
     if end != len(data):
@@ -35,16 +35,16 @@ def deserialize(data: bytes) -> CompiledModule:
 
 
 def deserialize_published(data: bytes) -> CompiledModule:
-    """Read a module file that was fully read before, for example when its package was published.
+    """Read a module file that was already validated, for example when its package was published.
 
-    The code of a function is parsed at its first use, so an error in it is found only then. Raises
-    `MalformedModule`.
+    The code of a function is parsed at its first use, so an error in the code is raised only then.
+    Raises `MalformedModule`.
     """
     return _Reading(data, read_header(data)).module(_read_function_without_code)
 
 
 def deserialize_at(data: bytes, offset: int) -> tuple[CompiledModule, int]:
-    """Read the module that starts at `offset` of a larger file, and return it with its end.
+    """Read the module at `offset` in a larger file. Return it and the offset of its end.
 
     Raises `MalformedModule`.
     """
@@ -55,7 +55,8 @@ def deserialize_at(data: bytes, offset: int) -> tuple[CompiledModule, int]:
 def declared_types(data: bytes) -> tuple[str, tuple[str, ...]]:
     """Return the name of a module, and the names of its structs and then of its enums.
 
-    This does not read the rest, so it takes a fraction of the time. Raises `MalformedModule`.
+    This function is faster than `deserialize` because it skips the other tables. Raises
+    `MalformedModule`.
     """
     return _Reading(data, read_header(data, 0)).declared_types()
 

@@ -1,4 +1,4 @@
-"""A partially read module: the tables so far, which later ones refer to."""
+"""A partially read module: the tables read so far, which later tables refer to."""
 
 from collections.abc import Sequence
 
@@ -19,10 +19,11 @@ from nexus_tools.sui.bytecode.token import Signature
 
 
 class Draft(Struct):
-    """The tables that indices are checked against, filled in the order of their dependencies.
+    """The tables of a module, against which the reader checks the indices in later tables.
 
-    `signature_arities[i]` is the number of type parameters that code needs to use signature `i`:
-    one more than the highest index in it. With it, a check does not traverse the signature again.
+    `signature_arities[i]` is the number of type parameters that a user of signature `i` needs. This
+    number is one more than the highest type parameter index in the signature. Checks use it, so
+    they do not traverse the signature again.
     """
 
     version: int

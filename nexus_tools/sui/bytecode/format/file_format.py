@@ -1,4 +1,4 @@
-"""The numbers of the module file format: tables, tags, flags and limits.
+"""The constants of the module file format: table numbers, type tags, flags and limits.
 
 Source: `move-binary-format/src/file_format_common.rs`, which uses the same names.
 """
@@ -9,7 +9,8 @@ MAGIC = bytes.fromhex("a11ceb0b")
 
 VERSION_MIN = 5
 VERSION_MAX = 7
-# Version 6 added u16, u32 and u256; version 7 added enums and the flavor in the version's top byte.
+# Version 6 added u16, u32 and u256. Version 7 added enums, and the flavor in the top byte of the
+# version.
 VERSION_6 = 6
 VERSION_7 = 7
 SUI_FLAVOR = 5
@@ -85,7 +86,10 @@ class SerializedType(IntEnum):
 
 
 NATIVE_STRUCT, DECLARED = 0x1, 0x2
-"""The byte before the fields of a struct. An enum is always declared."""
+"""The values of the byte before the fields of a struct.
+
+For an enum, the byte is always `DECLARED`.
+"""
 NATIVE_FUNCTION, ENTRY_FUNCTION = 0x2, 0x4
 """The flags of a function."""
 FULL_JUMP_TABLE = 0x1

@@ -1,8 +1,8 @@
 """The header of a module file: magic number, version and positions of the tables.
 
-After the magic number and a version come the table headers (kind, offset, size), then the tables
-without gaps, then the index of the module's own handle. Source: `VersionedBinary::initialize` and
-`check_tables` in `move-binary-format/src/deserializer.rs`.
+The file has the magic number and a version, and then a header (kind, offset, size) for each table.
+The tables follow without gaps. The index of the module's own handle comes last. Source:
+`VersionedBinary::initialize` and `check_tables` in `move-binary-format/src/deserializer.rs`.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,10 @@ class Header(Struct, frozen=True):
     end: int
 
     def cursor(self, data: bytes, kind: TableKind) -> Cursor:
-        """Return a cursor for the table of this kind. A missing table is empty."""
+        """Return a cursor for the table of this kind.
+
+        For a missing table, the cursor has no bytes.
+        """
         start, end = self.tables.get(kind, (0, 0))
         return Cursor(data, start, end)
 
@@ -46,7 +49,7 @@ class Header(Struct, frozen=True):
 def read_header(data: bytes, offset: int = 0) -> Header:
     """Read the header of the module file that starts at `offset`.
 
-    Only `len(data)` limits it, and bytes after the module are ignored. Raises `MalformedModule`.
+    Bytes after the module are ignored. Raises `MalformedModule`.
     """
     cursor = Cursor(data, offset, len(data))
     if cursor.take(len(MAGIC)) != MAGIC:
@@ -77,7 +80,7 @@ def _read_version(cursor: Cursor) -> tuple[int, int]:
 
 
 def _read_sizes(cursor: Cursor, version: int) -> list[tuple[TableKind, int]]:
-    """Return the kinds and sizes of the tables in the order of their offsets, without gaps."""
+    """Return the kinds and sizes of the tables in the order of their offsets. Reject gaps."""
     rows = []
     for _ in range(cursor.uleb(TABLE_COUNT_MAX)):
         kind = _read_kind(cursor, version)

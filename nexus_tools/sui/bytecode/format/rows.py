@@ -1,4 +1,4 @@
-"""The parsers of the rows of each table: names, handles, instantiations, and definitions."""
+"""The row parsers for all tables, such as names, handles, instantiations, and definitions."""
 
 import re
 from collections.abc import Callable
@@ -48,12 +48,19 @@ _ABILITIES = tuple(Ability(bits) for bits in range(_ABILITIES_MAX + 1))
 
 
 def is_identifier(name: str) -> bool:
-    """Return whether Move accepts a name. Names of constants in bytecode may be any text."""
+    """Return whether a name is a valid Move identifier.
+
+    In bytecode, the name of a constant may be any text.
+    """
     return name.isascii() and bool(_IDENTIFIER.fullmatch(name.encode()))
 
 
 def read_identifier(cursor: Cursor, _: Draft) -> str:
-    """Read a name: ASCII letters, digits and underscores, without a leading digit, and not `_`."""
+    """Read an identifier.
+
+    An identifier has ASCII letters, digits and underscores. The first character is not a digit, and
+    `_` alone is not an identifier.
+    """
     name = cursor.blob(IDENTIFIER_SIZE_MAX)
     if not _IDENTIFIER.fullmatch(name):
         raise cursor.malformed("an identifier is not a valid Move name")
@@ -66,7 +73,7 @@ def read_address(cursor: Cursor, _: Draft) -> bytes:
 
 
 def read_module_handle(cursor: Cursor, draft: Draft) -> ModuleHandle:
-    """Read a module handle. Friends have the same form."""
+    """Read a module handle, which may also be the handle of a friend module."""
     address = cursor.index(len(draft.addresses), "addresses")
     return ModuleHandle(address, cursor.index(len(draft.identifiers), "identifiers"))
 
@@ -108,7 +115,7 @@ def read_constant(cursor: Cursor, draft: Draft) -> Constant:
 
 
 def read_metadata(cursor: Cursor, _: Draft) -> Metadata:
-    """Read a key and its value."""
+    """Read the key and the value of a metadata entry."""
     key = cursor.blob(METADATA_KEY_SIZE_MAX)
     return Metadata(key, cursor.blob(METADATA_VALUE_SIZE_MAX))
 
@@ -208,7 +215,7 @@ def _read_fields(cursor: Cursor, draft: Draft, handle: int) -> tuple[FieldDefini
 def read_function_definition(
     cursor: Cursor, draft: Draft, read: Callable[[Cursor, Draft, int], Code] = read_code
 ) -> FunctionDefinition:
-    """Read a function. `read` returns its code unless it is native."""
+    """Read a function definition. `read` reads its code, unless the function is native."""
     handle = cursor.index(len(draft.function_handles), "function handles")
     visibility = cursor.byte()
     if visibility not in _VISIBILITIES:

@@ -1,7 +1,8 @@
 """The conversion of a `CompiledModule` to the bytes of a module file.
 
-The tables are in the order of Sui's compiler, so a module that the compiler wrote is serialized to
-the same bytes. Source: `move-binary-format/src/serializer.rs`, versions 6 and 7 of the format.
+The tables are in the order of Sui's compiler. So deserializing and serializing a module of the
+compiler reproduces its bytes. Source: `move-binary-format/src/serializer.rs`, versions 6 and 7 of
+the format.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -66,7 +67,7 @@ _REFERENCE, _MUTABLE_REFERENCE, _VECTOR, _TYPE_PARAMETER, _DATATYPE, _DATATYPE_I
 
 
 def serialize(module: CompiledModule) -> bytes:
-    """Return the file of a module. `deserialize` returns the same module again."""
+    """Return the bytes of a module file. `deserialize` is the inverse."""
     tables = [(kind, table) for kind, table in _tables(module) if table]
     header = MAGIC + module.version.to_bytes(3, "little") + bytes([module.flavor])
     header += _uleb(len(tables))

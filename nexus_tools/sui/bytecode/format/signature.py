@@ -48,7 +48,7 @@ class _Constructor(Struct):
 
 
 def read_signature(cursor: Cursor, draft: Draft) -> tuple[Signature, int]:
-    """Read the next signature, and return it with the number of type parameters it needs."""
+    """Read the next signature. Return it and the number of type parameters that it needs."""
     tokens, arities = [], [0]
     for _ in range(cursor.uleb(SIGNATURE_SIZE_MAX)):
         token, arity = read_token(cursor, draft)
@@ -58,13 +58,13 @@ def read_signature(cursor: Cursor, draft: Draft) -> tuple[Signature, int]:
 
 
 def read_token(cursor: Cursor, draft: Draft) -> tuple[SignatureToken, int]:
-    """Read the next type, and return it with the number of type parameters it needs.
+    """Read the next type. Return it and the number of type parameters that it needs.
 
-    The format limits the depth, which an explicit stack enforces regardless of the caller's own
-    depth.
+    The format limits the nesting depth of a type. An explicit stack enforces that limit, so
+    Python's recursion limit does not matter.
 
-    0a 0b 05 01 03 is a vector (0a) of the datatype 5 with one type argument (0b 05 01), u64 (03).
-    The vector waits for the datatype, and the datatype for the u64, which completes both.
+    For example, 0a 0b 05 01 03 is a vector (0a) of the datatype 5 with one type argument (0b 05
+    01), which is u64 (03). The stack has the vector and then the datatype. The u64 completes both.
     """
     pending: list[_Constructor] = []
     arity = 0

@@ -1,6 +1,6 @@
-"""Support for address balances on a chain, and the errors of chains that lack them.
+"""The check whether a chain supports address balances, and the error if it does not.
 
-Address balances were added in protocol version 106, and on mainnet in 124.
+Protocol version 106 added address balances, and version 124 enabled them on mainnet.
 """
 
 from nexus_tools.sui.client.connection.connection import Connection, mask
@@ -30,7 +30,7 @@ async def check_address_balances(connection: Connection) -> None:
 
 
 async def check_abort(connection: Connection, error: RefusedOnChainError) -> None:
-    """Raise `address_balances_unsupported` if the framework aborted for that reason."""
+    """Raise `address_balances_unsupported` if an abort shows that the chain lacks them."""
     details = error.details
     if details.get("package") == str(SUI_FRAMEWORK) and details.get("module") in _MODULES:
         await check_address_balances(connection)

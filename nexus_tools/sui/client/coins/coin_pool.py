@@ -1,4 +1,4 @@
-"""The SUI of an address, in coins and in its address balance: free, or reserved for payments."""
+"""The pool of an address's SUI, in coins and in the address balance, free or reserved."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable
@@ -13,19 +13,21 @@ from nexus_tools.sui.support.units import sui
 from nexus_tools.sui.types.address import Address
 
 MAX_PAYMENT_COINS = 255
-"""The maximum number of gas coins: `max_gas_payment_objects` of the protocol, less one entry
-for the address balance."""
+"""The maximum number of gas coins in one transaction.
+
+The value is `max_gas_payment_objects` of the protocol, minus one entry for the address balance.
+"""
 
 EVERYTHING = 2**64
-"""More MIST than exist. A request for this amount reserves everything that is free."""
+"""More MIST than exist. A request that wants this amount reserves all free SUI."""
 
 
 class GasSource(Enum):
     """The source of the payment for a transaction.
 
-    `ANY` uses coins, and the address balance for the remainder. `ADDRESS_BALANCE` uses only the
-    address balance. The client then does not wait for coins, so any number of transactions may be
-    in flight.
+    `ANY` uses coins first, and the address balance for the remainder. `ADDRESS_BALANCE` uses only
+    the address balance. With it, the client does not wait for coins, so any number of transactions
+    may be in flight.
     """
 
     ANY = "any"
@@ -33,9 +35,10 @@ class GasSource(Enum):
 
 
 class Payment(Struct, frozen=True):
-    """The payment for a transaction: coins, and `reserved` MIST of the address balance.
+    """The payment for a transaction: coins, and `reserved` MIST from the address balance.
 
-    Its commands may withdraw another `withdrawals` MIST from the address balance themselves.
+    In addition, the transaction's commands may withdraw `withdrawals` MIST from the address
+    balance.
     """
 
     coins: tuple[Coin, ...] = ()
@@ -54,14 +57,15 @@ class Payment(Struct, frozen=True):
 
     @property
     def reserved_balance(self) -> int:
-        """The part of the address balance that other transactions cannot use meanwhile, in MIST."""
+        """The part of the address balance that this payment reserves, in MIST."""
         return self.reserved + self.withdrawals
 
 
 class CoinPool:
-    """The pool of an address's SUI: the free part, and the part that is paying for transactions.
+    """The pool of an address's SUI.
 
-    Coins are read when they are needed. The address balance is read when coins do not suffice.
+    A part is free, and a part is reserved for pending transactions. The pool reads coins from the
+    node when it needs them. The pool reads the address balance only if the coins do not suffice.
     """
 
     def __init__(
@@ -74,8 +78,9 @@ class CoinPool:
         self._free: dict[Address, Coin] = {}
         self._used: set[Address] = set()
         self._knows_coins = False
-        # The free and the reserved part of the address balance. Nothing is free before the first
-        # reading. The free part is negative if more is reserved than the last reading showed.
+        # The free and the reserved part of the address balance, in MIST. Before the first reading,
+        # the free part is 0. The free part is negative if more is reserved than the last reading
+        # showed.
         self._free_balance = 0
         self._held = 0
         self._was_read = False
@@ -90,9 +95,10 @@ class CoinPool:
         withdrawals: int = 0,
         source: GasSource = GasSource.ANY,
     ) -> Payment:
-        """Reserve at least `required` MIST, and `wanted` if available. Large coins come first.
+        """Reserve at least `required` MIST, and up to `wanted` MIST if available.
 
-        Waits for payments that are in use. Raises `InsufficientFundsError`.
+        Large coins come first. If the free SUI do not suffice, wait until other payments are
+        released. Raises `InsufficientFundsError` if the wallet does not have the required amount.
         """
         needs_coins = source is GasSource.ANY
         coins_are_fresh = not needs_coins
@@ -100,13 +106,14 @@ class CoinPool:
         async with self._changed:
             while True:
                 payment = self._choose(max(required, wanted), exclude, withdrawals, source)
-                # The address balance pays only the amount that known coins lack.
+                # The address balance pays only the rest after the coins, so the coins must be
+                # known.
                 is_due = self._knows_coins or not (needs_coins and payment.reserved)
                 is_all = wanted < EVERYTHING or (coins_are_fresh and balance_is_fresh)
                 if required <= payment.total > 0 and is_due and is_all:
                     return self._mark(payment)
-                # Try the known coins first, then what the node has now, then wait until a payment
-                # is released.
+                # Try the known coins first. Then read coins and balance from the node. Then wait
+                # until another payment is released.
                 if not coins_are_fresh:
                     await self._refresh_coins()
                     coins_are_fresh = True
@@ -120,7 +127,7 @@ class CoinPool:
                     raise InsufficientFundsError(required, payment.total, source=source)
 
     async def reduce(self, taken: Payment, required: int) -> Payment:
-        """Release the reserved address balance beyond `required` MIST less the coins' total."""
+        """Release the reserved address balance that is not needed to pay `required` MIST."""
         reserved = min(taken.reserved, max(0, required - taken.in_coins))
         if reserved == taken.reserved:
             return taken
@@ -131,7 +138,7 @@ class CoinPool:
         return replace(taken, reserved=reserved)
 
     async def release(self, taken: Payment, left: Payment) -> None:
-        """End the use of a payment. `left` is the known remainder."""
+        """Return the known remainder of a payment, `left`, to the pool."""
         async with self._changed:
             self._used.difference_update(coin.reference.object_id for coin in taken.coins)
             self._free.update((coin.reference.object_id, coin) for coin in left.coins)
@@ -141,7 +148,7 @@ class CoinPool:
             self._changed.notify_all()
 
     async def read_balance_again(self) -> bool:
-        """Read the address balance again. Return whether more of it is free than was known."""
+        """Read the address balance again. Return whether its free part has grown."""
         async with self._changed:
             before = self._free_balance
             await self._refresh_balance()
@@ -158,9 +165,10 @@ class CoinPool:
         return self._free_balance < 0
 
     async def forget(self, object_ids: Iterable[Address], spent: int = 0) -> None:
-        """Forget coins that a transaction has changed, so that they are read again when needed.
+        """Forget coins that a transaction has changed.
 
-        The transaction took `spent` MIST from the address balance.
+        The pool reads coins again when it needs them. The transaction took `spent` MIST from the
+        address balance.
         """
         async with self._changed:
             for object_id in object_ids:
@@ -168,7 +176,7 @@ class CoinPool:
             self._free_balance -= spent
 
     async def forget_all(self) -> None:
-        """Forget all free coins, because another program also spends them."""
+        """Forget all free coins because another program also spends them."""
         async with self._changed:
             self._free.clear()
             self._knows_coins = False
@@ -215,16 +223,20 @@ class CoinPool:
 
 
 def _newer(known: Coin | None, read: Coin) -> Coin:
-    """Return the newer version of a coin, because a node may lag behind our own transactions."""
+    """Return the newer version of a coin.
+
+    The version that a node returns may be older because the node lags behind our transactions.
+    """
     if known is not None and known.reference.version > read.reference.version:
         return known
     return read
 
 
 class InsufficientFundsError(WrongStateError):
-    """`not_enough_sui`: a wallet does not have the MIST that a transaction needs.
+    """The wallet does not have the SUI that a transaction needs.
 
-    `gas` of the `required` MIST pay for gas. `required` is None if no simulation has shown it.
+    The error code is `not_enough_sui`. `required` includes the gas. If no simulation has determined
+    it, `required` is None.
     """
 
     def __init__(
@@ -247,7 +259,7 @@ class InsufficientFundsError(WrongStateError):
 
 
 def _parts(besides: int, gas: int) -> str:
-    """Return the parts of an amount as text, if it has two."""
+    """Return a text that says which part of an amount is for gas."""
     if not gas:
         return ""
     return f": {sui(besides)} and up to {sui(gas)} for gas" if besides else " for gas"

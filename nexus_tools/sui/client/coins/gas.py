@@ -1,4 +1,4 @@
-"""Gas: a transaction's budget, its use of the gas coin, and the remainder."""
+"""The gas of a transaction: its budget, its use of the gas coin, and the remaining payment."""
 
 import secrets
 
@@ -26,16 +26,19 @@ from nexus_tools.sui.types.transaction import (
 from nexus_tools.sui.types.type_tag import SUI
 
 MAX_BUDGET_MIST = 50_000_000_000_000
-"""The largest gas budget: `max_tx_gas` of the protocol configuration."""
+"""The largest gas budget, in MIST: `max_tx_gas` of the protocol configuration."""
 
 MIN_BUDGET_UNITS = 2_000
-"""The smallest budget, in units at the gas price: `base_tx_cost_fixed`, doubled."""
+"""The smallest budget, in gas units: twice `base_tx_cost_fixed` of the protocol configuration."""
 
 LARGE_SIMULATION_BUDGET_MIST = 10_000_000_000
-"""The budget of simulations if the wallet has it: twice the maximum computation cost."""
+"""The budget of a simulation, if the wallet has enough: twice the maximum computation cost."""
 
 SMALL_SIMULATION_BUDGET_MIST = 500_000_000
-"""The same for parallel transactions, which share the coins: enough for most of ours."""
+"""The budget of a simulation if parallel transactions share the coins.
+
+The budget suffices for most of our transactions.
+"""
 
 _SAFETY_UNITS = 1_000
 _SALT_BYTES = 16
@@ -43,27 +46,32 @@ _MARGIN_MIST = 10_000_000
 
 
 def budget_for(cost: GasCostSummary, price: int) -> int:
-    """Return a budget, in MIST, for a transaction with this simulated cost.
+    """Return the gas budget, in MIST, for a transaction with this simulated cost.
 
-    The rebate is set off only against storage. Because the chain may change before execution, 1 000
-    units are added.
+    The storage rebate reduces only the storage cost. The budget includes 1 000 extra gas units
+    because the chain may change before execution.
 
-    For example, at a price of 1 000, a transfer costs 1 000 000 for computation and 1 976 000 for
-    storage, with a rebate of 978 120. The budget is 1 000 000 + 997 880 + 1 000 000.
+    For example, at a gas price of 1 000 MIST, a transfer costs 1 000 000 MIST for computation.
+    Storage costs 1 976 000 MIST, and the rebate is 978 120 MIST. The budget is 1 000 000 + 997 880
+    + 1 000 000.
     """
     storage = max(0, cost.storage_cost - cost.storage_rebate)
     return cost.computation_cost + storage + _SAFETY_UNITS * price
 
 
 def with_margin(budget: int) -> int:
-    """Return a budget, in MIST, with a margin. A command may send a second transaction."""
+    """Return a budget with a margin, in MIST.
+
+    The margin allows for a second transaction of the same CLI command.
+    """
     return budget + max(budget // 5, _MARGIN_MIST)
 
 
 def withdrawn(transaction: ProgrammableTransaction) -> int | None:
-    """Return the most that the commands take from the gas coin, in MIST, or None if unknown.
+    """Return the maximum MIST that the commands take from the gas coin, or None if unknown.
 
-    It is unknown if the coin is passed to Move code or transferred, or if amounts are computed.
+    The maximum is unknown if a command passes the gas coin to Move code or transfers it. The
+    maximum is also unknown if an amount is the result of a command.
     """
     total = 0
     for command in transaction.commands:
@@ -83,9 +91,10 @@ def withdrawn(transaction: ProgrammableTransaction) -> int | None:
 def unique(transaction: ProgrammableTransaction) -> ProgrammableTransaction:
     """Return the transaction with a random input that no command uses.
 
-    A network executes equal transactions once. Two programs that share a key and pay 1 SUI to the
-    same address with the same coin would both receive the digest of one payment. Every protocol
-    version accepts unused pure inputs, and the gas does not depend on them.
+    A network executes equal transactions only once. Suppose that two programs share a key, and both
+    pay 1 SUI to the same address with the same coin. Without the random input, both would receive
+    the digest of one payment. Every protocol version accepts unused pure inputs. An unused input
+    does not affect the gas.
     """
     salt = Pure(secrets.token_bytes(_SALT_BYTES))
     return replace(transaction, inputs=(*transaction.inputs, salt))
@@ -107,7 +116,7 @@ def transfers_gas_coin(transaction: ProgrammableTransaction) -> bool:
 
 
 def withdrawals(transaction: ProgrammableTransaction) -> int:
-    """Return the MIST that the commands may withdraw from the sender's address balance."""
+    """Return the maximum MIST that the commands withdraw from the sender's address balance."""
     inputs = transaction.inputs
     sui_withdrawals = (
         value for value in inputs if isinstance(value, FundsWithdrawal) and value.type == SUI
@@ -118,11 +127,11 @@ def withdrawals(transaction: ProgrammableTransaction) -> int:
 def remaining_payment(
     effects: TransactionEffects, paid: Payment, taken: int | None, owner: Address
 ) -> Payment:
-    """Return the known remainder of a transaction's payment. The actual one may be larger.
+    """Return the known remainder of a transaction's payment. The actual remainder may be larger.
 
-    `taken` is the most that the commands took from the gas coin (MIST), as `withdrawn` returns it.
-    Deposits in the address balance are not counted, because they are usable only after a checkpoint
-    has settled them.
+    `taken` is the maximum MIST that the commands took from the gas coin, as returned by
+    `withdrawn`. Deposits in the address balance are not counted because they are not usable until a
+    checkpoint settles them.
     """
     change = effects.address_balance_change(owner, SUI)
     coin = _gas_coin_left(effects, paid, taken, owner)
@@ -140,7 +149,7 @@ def _gas_coin_left(
     if not isinstance(change.output, ObjectWrite) or change.output.owner != AddressOwner(owner):
         return None
     reference = ObjectReference(object_id, effects.lamport_version, change.output.digest)
-    # The reserved address balance is merged into the coin.
+    # The network merges the reserved address balance into the gas coin.
     return Coin(reference, paid.total - effects.gas_used.net - taken)
 
 

@@ -1,6 +1,6 @@
-"""gRPC channels with our limits, keepalive settings and trusted certificates.
+"""The gRPC channel of a client: its size limits, keepalive settings and trusted certificates.
 
-A channel connects at the first call, and again at the next call after the connection is lost.
+A channel connects at its first call. After a lost connection, it reconnects at the next call.
 """
 
 import ssl
@@ -14,18 +14,20 @@ from nexus_tools.sui.network import Endpoint
 _UNLIMITED = -1
 
 _OPTIONS: dict[str, int] = {
-    # Each client has its own connection, which fails independently.
+    # Each client has its own connection, which fails independently of others.
     "grpc.use_local_subchannel_pool": 1,
-    # `Connection` retries calls, because it knows the time limit.
+    # `Connection` retries calls because it knows their time limit.
     "grpc.enable_retries": 0,
-    # A package or a page of objects may exceed gRPC's 4 MiB, and an error message its 8 KiB.
+    # A package or a page of objects may exceed gRPC's default limit of 4 MiB. An error message may
+    # exceed its default limit of 8 KiB.
     "grpc.max_receive_message_length": _UNLIMITED,
     "grpc.max_send_message_length": _UNLIMITED,
     "grpc.max_metadata_size": 256 * 1024,
     "grpc.absolute_max_metadata_size": 512 * 1024,
-    # Pings detect a peer that disappeared, even if a subscription is silent. The client does not
-    # ping while no call is pending. Nodes (hyper) answer any number of pings. A gateway that
-    # receives too many closes the connection, and gRPC halves the rate for the next one.
+    # Pings detect that a node has disappeared, even while a subscription is silent. The client
+    # sends no pings unless a call is pending. Nodes (hyper) answer any number of pings. If a
+    # gateway receives too many pings, it closes the connection. gRPC then halves the ping rate for
+    # the next connection.
     "grpc.http2.max_pings_without_data": 0,
 }
 
@@ -39,11 +41,12 @@ def open_channel(
     keepalive_s: float,
     connect_s: float,
 ) -> Any:
-    """Open a channel of `grpc` or `grpc.aio`; the pauses are the back-off between connections.
+    """Open a channel of `kind`, which is `grpc` or `grpc.aio`.
 
-    After `keepalive_s` without data the channel sends a ping, and it closes the connection after
-    the same time without a reply. One attempt to connect takes at most `connect_s`. gRPC's default
-    waits 20 s for a lost packet.
+    The pauses are the back-off between attempts to connect. After `keepalive_s` without data, the
+    channel sends a ping. If no reply arrives within another `keepalive_s`, the channel closes the
+    connection. One attempt to connect takes at most `connect_s`. gRPC's default would wait 20 s for
+    a lost packet.
     """
     keepalive_ms = round(keepalive_s * 1000)
     options = {
@@ -54,7 +57,7 @@ def open_channel(
         "grpc.min_reconnect_backoff_ms": round(connect_s * 1000),
         "grpc.initial_reconnect_backoff_ms": round(first_pause_s * 1000),
         "grpc.max_reconnect_backoff_ms": round(longest_pause_s * 1000),
-        # Without TLS, the node is on this machine or on a private network.
+        # Without TLS, the node is on this machine or on a private network, so bypass the proxy.
         "grpc.enable_http_proxy": int(endpoint.tls),
     }
     host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
@@ -71,16 +74,16 @@ def _credentials() -> Any:
 
 
 def _root_certificates() -> bytes:
-    """Return the certificates of the system, SSL_CERT_FILE, SSL_CERT_DIR and certifi.
+    """Return the root certificates of the system, SSL_CERT_FILE, SSL_CERT_DIR and certifi as PEM.
 
-    By default, gRPC trusts only its own list, which lacks the authorities of a company.
+    By default, gRPC trusts only its own list, which lacks a company's certificate authorities.
     """
     import certifi  # noqa: PLC0415 - only needed with TLS
 
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
     paths = ssl.get_default_verify_paths()
-    # The system's default folder has the same certificates as its file. Read only other folders.
+    # The system's default folder has the same certificates as its file, so read only other folders.
     if paths.capath and (paths.cafile is None or paths.capath != paths.openssl_capath):
         for path in Path(paths.capath).glob("*.[0-9]"):  # OpenSSL names the files after hashes
             with suppress(OSError):  # skip invalid certificates, as OpenSSL does

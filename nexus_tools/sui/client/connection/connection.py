@@ -1,4 +1,4 @@
-"""The connection of a `SuiClient` to a node: calls with time limits, retries and errors."""
+"""The connection of a `SuiClient` to a node, with time limits, retries and readable errors."""
 
 import asyncio
 import random
@@ -24,26 +24,25 @@ if TYPE_CHECKING:
 CHAIN_HEADER = "x-sui-chain-id"
 """The response header that names the node's chain: `sui-rpc-api/src/types.rs`."""
 _DIGEST_CHARACTERS = 32
-"""The minimum length of a digest in base58. Some gateways truncate it, which is ambiguous."""
+"""The minimum length of a digest in base58. A shorter value was truncated by a gateway."""
 
 _ECHO_S = 0.1
-"""How long `close` keeps the loop running after a call was cancelled.
+"""The time that `close` waits after a call was cancelled.
 
-gRPC reports the end of a cancelled call to the loop once more. If the loop were closed by then,
-another loop of this process would receive the message and log an error. The loop cannot wait for
-the message, because gRPC does not expose its future and calls end in any order.
+After a cancellation, gRPC sends one more message to the event loop. If that loop is closed, another
+loop receives the message and logs an error. gRPC offers no way to wait for the message.
 """
 
 
 class RetryPolicy(Struct, frozen=True):
-    """The retry policy of calls: attempts, pauses and time limits.
+    """The retry policy of a connection: attempts, pauses and time limits.
 
     All attempts of one call share `call_timeout_s`. One attempt to connect takes at most
-    `connect_s`. If a node has not responded for `absence_s`, its pending calls and event streams
-    fail, and later ones fail immediately. A stream that is silent for `silence_s` counts as broken.
-    If a connection with pending calls receives nothing for `keepalive_s`, gRPC sends a ping;
-    without a reply in the same time, the connection is closed. Event followers record the
-    checkpoint that they reached every `mark_s`.
+    `connect_s`. If a node does not respond for `unreachable_after_s`, all its calls and event
+    streams fail. A stream that is silent for `stream_timeout_s` counts as broken. If a connection
+    with pending calls receives nothing for `keepalive_s`, gRPC sends a ping. Without a reply within
+    another `keepalive_s`, gRPC closes the connection. An event follower records the checkpoint that
+    it has reached every `mark_interval_s`.
     """
 
     attempts: int = 4
@@ -58,18 +57,18 @@ class RetryPolicy(Struct, frozen=True):
 
     @classmethod
     def interactive(cls, timeout_s: float) -> "RetryPolicy":
-        """Return the policy for interactive commands: report a silent node within `timeout_s`.
+        """Return the policy of interactive commands. A silent node is reported within `timeout_s`.
 
-        The first call ends before the first attempt to connect does, so its error can say how long
-        it waited.
+        The first call ends before the first attempt to connect, so its error states the wait.
         """
         return cls(call_timeout_s=timeout_s, connect_s=2 * timeout_s, unreachable_after_s=timeout_s)
 
     def delays(self) -> Iterator[float]:
-        """Yield the pauses in seconds after failed attempts, without end.
+        """Yield the pauses after failed attempts, in seconds. The iterator does not end.
 
-        They are 0.1, 0.2, 0.4, ... up to 2 s, each multiplied by a random factor between 0.5 and 1.
-        The factor spreads out the retries of clients that lost the same node at the same moment.
+        By default, the pauses are 0.1, 0.2, 0.4, ... up to 2 s. Each is multiplied by a random
+        factor between 0.5 and 1. The factor spreads out the retries of clients that lost the same
+        node at the same time.
         """
         pause = self.first_delay_s
         while True:
@@ -78,7 +77,7 @@ class RetryPolicy(Struct, frozen=True):
 
 
 class Channel:
-    """A gRPC channel, its procedures as functions, and the number of its pending calls."""
+    """A gRPC channel, its procedures, and the number of pending calls (`under_way`)."""
 
     def __init__(self, channel: Any) -> None:
         self.channel = channel
@@ -100,11 +99,12 @@ class Channel:
 
 
 class Connection:
-    """The procedures of a node. Open it inside the event loop that uses it.
+    """A connection to a node, which calls its procedures.
 
-    Name a procedure as `LedgerService/GetObject`, or by its full path if it is outside
-    `sui.rpc.v2`. Pass the fields of the request as keyword arguments. If the network has a
-    `chain_id`, responses of another chain are rejected, because the node behind a URL can be
+    Open the connection inside the event loop that uses it. Name a procedure as
+    `LedgerService/GetObject`, or by its full path if it is outside `sui.rpc.v2`. Pass the fields of
+    the request as keyword arguments. If the network has a `chain_id`, the connection rejects
+    responses from another chain. Each response is checked because the node behind a URL can be
     replaced at any time.
     """
 
@@ -125,7 +125,7 @@ class Connection:
         self._line = Channel(self._open_channel(aio))
 
     async def close(self) -> None:
-        """Close the connection and end every call and stream on it."""
+        """Close the connection and end all its calls and streams."""
         line, self._line = self._line, None
         if line is None:
             return
@@ -144,10 +144,10 @@ class Connection:
             self.open()
 
     async def call(self, name: str, **fields: Any) -> "Message":
-        """Call a procedure and retry if the node does not respond. All our calls are repeatable.
+        """Call a procedure, and retry if the node does not respond. Our calls are safe to retry.
 
         Raises:
-            NexusError: The error that `grpc_errors` makes of the last failure, or `wrong_chain`.
+            NexusError: The error of `explain_rpc_error` for the last failure, or `wrong_chain`.
         """
         from grpc import RpcError  # noqa: PLC0415 - already loaded by the connection
 
@@ -166,7 +166,7 @@ class Connection:
                 if is_last or not is_transient(error):
                     explained = self._explain(error)
                     if attempt > 1 and not is_transient(error):
-                        explained.details["attempts"] = attempt  # an earlier try may have succeeded
+                        explained.details["attempts"] = attempt  # an earlier one may have succeeded
                     raise explained from error
             else:
                 self.stall_timeout.record_response()
@@ -175,7 +175,7 @@ class Connection:
         raise AssertionError("pauses have no end")
 
     async def stream(self, name: str, **fields: Any) -> "AsyncGenerator[Message, None]":
-        """Yield the frames of a stream until it ends, breaks or stalls, without a retry."""
+        """Yield the frames of a stream until it ends, breaks or stalls. A stream is not retried."""
         from grpc import RpcError  # noqa: PLC0415 - already loaded by the connection
 
         self._check_hope()
@@ -194,7 +194,7 @@ class Connection:
             raise self._explain(error) from error
 
     async def _frames(self, call: Any, *, is_unbounded: bool) -> "AsyncGenerator[Message, None]":
-        """Yield the frames of a call.
+        """Yield the frames of a stream.
 
         Raises:
             RpcError: The call failed.
@@ -205,7 +205,7 @@ class Connection:
 
         is_first = True
         while True:
-            # A started subscription is silent while nothing happens.
+            # After its first frame, a subscription may be silent because nothing happens.
             frame = await self._read(call, is_asked=is_first or not is_unbounded)
             if frame is aio.EOF:
                 return
@@ -215,7 +215,7 @@ class Connection:
             yield frame
 
     async def _read(self, call: Any, *, is_asked: bool) -> Any:
-        """Read the next frame. `is_asked` means that the node owes one now.
+        """Read the next frame. `is_asked` means that the node must send one now.
 
         Raises:
             RpcError: The call failed.
@@ -260,12 +260,12 @@ class Connection:
             return response
 
     def _check_hope(self) -> None:
-        """Raise `node_unreachable` if the node has been silent too long already."""
+        """Raise `node_unreachable` if the node has already been silent too long."""
         if self.stall_timeout.is_exceeded:
             raise self._explain(TimeoutError())
 
     def _fail(self, asked_at: float, error: "RpcError | TimeoutError") -> None:
-        """Record a failure. End all retired channels if the node has been silent too long."""
+        """Record a failure. If the node has been silent too long, close all retired channels."""
         if isinstance(error, TimeoutError):
             self.stall_timeout.record_failure(asked_at)
         else:
@@ -277,7 +277,7 @@ class Connection:
     # --- Rejection of other chains
 
     def _explain(self, error: "RpcError | TimeoutError") -> NexusError:
-        """Return a readable error, or `wrong_chain` if a node of another chain responded."""
+        """Return a readable error for a gRPC error, or `wrong_chain` if another chain responded."""
         if not isinstance(error, TimeoutError):
             try:
                 self._check_chain(error.initial_metadata() or ())
@@ -305,10 +305,10 @@ class Connection:
 
     @contextmanager
     def _calling(self) -> Iterator[Channel]:
-        """Provide the channel for one call and count the call as pending.
+        """Provide the channel for one call, and count the call as pending until the block ends.
 
-        gRPC cancels pending calls when their channel is closed, as if their task had been
-        cancelled.
+        When a channel is closed, gRPC cancels its pending calls as if their tasks were cancelled.
+        This method then raises a readable error.
         """
         if self._line is None:
             raise _closed()
@@ -331,17 +331,17 @@ class Connection:
                 self._end(line)
 
     def _retire(self, line: Channel) -> None:
-        """Open a new channel for later calls, because a call on this one timed out.
+        """Open a new channel for later calls because a call on `line` timed out.
 
         The node may be behind a proxy that accepts calls and loses them. Other pending calls may
-        still succeed, so the old channel is closed only after they end.
+        still succeed. So the old channel is closed only after they end.
         """
         if line is self._line:
             self._retired.add(line)
             self.open()
 
     def _end(self, line: Channel) -> None:
-        """Close a channel and its pending calls."""
+        """Close a channel, which ends its pending calls."""
         self._retired.discard(line)
         ending = asyncio.get_running_loop().create_task(line.channel.close())
         self._ending.add(ending)
@@ -370,7 +370,7 @@ def check_chain(url: str, found: str, expected: str) -> None:
 
 
 def _find_procedure(name: str) -> "Procedure":
-    """Return the procedure with a name such as `LedgerService/GetObject`, or with a full path."""
+    """Return the procedure with a short name such as `LedgerService/GetObject`, or a full path."""
     from nexus_tools.sui.rpc import SUI_PACKAGE, load_messages  # noqa: PLC0415 - not needed to start
 
     path = name if name.startswith("/") else f"/{SUI_PACKAGE}.{name}"
@@ -378,7 +378,7 @@ def _find_procedure(name: str) -> "Procedure":
 
 
 def mask(*paths: str) -> dict[str, list[str]]:
-    """Return a read mask: the node sends only these fields."""
+    """Return a read mask, which requests only these fields from the node."""
     return {"paths": list(paths)}
 
 
@@ -391,7 +391,7 @@ def _closed() -> NexusError:
 
 
 def _renewed() -> "RpcError":
-    """Return the error of a call whose channel was replaced. A retry uses the new channel."""
+    """Return the transient error of a call whose channel was replaced, which is then retried."""
     from grpc import StatusCode, aio  # noqa: PLC0415 - already loaded by the connection
 
     metadata = aio.Metadata()

@@ -17,24 +17,27 @@ if TYPE_CHECKING:
 
 _TRANSIENT = ("UNAVAILABLE", "CANCELLED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED")
 
-# gRPC reports the path of a failure: `failed to connect to all addresses; last error: UNKNOWN:
-# ipv4:127.0.0.1:9000: connect: Connection refused (111)`. Its end names the cause.
+# The prefix of a gRPC message before its cause, which is the end of `failed to connect to all
+# addresses; last error: UNKNOWN: ipv4:127.0.0.1:9000: connect: Connection refused (111)`.
 _WAY = re.compile(r"^.*last error: ([A-Z_]+: )?(ipv[46]:\S+: )?", re.DOTALL)
 
 
 class UnsupportedByNodeError(UnreachableError):
-    """The node does not offer this method, or does not store the data that it needs."""
+    """The node does not offer the called method, or does not store the necessary data."""
 
 
 def is_transient(error: "RpcError") -> bool:
-    """Return whether the same call may succeed on retry."""
+    """Return whether a call with this error may succeed if it is retried."""
     return error.code().name in _TRANSIENT
 
 
 def explain_rpc_error(error: "RpcError | TimeoutError", url: str, timeout_s: float) -> NexusError:
-    """Return a readable error for a call to the node at `url` with a limit of `timeout_s`."""
+    """Return a readable error for a failed call to the node at `url`.
+
+    `timeout_s` was its time limit.
+    """
     if isinstance(error, TimeoutError) or error.code().name == "DEADLINE_EXCEEDED":
-        return _unreachable(url, f"no answer within {timeout_s:g} s", timeout_s=timeout_s)
+        return _unreachable(url, f"no response within {timeout_s:g} s", timeout_s=timeout_s)
     return _BY_STATUS.get(error.code().name, _refused)(url, error)
 
 

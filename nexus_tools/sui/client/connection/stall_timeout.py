@@ -1,4 +1,4 @@
-"""The stall timeout of a node: how long it has been silent, and when callers give up."""
+"""The stall timeout of a node: the time of silence after which calls to the node give up."""
 
 from asyncio import get_running_loop
 from math import inf
@@ -6,15 +6,18 @@ from math import inf
 from msgspec import Struct
 
 _UNHEARD = ("UNAVAILABLE", "CANCELLED", "DEADLINE_EXCEEDED")
-"""Statuses that gRPC may generate itself. All others come from the node."""
+"""The gRPC statuses that the client library may generate itself.
+
+Other statuses are from the node.
+"""
 
 
 class StallTimeout(Struct):
-    """The time since which one node has not responded. Times are those of the event loop.
+    """The stall timeout of one node, in seconds. Times are those of the event loop.
 
-    With a `bearable_s` of 10 s, a call that is sent at 0 and gets no response ends at 10. Calls
-    that were sent meanwhile also end at 10 if nothing arrived since 0. A call that is sent at 11
-    ends at once.
+    For example, `limit_s` is 10, a call is sent at time 0, and the node does not respond. The call
+    ends at 10. Calls that are sent between 0 and 10 also end at 10. A call that is sent at 11 ends
+    immediately.
     """
 
     limit_s: float
@@ -34,10 +37,10 @@ class StallTimeout(Struct):
             self._began_at = asked_at
 
     def bound(self, ends_at: float) -> float:
-        """Return the time at which a call gives up that would otherwise do so at `ends_at`."""
+        """Return the time at which a call gives up. Without a stall, that is `ends_at`."""
         return ends_at if self._began_at is None else min(ends_at, self._began_at + self.limit_s)
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether the node has been silent too long to wait for it."""
+        """Whether the node has been silent for longer than the limit."""
         return self.bound(inf) <= get_running_loop().time()

@@ -1,13 +1,13 @@
-"""Event following: each matching event exactly once, in order, across disconnections.
+"""Event following: delivery of each matching event exactly once, in order, despite disconnections.
 
-A subscription starts at the tip and cannot be resumed. The list of past events can be resumed, but
-lags behind the tip. So a follower reads the list to its end, subscribes, reads the list again until
-it covers the start of the subscription, and continues with the subscription. The order (checkpoint,
-transaction, event) shows which events were delivered before. If a node keeps no event index, the
-follower reads whole checkpoints.
+A subscription starts at the newest checkpoint and cannot be resumed. The list of past events can be
+resumed, but lags behind. So a follower first reads the list to its end, and subscribes. The
+follower reads the list again until the list covers the start of the subscription. Then the follower
+continues with the subscription. The position (checkpoint, transaction, event) shows which events
+were delivered before. If a node has no event index, the follower reads whole checkpoints.
 
-The node may be rolled back during a disconnection or after a cursor was stored. The order shows
-nothing then, so the follower reads the last delivered events again and compares them.
+The node may be rolled back during a disconnection, or after a cursor was stored. Positions do not
+show that. So the follower reads the last delivered events again and compares them.
 """
 
 import asyncio
@@ -40,19 +40,21 @@ async def follow_events(
     timestamps: bool = False,
     interrupted: Interrupted = lambda _: None,
 ) -> AsyncGenerator[Item, None]:
-    """Yield the events after `cursor`, without end; without a cursor, events from now on.
+    """Yield the events after `cursor`, or from now on without a cursor. The iterator does not end.
 
-    Store `item.cursor` after you process an item, and start with it again. No event is lost or
-    repeated. `Progress` means that nothing matched up to its position. With `timestamps`, each
-    event has the time of its checkpoint while the node has the checkpoint. The node may be
-    unreachable as long as the client's `RetryPolicy` allows. `interrupted` receives the error of
-    each failed attempt. The next item means that the node is back. Close the iterator
-    (`contextlib.aclosing`) if you leave it early.
+    After you process an item, store `item.cursor`, and pass it when you start again. Then no event
+    is lost or repeated. A `Progress` item means that no event matched up to its position. With
+    `timestamps`, each event has the time of its checkpoint, unless the node has pruned the
+    checkpoint.
+
+    The node may be unreachable for as long as the client's `RetryPolicy` allows. `interrupted`
+    receives the error of each failed attempt. When the next item arrives, the node is reachable
+    again. If you leave the iterator early, close it with `contextlib.aclosing`.
 
     Raises:
         NotFoundError: `chain_rolled_back` if delivered events, or the cursor, are no longer on the
-            node's chain. Its detail `common` is a checkpoint up to which the chain is unchanged.
-            `history_missing` if the node has pruned checkpoints.
+            node's chain. The error's detail `common` is a checkpoint up to which the chain is
+            unchanged. `history_missing` if the node has pruned checkpoints.
         NexusError: `node_unreachable`, or the node's error if it refuses the request permanently.
     """
     follower = _Follower(client.connection, event_filter, cursor, interrupted)
@@ -70,7 +72,10 @@ async def follow_events(
 async def past_events(
     client: SuiClient, event_filter: EventFilter, after: Cursor | None = None
 ) -> AsyncGenerator[EventRecord, None]:
-    """Yield the events from `after`, or from the start, up to now; raises as `follow_events`."""
+    """Yield the events from `after`, or from the start of the chain, up to now.
+
+    Raises the errors of `follow_events`.
+    """
     now = Cursor.after_checkpoint(await client.latest_checkpoint()).position
     items = follow_events(client, event_filter, after or Cursor.beginning())
     async with aclosing(items):
@@ -126,7 +131,7 @@ class _Follower:
             except RefusedOnChainError:
                 if self._cursor is None or self._cursor.token is None:
                     raise
-                self._cursor = self._cursor.without_token()  # the token was another node's
+                self._cursor = self._cursor.without_token()  # another node created the token
                 continue
             except UnreachableError as error:
                 if self._connection.stall_timeout.is_exceeded:
@@ -164,8 +169,8 @@ class _Follower:
     async def _catch_up(self, until: int | None) -> AsyncGenerator[Item, None]:
         """Yield the events since the cursor, until the list covers the checkpoint `until`.
 
-        Without `until`, read once to the end of the list. If the stream broke, the last delivered
-        events are read again and have to be the same.
+        Without `until`, read once to the end of the list. If the stream broke, read the last
+        delivered events again, and check that they have not changed.
         """
         pauses = self._connection.retry_policy.delays()
         reached = self._cursor
@@ -181,14 +186,14 @@ class _Follower:
                         yield new
             if until is None or self._cursor.position >= Cursor.after_checkpoint(until).position:
                 return
-            await asyncio.sleep(next(pauses))  # the list of events trails the tip
+            await asyncio.sleep(next(pauses))  # the list of events lags behind the stream
 
     def _advance(self, item: Item) -> tuple[Any, ...]:
-        """Return the item if it is new, and record its position."""
+        """Record the position of an item. Return the item, or nothing if it is not new."""
         cursor = self._cursor
         if cursor is not None and item.cursor.position <= cursor.position:
-            # The item is not new, but with the node's own cursor for this position the next list
-            # starts faster.
+            # The item is not new. But keep the node's own cursor for this position, because it
+            # makes the next list request faster.
             if item.cursor.position == cursor.position and item.cursor.token is not None:
                 self._cursor = replace(item.cursor, mark=cursor.mark)
             return ()
@@ -197,7 +202,7 @@ class _Follower:
 
 
 def _covered(first: Item) -> int:
-    """Return the last checkpoint that a stream with this first item does not cover."""
+    """Return the last checkpoint before a stream, given the stream's first item."""
     return first.cursor.checkpoint if isinstance(first, Progress) else first.checkpoint - 1
 
 

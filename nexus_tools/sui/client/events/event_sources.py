@@ -26,7 +26,7 @@ class Source(Protocol):
         """Yield the events after a position, then at least one `Progress`."""
 
     def live(self) -> AsyncGenerator[Item, None]:
-        """Yield a `Progress` to where the stream starts, then live events."""
+        """Yield a `Progress` with the position where the stream starts, and then live events."""
 
 
 # --- An index of events: `ListEvents` and `SubscribeEvents`
@@ -49,18 +49,21 @@ LIST_LIMIT = 1_000
 
 _ITEM_LIMIT, _SCAN_LIMIT = 1, 2
 _THERE_IS_MORE = (_ITEM_LIMIT, _SCAN_LIMIT)
-"""Reasons why a list ends early: `QueryEndReason`."""
+"""The reasons that a list response ends early, as numbers of `QueryEndReason`."""
 
 
 class IndexEventSource:
-    """Past and live events that the node filters, by `ListEvents` and `SubscribeEvents`."""
+    """A source of events that the node filters, by `ListEvents` and `SubscribeEvents`."""
 
     def __init__(self, connection: Connection, event_filter: EventFilter) -> None:
         self._connection = connection
         self._filter = event_filter
 
     async def past(self, after: Cursor) -> AsyncGenerator[Item, None]:
-        """Yield the indexed events after a position, from one list request after another."""
+        """Yield the indexed events after a position.
+
+        The source sends list requests until it has all events.
+        """
         token, start = after.token, after.checkpoint
         while True:
             end_reason = None
@@ -85,7 +88,7 @@ class IndexEventSource:
         )
 
     async def live(self) -> AsyncGenerator[Item, None]:
-        """Yield a `Progress` to the tip, then live events."""
+        """Yield a `Progress` with the newest position, and then live events."""
         frames = self._connection.stream(
             "SubscriptionService/SubscribeEvents",
             read_mask=mask(*_EVENT_FIELDS),
@@ -98,7 +101,7 @@ class IndexEventSource:
 
 
 def _items(frame: Any) -> tuple[Item, ...]:
-    """Return the items of a frame: its event precedes its progress."""
+    """Return the items of a frame: its event, if any, and then its progress, if any."""
     watermark = frame.watermark
     token = watermark.cursor if watermark.HasField("cursor") else None
     items: tuple[Item, ...] = ()
@@ -109,7 +112,7 @@ def _items(frame: Any) -> tuple[Item, ...]:
     return items
 
 
-# --- Whole checkpoints, filtered here
+# --- Whole checkpoints, filtered by the client
 
 _CHECKPOINT_FIELDS = ("sequence_number", "transactions.digest", "transactions.events.bcs")
 
@@ -117,14 +120,14 @@ _PARALLEL_READS = 16
 
 
 class CheckpointEventSource:
-    """Past and live events, filtered here from the checkpoints that the node still has."""
+    """A source of events that the client filters from the checkpoints that the node still has."""
 
     def __init__(self, connection: Connection, event_filter: EventFilter) -> None:
         self._connection = connection
         self._filter = event_filter
 
     async def past(self, after: Cursor) -> AsyncGenerator[Item, None]:
-        """Yield the events of all checkpoints from the position's to the newest."""
+        """Yield the events of the checkpoints from that of `after` to the newest."""
         numbers = range(after.checkpoint, await self._tip() + 1)
         for start in range(0, len(numbers), _PARALLEL_READS):
             reads = map(self._read, numbers[start : start + _PARALLEL_READS])
@@ -133,7 +136,10 @@ class CheckpointEventSource:
                     yield item
 
     async def live(self) -> AsyncGenerator[Item, None]:
-        """Yield live events. The first checkpoint only marks where the stream starts."""
+        """Yield live events.
+
+        The first checkpoint yields only a `Progress` with the stream's start.
+        """
         is_started = False
         frames = self._connection.stream(
             "SubscriptionService/SubscribeCheckpoints", read_mask=mask(*_CHECKPOINT_FIELDS)

@@ -1,4 +1,4 @@
-"""The data of event following: filters, cursors and records."""
+"""The data types for event following: filters, cursors and records."""
 
 import json
 from base64 import b64decode, b64encode
@@ -15,16 +15,16 @@ from nexus_tools.sui.types.event import Event
 from nexus_tools.sui.types.type_tag import parse_struct_tag
 
 _LAST = 2**63
-"""An index after every transaction of a checkpoint and every event of a transaction."""
+"""An index that is larger than any index of a transaction or an event."""
 
 Position = tuple[int, int, int]
 
 
 class EventFilter(Struct, frozen=True):
-    """A filter for event types that `package` first defined, optionally in one of `modules`.
+    """A filter for events whose types `package` first defined, optionally in one of `modules`.
 
-    With `names`, the struct also has to have one of these names. Types of an upgraded package keep
-    its original ID. `a | b` accepts events that `a` or `b` accepts.
+    With `names`, the event's struct must have one of these names. After an upgrade, existing types
+    keep the ID of the version that defined them. `a | b` accepts events that `a` or `b` accepts.
     """
 
     package: Address
@@ -39,7 +39,7 @@ class EventFilter(Struct, frozen=True):
             )
 
     def __or__(self, other: "EventFilter") -> "EventFilter":
-        """Return a filter that accepts events that one of both accepts."""
+        """Return a filter that accepts an event if either filter accepts it."""
         return replace(self, others=(*self.others, other))
 
     def matches(self, event: Event) -> bool:
@@ -54,12 +54,15 @@ class EventFilter(Struct, frozen=True):
         )
 
     def message(self) -> dict[str, Any]:
-        """Return the filter as a request message: one alternative for each type."""
+        """Return the filter as fields of a request message, with one alternative for each type."""
         types = [name for other in (self, *self.others) for name in other.types()]
         return {"terms": [{"literals": [{"event_type": {"event_type": name}}]} for name in types]}
 
     def types(self) -> list[str]:
-        """Return the filter's own types, as names of packages, modules or structs."""
+        """Return the filter's own types as names of packages, modules or structs.
+
+        The types of `others` are not included.
+        """
         types = [str(self.package)]
         if self.modules:
             types = [f"{self.package}::{module}" for module in self.modules]
@@ -69,7 +72,7 @@ class EventFilter(Struct, frozen=True):
 
 
 class Mark(Struct, frozen=True):
-    """A known transaction or checkpoint at a position on the chain, with its digest."""
+    """A mark: the position of a transaction or a checkpoint on the chain, and its digest."""
 
     checkpoint: int
     transaction: int
@@ -77,21 +80,22 @@ class Mark(Struct, frozen=True):
 
     @classmethod
     def of_checkpoint(cls, checkpoint: int, digest: Digest) -> "Mark":
-        """Return the mark after the last transaction of a checkpoint."""
+        """Return the mark at the end of a checkpoint, with the checkpoint's digest."""
         return cls(checkpoint, _LAST, digest)
 
     @property
     def is_checkpoint(self) -> bool:
-        """Whether the digest covers a whole checkpoint, and therefore everything before it."""
+        """Whether the digest is that of a checkpoint, so it covers the whole chain before."""
         return self.transaction == _LAST
 
 
 class Cursor(Struct, frozen=True):
-    """The last position, inclusive, up to which events were followed.
+    """The position, inclusive, up to which events were followed.
 
-    `token` is the node's own cursor. It only makes resuming faster, because the position is valid
-    at every node of the chain. `mark` is the last known mark before the position. With it, a
-    follower that resumes here detects that the chain was rolled back since, however long ago.
+    `token` is the node's own cursor. The token only makes resuming faster, because the position
+    alone is valid at every node of the chain. `mark` is the last known mark before the position.
+    With the mark, a follower that resumes here detects whether the chain was rolled back in the
+    meantime.
     """
 
     checkpoint: int
@@ -114,7 +118,7 @@ class Cursor(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> "Cursor":
-        """Parse the result of `str()`. Raises `cursor_invalid`."""
+        """Parse the text that `str()` returned for a cursor. Raises `cursor_invalid`."""
         try:
             *position, token, mark = json.loads(text)
             checkpoint, transaction, event = map(int, position)
@@ -132,17 +136,18 @@ class Cursor(Struct, frozen=True):
 
     @property
     def position(self) -> Position:
-        """The position as numbers that grow with every event."""
+        """The position as a tuple of numbers. Positions of later events are larger."""
         return self.checkpoint, self.transaction, self.event
 
     def without_token(self) -> "Cursor":
-        """Return the same position, for a node that does not know the token."""
+        """Return this cursor without its token, for a node that does not know the token."""
         return replace(self, token=None)
 
     def at_mark(self) -> "Cursor":
-        """Return the position from which to resume: this one, or the mark's if that is earlier.
+        """Return the cursor to resume from.
 
-        No matching event was between them, so one that is there now is new.
+        The result has the position of this cursor or, if it is earlier, of the mark. No matching
+        event was between these positions. So an event that is there now is new.
         """
         if self.mark is None:
             return self
@@ -155,7 +160,7 @@ def _mark(checkpoint: int, transaction: int, digest: str) -> Mark:
 
 
 class EventRecord(Struct, frozen=True):
-    """An event with its position on the chain. `timestamp_ms` is None unless requested."""
+    """An event and its position on the chain. `timestamp_ms` is None unless it was requested."""
 
     cursor: Cursor
     event: Event
@@ -166,7 +171,7 @@ class EventRecord(Struct, frozen=True):
 
 
 class Progress(Struct, frozen=True):
-    """No matching event occurred up to this position. Store the cursor."""
+    """An item that says that no further event matched up to its cursor. Store the cursor."""
 
     cursor: Cursor
 
@@ -175,12 +180,12 @@ Item = EventRecord | Progress
 """An item that a follower yields."""
 
 
-# Thousands of events have only a few types.
+# Thousands of events have only a few different types, so parse each type once.
 _event_type = lru_cache(256)(parse_struct_tag)
 
 
 def parse_event_record(message: Any, token: bytes | None) -> EventRecord:
-    """Parse an `Event` message with all fields but `json`."""
+    """Parse an `Event` message that has all fields except `json`."""
     position = message.checkpoint, message.transaction_index, message.event_index
     event = Event(
         Address.parse(message.package_id),

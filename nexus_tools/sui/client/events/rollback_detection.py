@@ -1,16 +1,18 @@
-"""Detection of rollbacks: does a node still have the chain that was followed?
+"""Rollback detection: the check that a node still has the chain that a follower has read.
 
-Heights are not enough. A rolled-back node may have passed its old height before it is next queried.
-Therefore the follower records the digest of a checkpoint from time to time, as a mark, and each
-event since the last mark. When it opens the stream of events again, the node must still have the
-mark and exactly those events up to the position that was reached.
+The height of the chain is not enough. A rolled-back node may have passed its old height before the
+follower queries it again. Therefore, the follower regularly records the digest of a checkpoint as a
+*mark*. The follower also records each event since the last mark. When the follower opens the event
+stream again, the node must still have the mark. The node must also have exactly the recorded events
+between the mark and the last position.
 
-For example, there are marks at 10 and 12, and events were followed up to 15. The node was rolled
-back and is now at 20. If it was rolled back to 11, its checkpoint 12 has another digest. If it was
-rolled back to 13, an event of 14 or 15 is missing or new, or nothing that matters has changed.
+For example, the follower has marks at the checkpoints 10 and 12, and has read events up to 15. The
+node was rolled back and is now at 20. If it was rolled back to 11, its checkpoint 12 has another
+digest. If it was rolled back to 13, either an event of 14 or 15 is missing or new, or no matching
+event has changed.
 
-The cursor contains the last event or mark. A follower that starts with it can therefore detect a
-rollback that happened while nothing followed the chain.
+A cursor contains the last event or mark. A follower that starts with the cursor can therefore
+detect a rollback that happened while no follower was running.
 """
 
 import asyncio
@@ -28,12 +30,15 @@ CHAIN_ROLLED_BACK = "chain_rolled_back"
 """The error code of a detected rollback."""
 
 _MARKS = 600
-# Thousands of past events may precede the first mark.
+# Bound the recorded events, because thousands of past events may precede the first mark.
 _EVENTS = 1_000
 
 
 class RollbackDetector:
-    """The record that one follower keeps of the chain, starting from its cursor."""
+    """A detector of rollbacks for one follower.
+
+    The detector records marks and events since the start cursor.
+    """
 
     def __init__(self, connection: Connection, cursor: Cursor | None) -> None:
         self._connection = connection
@@ -54,9 +59,9 @@ class RollbackDetector:
     # --- Following
 
     def advance(self, item: Item) -> Mark | None:
-        """Record an item that the caller receives. Nothing before it may change from now on.
+        """Record an item that the caller receives, and return the last mark before it.
 
-        Returns the last mark before it.
+        From now on, a change of the chain before the item counts as a rollback.
         """
         if self._place is None:
             self._begin(_before(item) if isinstance(item, EventRecord) else item.cursor)
@@ -79,10 +84,11 @@ class RollbackDetector:
         self._start = place.checkpoint
 
     async def mark(self, reached: int) -> None:
-        """Record the digest of a checkpoint that a stream has reached, if `mark_s` have passed.
+        """Record the digest of a checkpoint that the stream has reached, at most once per interval.
 
-        The node may be rolled back between the frame and this request. The mark therefore counts
-        only after the same stream has continued, because a stream of a rolled-back node ends.
+        The interval is `mark_interval_s` of the retry policy. The node may be rolled back between
+        the stream's item and this request. The mark is therefore used only after the stream has
+        continued, because a rollback ends the stream.
         """
         if _now() - self._marked_at < self._connection.retry_policy.mark_interval_s:
             return
@@ -107,7 +113,10 @@ class RollbackDetector:
     # --- Restart
 
     async def check(self, reached: Cursor) -> None:
-        """Raise `chain_rolled_back` if a mark is gone, or `node_behind` while that is unknown."""
+        """Raise `chain_rolled_back` if the node no longer has a mark.
+
+        Raises `node_behind` while the node is behind the position, so the mark cannot be checked.
+        """
         self._candidate = None
         if not self._marks and not reached.checkpoint:
             return
@@ -119,12 +128,15 @@ class RollbackDetector:
         self._behind_since = None
 
     async def _is_gone(self, height: int) -> bool:
-        """Return whether the last mark that the node should have is now a different checkpoint."""
+        """Return whether the node's chain differs at the last mark that is not above its height."""
         mark = next((mark for mark in reversed(self._marks) if mark.checkpoint <= height), None)
         return mark is not None and await self._has(mark) is False
 
     async def _wait_for(self, reached: Cursor, height: int) -> NoReturn:
-        """Raise `node_behind`, or after `call_timeout_s` the error of a rolled-back chain."""
+        """Raise `node_behind`.
+
+        If the node stays behind for `call_timeout_s`, raise `chain_rolled_back` instead.
+        """
         self._behind_since = self._behind_since or _now()
         if _now() - self._behind_since > self._connection.retry_policy.call_timeout_s:
             raise await self._went_back(reached)
@@ -135,7 +147,7 @@ class RollbackDetector:
         )
 
     async def _has(self, mark: Mark) -> bool | None:
-        """Return whether the node has a mark, or None if it has pruned that checkpoint."""
+        """Return whether the node has a mark, or None if it does not have the checkpoint."""
         field = "digest" if mark.is_checkpoint else "transactions.digest"
         checkpoint = await self._read(mark.checkpoint, field)
         if checkpoint is None:
@@ -156,14 +168,17 @@ class RollbackDetector:
         return response.checkpoint
 
     def rewind(self, reached: Cursor) -> Cursor:
-        """Return the position from which to read again, to `compare` with the delivered events."""
+        """Return the position from which to read the delivered events again.
+
+        `compare` checks the events.
+        """
         self._missing = dict(self._events)
         return self._place or reached
 
     async def compare(self, item: Item, reached: Cursor) -> bool:
-        """Return whether everything up to `reached` is unchanged; False until that is known.
+        """Compare an item with the delivered events.
 
-        Raises `chain_rolled_back`.
+        Return True once all up to `reached` are checked. Raises `chain_rolled_back`.
         """
         position = item.cursor.position
         is_past = self._place is None or position > self._place.position
@@ -187,7 +202,7 @@ class RollbackDetector:
         )
 
     async def _common(self, height: int) -> int:
-        """Return the latest known checkpoint up to which the chain is unchanged."""
+        """Return the latest checkpoint up to which the chain is known to be unchanged."""
         valid_count, first_missing = 0, len(self._marks)
         while valid_count < first_missing:
             middle = (valid_count + first_missing) // 2
@@ -202,7 +217,7 @@ class RollbackDetector:
 
 
 def _before(record: EventRecord) -> Cursor:
-    """Return the position before the checkpoint of an event that is the first of a stream."""
+    """Return the position before the checkpoint of an event."""
     if not record.checkpoint:
         return Cursor.beginning()
     return Cursor.after_checkpoint(record.checkpoint - 1)

@@ -1,4 +1,4 @@
-"""Merging of coins: a transaction takes a limited number of coins, but a wallet may have more."""
+"""Coin merging, for wallets with more coins than one transaction can use."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,10 +10,13 @@ from nexus_tools.sui.support.units import sui
 from nexus_tools.sui.transaction_builder import TransactionBuilder
 
 MAX_MERGED_COINS = 1_000
-"""The maximum number of coins that one transaction merges: 75 bytes each, of 128 KiB."""
+"""The maximum number of coins that one transaction merges.
+
+Each takes 75 bytes, and a transaction has at most 128 KiB.
+"""
 
 OnMerge = Callable[[Executed, int], None]
-"""A callback for each transaction that merged coins, with their number."""
+"""A callback that receives each transaction that merged coins, and the number of merged coins."""
 
 _MAX_ARGUMENTS = 500  # per command; the protocol allows 511
 _BASE_UNITS, _COIN_UNITS = 10_000, 1_000  # maximum gas of a transaction and of each coin
@@ -22,10 +25,10 @@ _log = get_logger(__name__)
 
 
 def coins_to_merge(coins: Sequence[Coin], price: int) -> list[Coin]:
-    """Choose the coins that a transaction merges into the gas coin. The largest pay for it.
+    """Choose the coins that a transaction merges into the gas coin. Larger coins pay for the gas.
 
-    For example, merging 300 coins of 0.01 SUI costs up to 0.31 SUI at a gas price of 1 000. So 31
-    coins pay, and the other 269 are merged into them.
+    For example, a wallet has 300 coins of 0.01 SUI, and the gas price is 1 000 MIST. Merging 271 of
+    these coins costs up to 0.281 SUI, so the other 29 coins pay.
     """
     coins = sorted(coins, key=lambda coin: -coin.balance)
     paid = 0
@@ -54,11 +57,11 @@ def log_merge(executed: Executed, count: int) -> None:
 
 
 def too_many_coins_error(required: int | None, available: int) -> InsufficientFundsError:
-    """Return the error for SUI that is in more coins than one transaction takes."""
+    """Return the error for a wallet whose SUI is in more coins than one transaction can use."""
     error = InsufficientFundsError(required, available)
     error.message = (
-        f"a transaction takes {MAX_PAYMENT_COINS} coins, and the wallet's largest contain"
-        f" {sui(available)}. The wallet has enough SUI, but in more coins"
+        f"the wallet has enough SUI, but in too many coins: one transaction can use at most"
+        f" {MAX_PAYMENT_COINS} coins, and the largest of them contain {sui(available)}"
     )
     error.hint = "Merge them with `nexus-tools wallet merge` or `SuiClient.merge_coins`."
     return error

@@ -1,4 +1,4 @@
-"""Transaction drafts: a transaction without its gas, and the check of its payment."""
+"""The draft of a transaction, which has no gas data yet, and the check of its payment."""
 
 from msgspec import Struct
 
@@ -13,9 +13,9 @@ from nexus_tools.sui.types.transaction import ProgrammableTransaction
 
 
 class Draft(Struct, frozen=True):
-    """A transaction without its gas.
+    """A transaction without its gas data.
 
-    `withdrawn` is the most that its commands take from the gas coin (MIST), or None if that is
+    `withdrawn` is the maximum MIST that the commands take from the gas coin, or None if it is
     unknown.
     """
 
@@ -37,9 +37,9 @@ class OutdatedError(Exception):
 def check_payment(draft: Draft, payment: Payment, simulated: SimulatedTransaction) -> None:
     """Raise `InsufficientFundsError` if the payment does not cover the commands and the gas budget.
 
-    The simulation used everything that was left as its budget. With a larger budget, the chain
-    would execute the transaction until a command finds too little in the gas coin, and would charge
-    the gas.
+    The budget of the simulation was the payment minus the amount that the commands take. With a
+    larger budget, a command would find too little in the gas coin. The transaction would then fail
+    on chain, and its gas would be charged.
     """
     available = payment.total
     withdrawn = draft.withdrawn or 0

@@ -27,10 +27,10 @@ _MAX_VALUE = 1_000
 
 
 def parse_clever_error(message: Any) -> "CleverError | None":
-    """Parse a node's report of an `#[error]` abort from `sui.rpc.v2.TransactionEffects`.
+    """Parse the details of an `#[error]` abort from a `sui.rpc.v2.TransactionEffects` message.
 
-    The details are in the bytecode, not in the effects. Returns None if the node reports none, or
-    if the transaction did not abort.
+    The node reads the details from the bytecode, because the BCS effects do not contain them.
+    Returns None if the node reports no details, or if the transaction did not abort.
     """
     abort = message.status.error.abort
     if not abort.HasField("clever_error"):
@@ -50,14 +50,14 @@ def parse_clever_error(message: Any) -> "CleverError | None":
 def raise_for_status(
     effects: TransactionEffects, clever: "CleverError | None", digest: Digest | None = None
 ) -> None:
-    """Raise `RefusedOnChainError` if the effects are those of a failed transaction.
+    """Raise `RefusedOnChainError` if the effects say that the transaction failed.
 
     An abort has the code `move_abort` and the details `package`, `module`, `function`, `abort` and
-    `abort_code`. `abort_code` is the number in the effects. `abort` is the number of the error
-    constant if the code names one, and otherwise equal to `abort_code`. For an `#[error]`, the
-    details also contain `constant`, `value` (its message) and `line`, as far as the node reports
-    them. Any other failure has the code of its `ErrorKind` in lower case. An executed transaction
-    also has its `digest`, and its cost in `gas_mist`.
+    `abort_code`. `abort_code` is the number in the effects. `abort` is the code inside a clever
+    error's number, if it has one, or else it is equal to `abort_code`. For an `#[error]`, the
+    details also contain the `constant`, its `value` (the message) and the `line` that the node
+    reports. Any other failure has the code of its `ErrorKind` in lower case. For an executed
+    transaction, the details also contain its `digest`, and its cost as `gas_mist`.
     """
     if not isinstance(effects.status, ExecutionFailure):
         return
@@ -80,10 +80,10 @@ def raise_for_status(
 async def explain_refusals(
     connection: Connection, commands: Sequence[Command]
 ) -> AsyncGenerator[None, None]:
-    """Add the reason to the error if the chain refuses these commands.
+    """Add the reason to the error if the chain refuses a transaction with these commands.
 
-    Raises `address_balances_unsupported` if a deposit is refused because the chain does not support
-    it.
+    Raises `address_balances_unsupported` if the chain refuses a deposit because it does not support
+    address balances.
     """
     try:
         yield
@@ -101,9 +101,10 @@ async def explain_refusals(
 
 @contextmanager
 def name_uncertain_transaction(digest: Digest) -> Iterator[None]:
-    """Name the transaction in errors that leave its execution uncertain.
+    """Add the transaction's digest to each error after which its execution is uncertain.
 
-    A refusal is certain. A cancellation gets a note that names the transaction.
+    A refusal is certain, so its error stays unchanged. A `CancelledError` gets a note with the
+    digest.
     """
     try:
         yield
@@ -118,13 +119,13 @@ def name_uncertain_transaction(digest: Digest) -> Iterator[None]:
 
 
 def add_uncertain_transactions(error: NexusError, digests: Sequence[Digest]) -> None:
-    """Name transactions in an error if the network may have executed one of them."""
+    """Add transactions to an error, because the network may have executed one of them."""
     error.details["digest"] = str(digests[-1])
     error.hint = is_uncertain(digests)
 
 
 def is_uncertain(digests: Sequence[Digest]) -> str:
-    """Return a hint for transactions if the network may have executed one of them."""
+    """Return a hint that says that the network may have executed one of these transactions."""
     names = " or ".join(map(str, digests))
     commands = " and ".join(f"`nexus-tools network transaction {digest}`" for digest in digests)
     return (
@@ -134,9 +135,10 @@ def is_uncertain(digests: Sequence[Digest]) -> str:
 
 
 def failure_gas_mist(error: NexusError) -> int | None:
-    """Return the gas cost of a transaction that ended with this error; 0 if it was not executed.
+    """Return the gas cost, in MIST, of a transaction that ended with this error.
 
-    Returns None if its execution is uncertain (see `name_uncertain_transaction`).
+    Returns 0 if the transaction was not executed, and None if its execution is uncertain (see
+    `name_uncertain_transaction`).
     """
     return error.details.get("gas_mist") if "digest" in error.details else 0
 
@@ -162,7 +164,7 @@ def _abort(
 
 
 def _aborts(abort: MoveAbort, clever: "CleverError | None") -> str:
-    """Return `aborts with 7`, or `aborts with ELocked in line 83: The box is locked.`."""
+    """Describe an abort, such as `aborts with ELocked in line 83: The box is locked.`."""
     if clever is None:
         return f"aborts with {abort.code}"
     name = clever.constant_name or clever.code

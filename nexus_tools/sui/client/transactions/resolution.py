@@ -1,7 +1,8 @@
-"""Resolution of object IDs to transaction inputs: the owner and the newest version of each.
+"""The resolution of object IDs to transaction inputs, which need the owner and newest version.
 
-Known values are cached. The version at which an object was shared never changes. The version of an
-owned object changes with every transaction that names it, and the effects report the new one.
+A cache has the known owners and versions. The version at which an object was shared never changes.
+The version of an owned object changes with every transaction that uses the object, and the effects
+report the new version.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,7 +31,7 @@ from nexus_tools.sui.types.transaction import (
 )
 
 MAX_CACHED_OBJECTS = 10_000
-"""The maximum number of cached objects. The oldest are dropped and read again when needed."""
+"""The maximum number of cached objects. The cache drops the oldest ones when it is full."""
 
 
 class ObjectCache:
@@ -46,13 +47,13 @@ class ObjectCache:
         return self._known[object_id]
 
     def latest(self, owner: Owner, reference: ObjectReference) -> tuple[Owner, ObjectReference]:
-        """Return the newer of the given state and the cached one, if any."""
+        """Return the newer of the given state and the cached state of an object."""
         cached = self._known.get(reference.object_id)
         is_newer = cached is not None and cached[1].version > reference.version
         return cached if cached is not None and is_newer else (owner, reference)
 
     def add(self, owner: Owner, reference: ObjectReference) -> None:
-        """Cache a version, unless a newer one is known."""
+        """Cache the owner and version of an object, unless a newer version is cached."""
         object_id = reference.object_id
         cached = self._known.get(object_id)
         if cached is not None and cached[1].version > reference.version:
@@ -62,20 +63,21 @@ class ObjectCache:
         self._known[object_id] = (owner, reference)
 
     def add_object(self, value: Object) -> None:
-        """Cache an object that was read."""
+        """Cache the owner and version of an object that was read."""
         self.add(value.owner, value.reference())
 
     def add_shared(self, values: Iterable[Object | None]) -> None:
         """Cache the shared objects among objects that were read for their contents.
 
-        The others may have another owner when they are used.
+        Other objects are not cached, because their owner and version may change before they are
+        used.
         """
         for value in values:
             if value is not None and isinstance(value.owner, Shared):
                 self.add_object(value)
 
     def apply_effects(self, effects: TransactionEffects) -> None:
-        """Cache the state in which a transaction left the objects that it changed."""
+        """Cache the new owners and versions of the objects that a transaction changed."""
         for object_id, change in effects.changed_objects:
             if isinstance(change.output, ObjectWrite):
                 reference = ObjectReference(
@@ -97,14 +99,14 @@ async def resolve(
     builder: TransactionBuilder,
     sender: Address | None,
 ) -> dict[Address, ObjectArgument]:
-    """Return the inputs for the objects that `builder` knows only by ID.
+    """Return the inputs for the objects that the builder has only the ID of.
 
     Raises:
-        NexusError: `object_unknown`, or `object_not_owned` if an account other than `sender` owns
-            one. With None as the sender, any owner is accepted.
+        NexusError: `object_unknown`, `object_is_a_field`, or `object_not_owned` if another account
+            than `sender` owns an object. If `sender` is None, any owner is accepted.
     """
     unresolved = builder.unresolved()
-    # Adding objects to the cache may evict others, so keep the known ones here.
+    # Adding objects to the cache may evict others, so first copy the cached states.
     states = {
         value.object_id: known[value.object_id] for value in unresolved if value.object_id in known
     }
@@ -124,7 +126,7 @@ async def resolve(
             )
         known.add_object(value)
         states[object_id] = value.owner, value.reference()
-    # Other transactions may have changed some of them meanwhile.
+    # Other transactions may have changed some of the objects in the meantime.
     latest = {object_id: known.latest(*state) for object_id, state in states.items()}
     return {
         value.object_id: _argument(value, latest, sender)
@@ -151,7 +153,7 @@ def _argument(
             f"{wanted.object_id} is a field of {owner.parent}",
             hint="Pass the object that contains the field.",
         )
-    # It was sent to an object that is also an input, so the transaction receives it from there.
+    # The object was sent to another input object, so the transaction receives it from that object.
     if isinstance(owner, AddressOwner) and owner.address in known:
         return ReceivingObject(reference)
     if isinstance(owner, AddressOwner):
@@ -169,7 +171,10 @@ def _check_owner(owner: Address, object_id: Address, sender: Address | None) -> 
 
 
 def owned_ids(arguments: Mapping[Address, ObjectArgument]) -> frozenset[Address]:
-    """Return the inputs that no two transactions may use at once. Shared inputs are excluded."""
+    """Return the IDs of the inputs that are not shared.
+
+    Only one transaction at a time can use an input that is not shared.
+    """
     return frozenset(
         object_id
         for object_id, argument in arguments.items()

@@ -1,8 +1,9 @@
-"""Transactions that were sent to a node: their outcome, and proofs that they cannot execute.
+"""Sent transactions: their outcome, and the proof that a transaction can never be executed.
 
-A call signs another transaction only if the network can execute at most one of all that it has
-signed. A node can report anything, but it cannot forge the proof. The digest of an object contains
-the digest of the transaction that wrote it, and both are computed from the bytes.
+A call may sign several transactions, one per attempt. The call signs another transaction only if
+the network can execute at most one of them. A dishonest node cannot forge the proof for that. The
+digest of an object covers the digest of the transaction that wrote it, and the client computes both
+digests from bytes.
 """
 
 import asyncio
@@ -38,8 +39,8 @@ _MAX_WRITERS = 64
 class SentTransaction(Struct, frozen=True):
     """A signed transaction that was sent to a node.
 
-    `consumed` are the object versions that end with it. The network executes at most one of the
-    transactions that name such a version.
+    `consumed` are the object versions that the transaction consumes. If several transactions
+    consume the same object version, the network executes at most one.
     """
 
     digest: Digest
@@ -47,9 +48,10 @@ class SentTransaction(Struct, frozen=True):
 
 
 def owned_references(data: TransactionData) -> frozenset[ObjectReference]:
-    """Return the versions of the objects and coins that a transaction names, but does not receive.
+    """Return the versions of a transaction's owned input objects and gas coins.
 
-    Reservations of an address balance are left out, because they are not objects.
+    Received objects are excluded. Reservations of an address balance are excluded because they are
+    not objects.
     """
     inputs = data.kind.inputs if isinstance(data.kind, ProgrammableTransaction) else ()
     objects = (input_.reference for input_ in inputs if isinstance(input_, OwnedObject))
@@ -61,9 +63,10 @@ def owned_references(data: TransactionData) -> frozenset[ObjectReference]:
 
 
 async def find_executed(connection: Connection, sent: SentTransaction) -> Executed | None:
-    """Return a transaction if it was executed, or None if the node does not know it.
+    """Return a sent transaction if it was executed, or None if the node does not know it.
 
-    A node may list a transaction later than the objects that it wrote.
+    Retry while an object shows that the transaction was executed, because a node may publish a
+    transaction later than its objects.
     """
     retry_policy = connection.retry_policy
     for pause in islice(retry_policy.delays(), retry_policy.attempts):
@@ -78,9 +81,9 @@ async def find_executed(connection: Connection, sent: SentTransaction) -> Execut
 
 
 async def is_superseded(connection: Connection, sent: SentTransaction) -> bool:
-    """Return whether another transaction has consumed an input, as far as the node shows.
+    """Return whether the node proves that another transaction has consumed an input of `sent`.
 
-    The network can never execute `sent` then.
+    If so, the network can never execute `sent`.
     """
     objects = await _read_consumed(connection, sent)
     return await _supersede(connection, sent, [value.reference() for value in objects])
@@ -89,28 +92,30 @@ async def is_superseded(connection: Connection, sent: SentTransaction) -> bool:
 async def require_excluded(
     connection: Connection, sent: SentTransaction, references: Collection[ObjectReference]
 ) -> None:
-    """Raise `node_unreachable` unless a transaction that names `references` excludes `sent`.
+    """Raise `node_unreachable` unless a new transaction with `references` excludes `sent`.
 
-    It does so if both consume the same version of an object, or if its references result from
-    another transaction that consumed one.
+    The new transaction excludes `sent` if both consume the same version of an object. The new
+    transaction also excludes `sent` if its references result from another transaction that consumed
+    an input of `sent`.
     """
     if sent.consumed.isdisjoint(references) and not await _supersede(connection, sent, references):
-        raise _not_repeated("its inputs do not exclude the first one", sent.digest)
+        reason = "its inputs do not conflict with those of the earlier transaction"
+        raise _not_repeated(reason, sent.digest)
 
 
 @asynccontextmanager
 async def name_uncertain_transactions(
     connection: Connection, sent: Sequence[SentTransaction]
 ) -> AsyncGenerator[None, None]:
-    """Name the transactions of a call in its error, except those that are known to be superseded.
+    """Add the transactions of a call to its error, except those known to be superseded.
 
-    A cancellation has the names as a note. Raises `node_unreachable` for an error that follows a
-    transaction of unknown fate.
+    A `CancelledError` gets a note with their digests. If another error is raised while an earlier
+    transaction may still be executed, raises `node_unreachable`.
     """
     try:
         yield
     except NexusError as error:
-        if "gas_mist" in error.details:  # one was executed, which excludes the others
+        if "gas_mist" in error.details:  # one transaction was executed, which excludes the others
             raise
         digests = [
             transaction.digest
@@ -132,10 +137,10 @@ async def name_uncertain_transactions(
 
 
 def lost_answer_error(refusal: NexusError) -> UnreachableError:
-    """Return the error for a transaction that a node refused after it lost an earlier answer."""
+    """Return the error for a lost response to a transaction whose retry the node refused."""
     return UnreachableError(
         "node_unreachable",
-        "the node's answer was lost, and the node refused the transaction when it was sent"
+        "the node's response was lost, and the node refused the transaction when it was sent"
         f" again: {refusal.message}",
         details=refusal.details,
     )
@@ -161,7 +166,7 @@ async def _is_known_superseded(connection: Connection, sent: SentTransaction) ->
 
 
 async def _read_consumed(connection: Connection, sent: SentTransaction) -> list[Object]:
-    """Return the newest versions of the objects that a transaction was to consume."""
+    """Return the newest versions of the objects that a transaction consumes."""
     ids = [reference.object_id for reference in sent.consumed]
     return [value for value in await read_objects(connection, ids) if value is not None]
 
@@ -171,9 +176,9 @@ async def _supersede(
 ) -> bool:
     """Return whether `references` result from another transaction that consumed an input of `sent`.
 
-    Example: `sent` names version 3 of a coin, whose version is now 5. The transaction that wrote
-    version 5 names version 4, and the one that wrote version 4 names version 3. If that one is not
-    `sent`, the network can never execute `sent`.
+    For example, `sent` uses version 3 of a coin, whose version is now 5. The transaction that wrote
+    version 5 used version 4, and the transaction that wrote version 4 used version 3. If the
+    transaction that used version 3 is not `sent`, the network can never execute `sent`.
     """
     oldest = min((reference.version for reference in sent.consumed), default=None)
     if oldest is None:
@@ -198,7 +203,7 @@ async def _supersede(
 
 
 async def _consumed_by(connection: Connection, digest: Digest) -> frozenset[ObjectReference]:
-    """Return the owned objects that a transaction names; empty if the node does not show it."""
+    """Return the owned references of a transaction, or none if the node does not provide it."""
     try:
         response = await connection.call(
             "LedgerService/GetTransaction", digest=str(digest), read_mask=mask("transaction.bcs")

@@ -1,4 +1,4 @@
-"""One attempt to send a transaction: its inputs, its gas and the node's answer.
+"""One attempt to send a transaction: its inputs, its gas and the node's response.
 
 `Sender` decides whether to make another attempt.
 """
@@ -72,7 +72,7 @@ from nexus_tools.sui.types.type_tag import SUI
 OnSend = Callable[[SignedTransaction], None]
 
 MAX_COINS_READ = 1_000
-"""The maximum number of coins read at once. A node lists the largest first."""
+"""The maximum number of coins read at once. A node lists the largest coins first."""
 
 
 class Attempts:
@@ -97,7 +97,7 @@ class Attempts:
     async def simulate(
         self, builder: TransactionBuilder, source: GasSource
     ) -> SimulatedTransaction:
-        """Simulate the transaction as it would be sent."""
+        """Simulate a transaction as `execute` would send it."""
         arguments = await self.resolve(builder)
         draft = await self.draft(builder, arguments, source)
         payment = remainder = await self._take(draft, None, arguments)
@@ -114,7 +114,7 @@ class Attempts:
     ) -> tuple[SimulatedTransaction, int, int]:
         """Simulate a transaction with a gas coin that the node invents.
 
-        Returns the simulation, the MIST that the commands take from the gas coin as far as known,
+        Returns the simulation, the MIST that the commands take from the gas coin (0 if unknown),
         and the gas price.
         """
         draft = await self.draft(builder, await self.resolve(builder), source)
@@ -125,7 +125,7 @@ class Attempts:
     async def build(
         self, builder: TransactionBuilder, budget: int | None, source: GasSource
     ) -> TransactionData:
-        """Build the transaction as it would be sent."""
+        """Build a transaction as `execute` would send it."""
         arguments = await self.resolve(builder)
         draft = await self.draft(builder, arguments, source)
         payment = await self._take(draft, budget, arguments)
@@ -133,7 +133,7 @@ class Attempts:
             payment, budget = await self._priced(draft, payment, budget)
             return await self._data(draft, payment, budget)
         finally:
-            # The signer may spend the coins at any time.
+            # Forget the coins, because the signer may spend them at any time.
             await self.purse.release(payment, Payment(reserved=payment.reserved_balance))
 
     async def execute(
@@ -144,14 +144,14 @@ class Attempts:
         sent: list[SentTransaction],
         on_send: OnSend | None = None,
     ) -> Executed:
-        """Send the transaction. Raises `OutdatedError` if it has to be built again.
+        """Send a transaction. Raises `OutdatedError` if it must be built again.
 
-        `sent` contains the transactions that earlier attempts of the same call have sent. Another
-        one is signed only if it excludes all of them. It is then appended.
+        `sent` contains the transactions of earlier attempts of the same call. The new transaction
+        is signed only if it excludes all of them. Signed transactions are appended to `sent`.
         """
         arguments = await self.resolve(builder)
         async with self.reserved(owned_ids(arguments)):
-            arguments = await self.resolve(builder)  # they may have changed while waiting
+            arguments = await self.resolve(builder)  # the objects may have changed while waiting
             draft = await self.draft(builder, arguments, source)
             payment = await self._take(draft, budget, arguments)
             remainder = Payment()
@@ -186,7 +186,7 @@ class Attempts:
         arguments: dict[Address, ObjectArgument],
         source: GasSource,
     ) -> Draft:
-        """Return the complete transaction except for its gas."""
+        """Return the transaction without its gas data."""
         epoch = await self.epoch.get()
         kind = unique(builder.finish(arguments))
         if source is GasSource.ADDRESS_BALANCE and uses_gas_coin(kind):
@@ -208,7 +208,7 @@ class Attempts:
         if transfers_gas_coin(draft.kind):
             target = EVERYTHING
         # A coin that is an input of this or another pending transaction cannot pay for this one,
-        # because its current version ends there.
+        # because that transaction consumes the coin's current version.
         references = (reference.object_id for reference in draft.references)
         return await self.purse.reserve(
             max_withdrawal + (budget or MIN_BUDGET_UNITS * draft.epoch.gas_price),
@@ -221,7 +221,10 @@ class Attempts:
     async def _priced(
         self, draft: Draft, payment: Payment, budget: int | None
     ) -> tuple[Payment, int]:
-        """Return the payment and the gas budget. Raises `RefusedOnChainError` if it would fail."""
+        """Return the payment and the gas budget.
+
+        Raises `RefusedOnChainError` if a simulation shows that the transaction would fail.
+        """
         if not budget:
             simulated = await self._rehearse(draft, payment)
             simulated.raise_for_status()
@@ -282,7 +285,10 @@ class Attempts:
         return result
 
     def _is_consumed(self, reference: ObjectReference, payment: Payment) -> bool:
-        """Return whether a version ends with the transaction. Immutable objects do not change."""
+        """Return whether the transaction consumes an object version.
+
+        Immutable objects are not consumed.
+        """
         if any(coin.reference == reference for coin in payment.coins):
             return True
         is_cached = reference.object_id in self._known
@@ -291,10 +297,11 @@ class Attempts:
     async def _executed_before(
         self, sent: SentTransaction, reason: Exception, refusal: NexusError
     ) -> Executed:
-        """Return the refused transaction if the network has executed it nevertheless.
+        """Return a refused transaction if the network has executed it nevertheless.
 
-        An input may have another version because of this very transaction. Raises the reason, or
-        `node_unreachable` if the node lost an answer and the network may still execute it.
+        An input may have a newer version because this transaction was executed. Raises `reason`.
+        Raises `node_unreachable` if a response was lost and the network may still execute the
+        transaction.
         """
         transaction = await find_executed(self._connection, sent)
         if transaction is not None:
@@ -302,7 +309,7 @@ class Attempts:
         if "attempts" in refusal.details and not await is_superseded(self._connection, sent):
             raise lost_answer_error(refusal) from refusal
         if isinstance(reason, NexusError):
-            reason.details["digest"] = str(sent.digest)  # the node reports a refusal
+            reason.details["digest"] = str(sent.digest)
         raise reason from refusal
 
     async def _rehearse(self, draft: Draft, payment: Payment) -> SimulatedTransaction:
@@ -322,9 +329,9 @@ class Attempts:
         return await simulate_transaction(self._connection, data)
 
     async def _reason(self, draft: Draft, payment: Payment, refusal: NexusError) -> Exception:
-        """Return `OutdatedError` if a version, the epoch or a balance changed, else the refusal.
+        """Return `OutdatedError` if a version, the epoch or a balance changed, or else the refusal.
 
-        The current values are known afterwards.
+        Afterwards, the caches have the current values.
         """
         references = [*draft.references, *(coin.reference for coin in payment.coins)]
         epoch = await self.epoch.read_again()
@@ -333,7 +340,7 @@ class Attempts:
             await self.purse.read_balance_again()
             is_old = is_old or epoch != draft.epoch or self.purse.is_overdrawn
         if await self._any_stale(references) or is_old:
-            # Other coins may be outdated as well, because merging ten coins deletes nine of them.
+            # Other coins may also be outdated. For example, merging ten coins deletes nine of them.
             await self.purse.forget_all()
             return OutdatedError(refusal)
         return refusal
@@ -353,7 +360,10 @@ class Attempts:
 
     @asynccontextmanager
     async def reserved(self, object_ids: frozenset[Address]) -> AsyncIterator[None]:
-        """Keep objects out of other transactions, also as gas, until the block ends."""
+        """Reserve objects for one transaction until the block ends.
+
+        Other transactions wait, and do not use these objects as gas.
+        """
         async with self._released:
             await self._released.wait_for(lambda: self._busy.isdisjoint(object_ids))
             self._busy |= object_ids

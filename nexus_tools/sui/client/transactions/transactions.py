@@ -1,4 +1,4 @@
-"""Transactions at the node: execution, simulation, look-up, and their results."""
+"""The requests to execute, simulate and look up a transaction at a node, and their results."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -38,8 +38,11 @@ _EXECUTED_FIELDS = (
     "checkpoint",
     "timestamp",
 )
-"""The fields that are read of an executed transaction. `effects.bcs` does not contain the types
-of objects and the meaning of an abort with an `#[error]`, which is in the status."""
+"""The fields to read of an executed transaction.
+
+`effects.bcs` contains neither the types of objects nor the details of an `#[error]` abort.
+`effects.status` has those details.
+"""
 
 _SIMULATED_FIELDS = (
     "transaction.effects.bcs",
@@ -63,7 +66,7 @@ class CreatedObject(Struct, frozen=True):
 class Executed(Struct, frozen=True):
     """A transaction that the network executed.
 
-    `checkpoint` and `timestamp_ms` are None until a checkpoint contains it.
+    `checkpoint` and `timestamp_ms` are None until a checkpoint contains the transaction.
     """
 
     digest: Digest
@@ -84,14 +87,14 @@ class Executed(Struct, frozen=True):
         raise_for_status(self.effects, self.clever_error, self.digest)
 
     def created(self) -> Iterator[CreatedObject]:
-        """Yield the created objects, without packages."""
+        """Yield the created objects. Packages are excluded."""
         for object_id, change in self.effects.changed_objects:
             new = change.operation is IdOperation.CREATED
             if new and isinstance(change.output, ObjectWrite) and object_id in self.types:
                 yield CreatedObject(object_id, self.types[object_id], change.output.owner)
 
     def created_of(self, module: str, name: str) -> tuple[Address, ...]:
-        """Return the IDs of the created objects of type `module::name`, of any package."""
+        """Return the IDs of the created objects whose type is `module::name` of any package."""
         return tuple(
             created.object_id
             for created in self.created()
@@ -109,7 +112,10 @@ class Executed(Struct, frozen=True):
 
 
 class SignedTransaction(Struct, frozen=True):
-    """The bytes of a transaction and its signature. Sent again, they are executed at most once."""
+    """A transaction's bytes and its signature.
+
+    If they are sent twice, they are executed only once.
+    """
 
     transaction: bytes
     signature: bytes
@@ -117,7 +123,10 @@ class SignedTransaction(Struct, frozen=True):
 
 
 class SimulatedTransaction(Struct, frozen=True):
-    """The result of a simulation. `results` are BCS bytes by command and return value."""
+    """The result of a simulation.
+
+    `results` has, for each command, the BCS bytes of its return values.
+    """
 
     effects: TransactionEffects
     events: tuple[Event, ...]
@@ -140,9 +149,9 @@ class SimulatedTransaction(Struct, frozen=True):
 async def execute_transaction(
     connection: Connection, transaction: bytes, *signatures: bytes
 ) -> Executed:
-    """Execute a signed transaction, whether or not it then fails on chain.
+    """Execute a signed transaction, and return it even if it failed on chain.
 
-    If you send the same bytes twice, they are executed once and the second answer equals the first.
+    If you send the same bytes twice, they are executed once, and both responses are equal.
     """
     response = await connection.call(
         "TransactionExecutionService/ExecuteTransaction",
@@ -158,7 +167,10 @@ async def execute_transaction(
 async def simulate_transaction(
     connection: Connection, data: TransactionData, *, checks: bool = True
 ) -> SimulatedTransaction:
-    """Simulate a transaction. Without `checks`, any function may be called with any arguments."""
+    """Simulate a transaction.
+
+    Without `checks`, it may call any function with any arguments.
+    """
     response = await connection.call(
         "TransactionExecutionService/SimulateTransaction",
         transaction=_transaction(data.encode()),

@@ -1,8 +1,8 @@
-"""The reason why a network refuses a package: its calls do not match the packages on chain.
+"""The reason that a network refuses a package whose code does not match its dependencies on chain.
 
-A node only reports that it cannot verify the package. Usually, the compiler knows a newer framework
-than the network, or a dependency was published from other sources than those that it was compiled
-with. Comparing the two shows the difference.
+A node only reports that it cannot verify the package. Usually, the compiler used a newer framework
+than the network has, or other sources of a dependency than the published ones. A comparison of the
+code with the dependencies on chain shows the difference.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,9 +30,9 @@ class _Difference(NamedTuple):
 async def explain_unverified(
     connection: Connection, commands: Sequence[Command], error: RefusedOnChainError
 ) -> RefusedOnChainError | None:
-    """Return the refusal of these commands with the missing and differing declarations.
+    """Return the error of refused commands with the missing and differing declarations.
 
-    Returns None if the refusal has another reason.
+    Returns None if the commands were refused for another reason.
     """
     index = error.details.get("command")
     command = commands[index] if error.code == _REFUSED and index is not None else None

@@ -1,4 +1,4 @@
-"""The compilation of Move sources to bytecode, with Sui's compiler. Requires the extra `compiler`.
+"""The compilation of Move sources with Sui's compiler. This package requires the extra `compiler`.
 
 Start with `builder.py`, which calls the compiler, and `package_build.py`, which builds a folder.
 """

@@ -1,7 +1,7 @@
-"""Distinct names for address names that several packages in a graph use.
+"""The renaming of address names that several packages in a dependency graph use.
 
-Sui's compiler resolves address names per package, but the build of it used here joins those of all
-packages. So packages that share a name get distinct names first.
+Sui's compiler resolves address names per package, but its WASM build merges the address names of
+all packages. So packages that share an address name get distinct names first.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ Key = TypeVar("Key")
 
 
 def distinct_names(names: Mapping[Key, str], taken: Collection[str]) -> dict[Key, str]:
-    """Return a unique name, not in `taken`, for each package that shares its name."""
+    """Return a unique name that is not in `taken` for each package that shares its name."""
     shared_names = {name for name, owners in Counter(names.values()).items() if owners > 1}
     free_names = {
         name: (candidate for n in count(1) if (candidate := f"{name}_{n}") not in taken)
@@ -26,13 +26,14 @@ def distinct_names(names: Mapping[Key, str], taken: Collection[str]) -> dict[Key
 
 
 def rename_addresses(source: str, names: Mapping[str, str], location: str) -> str:
-    """Return a Move source with renamed named addresses. `names` maps old names to new ones.
+    """Return a Move source with its named addresses renamed from the keys to the values of `names`.
 
-    Other files are returned unchanged. Error messages call the source `location`.
+    Files that are not Move sources are returned unchanged. Error messages refer to the source as
+    `location`.
 
     Raises:
-        ValidationError: The source imports a member by one of the names, so `name::` is ambiguous
-            (`address_name_ambiguous`).
+        ValidationError: The source imports a member that has one of the names, so `name::` would be
+            ambiguous (`address_name_ambiguous`).
     """
     if not names or not location.endswith(".move"):
         return source
@@ -47,7 +48,7 @@ def rename_addresses(source: str, names: Mapping[str, str], location: str) -> st
 
 
 def _renamed(tokens: list[Token], i: int, names: Mapping[str, str]) -> str | None:
-    """Return the new text of a token that names an address, or None."""
+    """Return the new text of a token that is a renamed address, or None."""
     text = tokens[i].text
     if text.startswith("@"):
         return f"@{names[text[1:]]}" if text[1:] in names else None

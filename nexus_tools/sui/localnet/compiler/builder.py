@@ -1,4 +1,4 @@
-"""Building and testing Move packages with Sui's compiler."""
+"""The build and test of Move packages with Sui's compiler."""
 
 import base64
 import json
@@ -29,18 +29,19 @@ BUILD_TIMEOUT_S = 60.0
 """The default time limit for the compilation of one package, in seconds."""
 TEST_TIMEOUT_S = 300.0
 
-# The network whose addresses a manifest's dependencies use. Ours has none.
+# The network whose dependency addresses the compiler uses. The generated manifests have no
+# addresses per network.
 _ENVIRONMENT = "testnet"
-# All dependencies on the framework get one revision, so that they are one package.
+# All dependencies on the framework get one revision, so that the compiler sees one package.
 _FRAMEWORK_REVISION = "0" * 40
 _ROUNDS_MAX = 64
 
 
 class BuiltPackage(Struct, frozen=True):
-    """A compiled package: module files in the compiler's order, with the self address 0x0.
+    """A compiled package, with the module files in the compiler's order and the self address 0x0.
 
-    `dependencies` are package ids of 32 bytes, in the compiler's order. `digest` is the package
-    digest (32 bytes). `warnings` is the compiler's text, or empty.
+    `dependencies` are package ids of 32 bytes in the compiler's order. `digest` is the package
+    digest of 32 bytes. `warnings` is the text of the compiler's warnings, or empty.
     """
 
     modules: tuple[bytes, ...]
@@ -56,27 +57,31 @@ class MoveTestReport(Struct, frozen=True):
     output: str
 
 
-# A folder with the framework's sources, or its packages by address, each as a map of path to text.
+# A folder with the framework's sources, or a map of package addresses to files. Files are a map of
+# paths to texts.
 Framework = Path | Mapping[bytes, Mapping[str, str]]
 
-# Other packages, as maps of path to text, by the `local` folder in the manifests that name them.
+# The files of other packages, by the `local` folder in the manifests that refer to them.
 Dependencies = Mapping[str, Mapping[str, str]]
 NO_DEPENDENCIES: Dependencies = MappingProxyType({})
 
 
 class _ResolvedPackage(Struct, frozen=True):
-    """The files of a package and of its dependencies, in the form that the compiler accepts."""
+    """The files of a package and its dependencies, as JSON that the compiler accepts."""
 
     files: str
     dependencies: str
 
 
 class MoveBuilder:
-    """A compiler for the framework `release`. `dist` is the result of `install_builder`.
+    """A compiler of packages for the framework `release`.
 
-    Each package may compile for at most `timeout_s` seconds. The first build with a new `cache`
-    folder takes about 10 s, because the compiler itself is compiled to native code. Raises
-    `NotFoundError` or `ValidationError` if the compiler does not exist or is another version.
+    `dist` is the result of `install_builder`.
+
+    The compilation of a package may take at most `timeout_s` seconds. The first build with a new
+    `cache` folder takes about 10 s, because wasmtime first compiles the compiler to native code.
+    Raises `NotFoundError` if the compiler does not exist, and `ValidationError` if it has a
+    different version.
     """
 
     def __init__(
@@ -95,7 +100,7 @@ class MoveBuilder:
     def installed(
         cls, cache: Path, *, release: Release | None = None, timeout_s: float = BUILD_TIMEOUT_S
     ) -> Self:
-        """Return the compiler from a cache folder, and download it at the first use.
+        """Return the compiler from a cache folder. At the first use, download the compiler.
 
         Raises the same errors as `install_builder`.
         """
@@ -109,15 +114,16 @@ class MoveBuilder:
         modes: Sequence[str] = (),
         dependencies: Dependencies = NO_DEPENDENCIES,
     ) -> BuiltPackage:
-        """Compile a package, given as a map of path to text, with `Move.toml` and `sources/`.
+        """Compile a package. `sources` maps paths (`Move.toml` and in `sources/`) to texts.
 
         `framework` is a folder with the framework's sources, `move-stdlib` and `sui-framework`.
-        Without it, the package is compiled against stubs of the release's bytecode. The macros of
-        the stubs are written differently. They do the same, but expand to other bytes.
+        Without the folder, the package is compiled against stubs of the release's bytecode. The
+        stubs have their own macros, which behave like the framework's macros but compile to
+        different bytes.
 
-        Code with the attribute `mode` of one of `modes` is compiled too. Then the modules have a
-        magic number that every network rejects. `dependencies` are the packages that the compiler
-        may request in addition to the framework.
+        With `modes`, the result includes code with an attribute `mode` for one of them. Modules
+        built with a mode have a magic number that every network rejects. `dependencies` are the
+        packages that the compiler may request in addition to the framework.
 
         Raises:
             ValidationError: The compiler reports an error. The message has its output, and the hint
@@ -127,7 +133,7 @@ class MoveBuilder:
             "compileIntent": "dump",
             "modes": list(modes),
             "ansiColor": False,
-            # No code calls tests, so the compiler would warn about unused functions.
+            # No code calls test functions, so the compiler would warn about unused functions.
             "silenceWarnings": bool(modes),
         }
         provide_dependency = partial(
@@ -161,9 +167,10 @@ class MoveBuilder:
     def test(
         self, sources: Mapping[str, str], framework: Path, timeout_s: float = TEST_TIMEOUT_S
     ) -> MoveTestReport:
-        """Run the unit tests of a package, in `sources/` and `tests/`, in Sui's VM.
+        """Run the unit tests in `sources/` and `tests/` of a package in Sui's VM.
 
-        Tests need the framework's original sources. Compile errors are in the report.
+        The tests require the framework's original sources. If the package does not compile, the
+        report has the errors.
 
         Raises:
             ValidationError: The tests do not end within `timeout_s` seconds.
@@ -196,7 +203,7 @@ def _resolve(
     dependency: Callable[[Mapping[str, str]], dict[str, Any]],
     modes: list[str],
 ) -> _ResolvedPackage:
-    """Provide the packages that the compiler requests until none is missing."""
+    """Provide the packages that the compiler requests until it has all of them."""
     packages: list[dict[str, Any]] = []
     for _ in range(_ROUNDS_MAX):
         request_document = {
@@ -224,7 +231,7 @@ def _dependency(
     framework: Framework,
     others: Dependencies = NO_DEPENDENCIES,
 ) -> dict[str, Any]:
-    """Return the package that the compiler requests, from the framework or from the others."""
+    """Return the package that the compiler requests, from `framework` or from `others`."""
     other_files = others.get(requested.get("local", ""))
     if other_files is not None:
         return {

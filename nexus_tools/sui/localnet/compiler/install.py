@@ -1,7 +1,7 @@
 """The pinned compiler and its installation.
 
-It is the Sui Move compiler as WebAssembly, in the npm package `@zktx.io/sui-move-builder` (MIT).
-Only its WASM file is used, and only if it matches the pinned digest.
+The npm package `@zktx.io/sui-move-builder` (MIT) contains the Sui Move compiler as WebAssembly.
+Only the WASM file of the package is used, and only if the file has the pinned digest.
 """
 
 import hashlib
@@ -23,14 +23,14 @@ _NPM_TIMEOUT_S = 120
 
 
 def install_builder(folder: Path) -> Path:
-    """Download the compiler into `folder` unless it exists, and return its `dist` folder.
+    """Download the compiler into `folder` unless it is there, and return its `dist` folder.
 
-    This runs `npm pack`, which executes no scripts of the package.
+    The function runs `npm pack`, which does not execute scripts of the package.
 
     Raises:
         NotFoundError: npm is not installed.
         UnreachableError: npm cannot download the package.
-        ValidationError: The downloaded file is not the pinned one.
+        ValidationError: The downloaded file does not have the pinned digest.
     """
     dist = folder / "dist"
     if not (dist / WASM_PATH).is_file():
@@ -45,7 +45,7 @@ def verified_wasm(dist: Path) -> Path:
 
     Raises:
         NotFoundError: The file does not exist.
-        ValidationError: The file is not the pinned one.
+        ValidationError: The file does not have the pinned digest.
     """
     path = dist / WASM_PATH
     if not path.is_file():
@@ -59,7 +59,7 @@ def verified_wasm(dist: Path) -> Path:
         raise ValidationError(
             "compiler_mismatch",
             f"{path} has the SHA-256 {digest}, expected {WASM_SHA256}",
-            hint=f"Delete it and download {NPM_PACKAGE}@{NPM_VERSION} again.",
+            hint=f"Delete the file, and download {NPM_PACKAGE}@{NPM_VERSION} again.",
         )
     return path
 

@@ -1,7 +1,7 @@
 """The macros of the framework, which bytecode does not contain.
 
-They are written from the documentation. Code that is compiled with them behaves like code compiled
-with the framework's sources, but has other bytes.
+The macros are written from the documentation. Code that is compiled with these macros behaves like
+code that is compiled with the framework's sources, but has different bytes.
 """
 
 from collections.abc import Mapping
@@ -180,4 +180,4 @@ MACROS: Mapping[str, str] = {
     "sui::party": _PARTY,
     **{f"std::{type_}": _integer(type_) for type_ in _INTEGERS},
 }
-"""The macros by module."""
+"""The source text of macros by module."""

@@ -1,7 +1,8 @@
 """The manifest of a Move package, with its dependencies and named addresses.
 
-Both formats are supported: the one with `[addresses]` and `[dev-dependencies]`, and its successor,
-in which a package's name is its address. Source: "Move.toml" in Sui's documentation.
+The module supports both formats of manifests: the older format has `[addresses]` and
+`[dev-dependencies]`. In the newer format, the name of a package is also the name of its address.
+Source: "Move.toml" in Sui's documentation.
 """
 
 import re
@@ -19,9 +20,9 @@ FRAMEWORK_FOLDERS = {
     "sui-framework": SUI_FRAMEWORK,
     "sui-system": SUI_SYSTEM,
 }
-"""The packages of the framework, by the folders that they have in its repository."""
+"""The addresses of the framework packages, by their folders in Sui's repository."""
 
-# The settings of a package that the compiler receives in addition to its name.
+# The settings of a package that the compiler receives in addition to the package's name.
 _SETTINGS = ("edition", "implicit-dependencies", "published-at")
 _OPEN = "_"
 _REPOSITORY = "https://github.com/MystenLabs/sui.git"
@@ -34,10 +35,11 @@ _KEY = re.compile(r"\s*[\"']?([\w-]+)[\"']?\s*=")
 
 
 class Dependency(Struct, frozen=True):
-    """An entry of `[dependencies]`. `source` has all of its values.
+    """An entry of `[dependencies]`. `source` has all values of the entry.
 
-    `assigned` and `aliases` come from its `addr_subst`. `assigned` has values for named addresses
-    of the dependency. `aliases` maps names of the importing package to names of the dependency.
+    `assigned` and `aliases` come from the entry's `addr_subst`. `assigned` has values for named
+    addresses of the dependency. `aliases` maps names in the importing package to names in the
+    dependency.
     """
 
     alias: str
@@ -47,12 +49,12 @@ class Dependency(Struct, frozen=True):
 
     @property
     def is_framework(self) -> bool:
-        """Whether it is a package of the Sui framework, which does not need a folder."""
+        """Whether the dependency is a Sui framework package, which does not need a folder."""
         return "system" in self.source or framework_folder(self.source) is not None
 
     @property
     def local(self) -> str | None:
-        """The folder relative to that of the manifest, or None for another location."""
+        """The folder of the dependency, relative to the manifest, or None if it is not local."""
         folder = self.source.get("local")
         return folder if isinstance(folder, str) else None
 
@@ -63,10 +65,11 @@ class Dependency(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """A manifest, in which an open address (`_`) is None.
+    """A parsed manifest. An open address (`_`) is None.
 
-    `settings` are the entries of `[package]` that affect compilation. `published_at` is the newest
-    on-chain version of the package. `has_addresses` means that the manifest has the older format.
+    `settings` are the entries of `[package]` that affect compilation. `published_at` is the id of
+    the newest on-chain version of the package. If `has_addresses` is set, the manifest has the
+    older format.
     """
 
     name: str
@@ -78,7 +81,7 @@ class Manifest(Struct, frozen=True):
 
 
 def parse_manifest(text: str, place: str, *, for_tests: bool) -> Manifest:
-    """Parse a manifest, with or without its test entries. Error messages call it `place`.
+    """Parse a manifest, with or without its test entries. Error messages call the manifest `place`.
 
     Raises:
         ValidationError: The manifest is invalid (`manifest_invalid`). The message has the line.
@@ -95,16 +98,17 @@ def parse_manifest(text: str, place: str, *, for_tests: bool) -> Manifest:
 
 
 def framework_folder(source: Mapping[str, Any]) -> str | None:
-    """Return the folder of a framework package, or None for another package."""
+    """Return the folder of a framework package, or None for any other package."""
     path = str(source.get("subdir") or source.get("local") or "")
     folder = path.rstrip("/").rsplit("/", 1)[-1]
     return folder if folder in FRAMEWORK_FOLDERS else None
 
 
 def framework_source(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a package of the framework in the form that all manifests for the compiler use.
+    """Return the dependency entry for a framework package in generated manifests.
 
-    If packages named it by different folders or repositories, the compiler would see two packages.
+    All manifests must have equal entries. If they had different folders or repositories, the
+    compiler would see two packages.
     """
     folder = framework_folder(source)
     if folder is None:  # a `system` package
@@ -113,7 +117,7 @@ def framework_source(source: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_address(text: Any) -> bytes:
-    """Return an address of a manifest as 32 bytes. Raises `ValueError`."""
+    """Parse an address in a manifest and return its 32 bytes. Raises `ValueError`."""
     if isinstance(text, str) and _ADDRESS.fullmatch(text):
         number = int(text, 16)
         if number < 1 << (8 * _ADDRESS_BYTES):
@@ -122,7 +126,7 @@ def parse_address(text: Any) -> bytes:
 
 
 class _MismatchError(Exception):
-    """A value of the wrong type. `path` has the keys that lead to it."""
+    """A value of the wrong type in a manifest. `path` has the keys that lead to the value."""
 
     def __init__(self, path: tuple[str, ...], problem: str) -> None:
         super().__init__(f"{'.'.join(path)}: {problem}")
@@ -161,7 +165,7 @@ def _address(text: Any, path: tuple[str, ...]) -> bytes:
 
 
 def _line(text: str, path: tuple[str, ...]) -> str:
-    """Return `:LINE` of a key, if its table and the key are on their own lines."""
+    """Return `:LINE` for a key, or "" if the line of the key cannot be found."""
     table: tuple[str, ...] = ()
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.match(line):
@@ -174,7 +178,10 @@ def _line(text: str, path: tuple[str, ...]) -> str:
 
 
 def _addresses(document: Mapping[str, Any], *, for_tests: bool) -> Mapping[str, bytes | None]:
-    """Return the named addresses. Open ones have their values for tests, if any."""
+    """Return the named addresses.
+
+    For tests, open addresses have their `dev-addresses` values, if any.
+    """
     addresses: dict[str, bytes | None] = {}
     for table in _tables("addresses", for_tests=for_tests):
         for name, text in _table(document, (table,)).items():
@@ -184,7 +191,10 @@ def _addresses(document: Mapping[str, Any], *, for_tests: bool) -> Mapping[str, 
 
 
 def _dependencies(document: Mapping[str, Any], *, for_tests: bool) -> Iterator[Dependency]:
-    """Yield the dependencies without modes and, for tests, those with the test mode."""
+    """Yield the dependencies without modes.
+
+    For tests, also yield dependencies with the test mode.
+    """
     for table in _tables("dependencies", for_tests=for_tests):
         entries = _table(document, (table,))
         for alias in entries:

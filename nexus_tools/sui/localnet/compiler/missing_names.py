@@ -1,7 +1,8 @@
-"""Hints about names of the framework that the compiler does not find.
+"""Hints about framework names that the compiler does not find.
 
-The compiler is newer than the included framework, and so are many packages. A missing name may also
-be test-only, or belong to a package that the manifest must name.
+The compiler is newer than the bundled framework, and many packages require a newer framework. A
+missing name may also be test-only, or belong to a package that is not in the manifest's
+dependencies.
 """
 
 import re
@@ -18,7 +19,8 @@ _UNKNOWN_ADDRESS = re.compile(
     rf"(?:address|Could not resolve the name) '({'|'.join(FRAMEWORK_NAMES.values())})'"
 )
 _SHOWN = 3
-# The framework's naming scheme for test-only modules and functions. `_FOR_TESTS` has exceptions.
+# The naming scheme of the framework's test-only modules and functions. `_FOR_TESTS` has test-only
+# functions that do not follow the scheme.
 _TEST_NAME = re.compile(r"::(?:test_\w+|unit_test|\w+_test_utils|\w+_tests)\b|_for_test(?:ing)?$")
 _FOR_TESTS = frozenset(
     f"sui_system::sui_system::{name}"
@@ -35,7 +37,7 @@ _FOR_TESTS = frozenset(
 
 
 def missing_names(words: str) -> tuple[str, ...]:
-    """Return the modules and members of the framework that the compiler does not find."""
+    """Return the framework modules and members that compiler output reports as missing."""
     members = (f"{module}::{member}" for member, module in _MEMBER_FIRST.findall(words))
     return tuple(dict.fromkeys([*_MODULE_ALONE.findall(words), *members]))
 
@@ -53,12 +55,12 @@ def missing_names_hint(words: str, release: Release, *, for_tests: bool) -> str:
         return _hint_at_test_names(names, for_tests=for_tests)
     if release.name == FRAMEWORK_VERSION:
         return (
-            f"The Sui framework {release.name} does not have {_listed(names)}. If a newer one does,"
-            " use it with --framework-from, for the localnet and for the package."
+            f"The Sui framework {release.name} does not have {_listed(names)}. If a newer framework"
+            " does, specify it with --framework-from for the localnet and for the package."
         )
     return (
-        f"The bytecode of {release.name} does not have {_listed(names)}. Macros, methods with other"
-        f" names and test-only functions are those of {FRAMEWORK_VERSION}."
+        f"The bytecode of {release.name} does not have {_listed(names)}. Use only macros, method"
+        f" aliases and test-only functions that framework {FRAMEWORK_VERSION} has."
     )
 
 

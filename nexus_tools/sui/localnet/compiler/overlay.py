@@ -1,9 +1,9 @@
 """Facts about the framework's sources that its bytecode does not contain.
 
 The compiler turns method names, index syntax and methods of primitives into plain calls, so
-bytecode contains none of them. This module has them for the framework 1.62, by module. Other
-functions have the same name in source and bytecode. Macros, which exist only in source, are in
-`macros`.
+bytecode does not contain them. This module lists the method names, index functions and primitives
+of framework 1.62, by Move module. Functions that are not listed have equal names in source and
+bytecode. The module `macros` has the macros, which exist only in source.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ PRIMITIVES: Mapping[str, str] = {
     "sui::address": "address",
 }
 
-# The functions of a module that are compiled to one instruction (`bytecode_instruction`).
+# The functions of a module that the compiler converts to one instruction (`bytecode_instruction`).
 INSTRUCTIONS: Mapping[str, frozenset[str]] = {
     "std::vector": frozenset(
         {
@@ -39,7 +39,7 @@ INSTRUCTIONS: Mapping[str, frozenset[str]] = {
 
 _BORROWS = frozenset({"borrow", "borrow_mut"})
 
-# The functions of a module for `value[key]` (`syntax(index)`).
+# The functions of a module that implement `value[key]` (`syntax(index)`).
 INDEX_FUNCTIONS: Mapping[str, frozenset[str]] = {
     "std::vector": _BORROWS,
     "sui::bag": _BORROWS,
@@ -52,7 +52,7 @@ INDEX_FUNCTIONS: Mapping[str, frozenset[str]] = {
     "sui::vec_map": frozenset({"get", "get_mut"}),
 }
 
-# The functions behind a module's methods (`public use fun`).
+# The functions that implement a module's methods (`public use fun`).
 METHODS: Mapping[str, Mapping[str, str]] = {
     "std::ascii": {"String.to_string": "std::string::from_ascii"},
     "std::vector": {

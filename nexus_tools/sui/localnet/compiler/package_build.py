@@ -25,7 +25,7 @@ class CompiledPackage(Struct, frozen=True):
     """A compiled package and its sources by path.
 
     `dependencies` has the dependencies by the names in their manifests. Unpublished packages have
-    the addresses that they got for the compilation.
+    temporary addresses.
     """
 
     built: BuiltPackage
@@ -63,16 +63,18 @@ def build_to_publish(
     bundle: Bundle | None = None,
     published: Mapping[str, bytes] = NO_PUBLISHED_ADDRESSES,
 ) -> BuiltPackage:
-    """Compile the package in a folder for publication. Its dependencies must be published.
+    """Compile the package in a folder for publication.
 
-    The modules of the dependencies that `bundle` selects become modules of the package. `published`
-    is the same as for `read_package`. Raises the same errors as `read_package` and
+    The package's dependencies must be published.
+
+    The modules of the dependencies that `bundle` selects become modules of the package. See
+    `read_package` for `published`. Raises the same errors as `read_package` and
     `MoveBuilder.build`.
 
     Raises:
         ValidationError: A dependency is not published (`dependency_unpublished`), or two modules
-            have the same name (`module_names_equal`), which no package may have. The option
-            `--with-unpublished-dependencies` of Sui's own command does not allow that either.
+            have the same name (`module_names_equal`). The option `--with-unpublished-dependencies`
+            of the Sui CLI does not allow equal names either.
     """
     package = read_package(folder, checkouts=checkouts, bundle=bundle, published=published)
     unpublished = [dependency for dependency in package.dependencies if not dependency.is_published]
@@ -110,7 +112,7 @@ def _module_names(sources: Mapping[str, str]) -> set[str]:
 
 
 def _equally_named(shared: Mapping[str, Sequence[str]]) -> ValidationError:
-    """Return the error for modules in several packages. `shared` has their locations by name."""
+    """Return the error for modules with equal names. `shared` has the packages by module name."""
     descriptions = [
         f"{name} (in {' and '.join(locations)})" for name, locations in sorted(shared.items())
     ]
@@ -123,7 +125,7 @@ def _equally_named(shared: Mapping[str, Sequence[str]]) -> ValidationError:
 
 
 def _with_modules_first(built: BuiltPackage, modules: Sequence[bytes]) -> BuiltPackage:
-    """Return the package with other packages' modules before its own, which use them."""
+    """Return a package with bundled modules before its own modules, which use them."""
     all_modules = (*modules, *built.modules)
     dependencies = tuple(dependency for dependency in built.dependencies if any(dependency))
     digest = package_digest(all_modules, dependencies)
@@ -135,8 +137,9 @@ def _unpublished(folder: Path, dependency: DependencySources) -> ValidationError
     return ValidationError(
         "dependency_unpublished",
         f"{folder} depends on {dependency.name}, which is not published",
-        hint=f"Publish it first, and write its id into [addresses] of {os.path.normpath(manifest)},"
-        " or publish it within the package with `--bundle unpublished`.",
+        hint="Publish the dependency first, and write its id into [addresses] of"
+        f" {os.path.normpath(manifest)},"
+        " or publish it as part of the package with `--bundle unpublished`.",
     )
 
 

@@ -1,8 +1,7 @@
 """A Move package in a folder, with its dependencies in other folders.
 
-The compiler receives generated manifests for all packages, which it sees in sibling folders. Each
-package has an address. An unpublished one gets a temporary address for the compilation, so modules
-of two packages may have the same name.
+The compiler receives generated manifests in which all packages are in sibling folders. An
+unpublished package gets a temporary address for the compilation.
 """
 
 import os
@@ -30,18 +29,17 @@ from nexus_tools.sui.localnet.compiler.sources import MANIFEST, published_source
 _MODULE = re.compile(r"^\s*(?:#\[[^\]]*\]\s*)*module\s+(\w+)\s*::", re.MULTILINE)
 _LITERAL = re.compile(r"0x[0-9a-fA-F]{1,64}")
 _UNPUBLISHED = bytes(32)
-# Packages without an address get addresses from here on.
+# The first temporary address for packages without an address.
 _FIRST_ADDRESS = 0x1000
-# With this name, the compiler does not set the root's own address to 0x0.
+# If the root package has this name, the compiler does not set the package's own address to 0x0.
 _NAME_AS_ROOT = "nexus_tools_compiled_alone"
 
 
 class DependencySources(Struct, frozen=True):
-    """A package that another one depends on.
+    """A package on which another package depends.
 
     `location` is the folder in the generated manifests. `path` is the real folder, relative to the
-    requested package. `sources` has the files by path, without the manifest, and with the tests if
-    they were requested. A package that is not published has a temporary address, or is bundled.
+    requested package. `sources` has the files by path, without the manifest.
     """
 
     location: str
@@ -57,29 +55,29 @@ class DependencySources(Struct, frozen=True):
 
     @property
     def files(self) -> Mapping[str, str]:
-        """The files that the compiler needs to compile a package that depends on this one."""
+        """The files that the compiler needs for packages that depend on this package."""
         return {MANIFEST: self.manifest_text, **self.sources}
 
     @property
     def manifest_text(self) -> str:
-        """The manifest to compile packages that depend on this one."""
+        """The manifest for the compilation of packages that depend on this package."""
         return tomli_w.dumps(self.manifest)
 
     @property
     def manifest_as_root(self) -> str:
-        """The manifest to compile the package itself, with its address in the bytecode."""
+        """The manifest for the compilation of the package itself at its own address."""
         return tomli_w.dumps(_with_own_address(self.manifest))
 
 
 class PackageSources(Struct, frozen=True):
-    """A package's files by path, and its dependencies, each after its own dependencies."""
+    """A package's files by path, and its dependencies, sorted so that each follows its own."""
 
     sources: Mapping[str, str]
     dependencies: tuple[DependencySources, ...]
 
 
 Bundle = Literal["unpublished", "all"]
-"""The dependencies that become a part of the published package."""
+"""The selection of dependencies that become part of the published package."""
 
 NO_CHECKOUTS: Mapping[str, Path] = MappingProxyType({})
 NO_PUBLISHED_ADDRESSES: Mapping[str, bytes] = MappingProxyType({})
@@ -93,12 +91,12 @@ def read_package(
     bundle: Bundle | None = None,
     published: Mapping[str, bytes] = NO_PUBLISHED_ADDRESSES,
 ) -> PackageSources:
-    """Read the package in a folder with all dependencies and, if requested, those of its tests.
+    """Read the package in a folder with all dependencies. `for_tests` includes test dependencies.
 
-    `checkouts` are folders of dependencies by the names in manifests; they override the sources in
-    the manifests. The dependencies that `bundle` selects (unpublished ones, or all) have the
-    address 0x0 like the package itself, because they are published within it. `published` has the
-    addresses of published packages whose own manifests do not contain them.
+    `checkouts` maps names of dependencies to folders, which override the sources in the manifests.
+    The dependencies that `bundle` selects have the address 0x0, as the package itself has, because
+    they are published as part of the package. `published` has the addresses of published packages
+    whose manifests do not contain the address.
 
     Raises `NotFoundError` if a folder has no `Move.toml`, and `ValidationError` for an invalid
     manifest, a dependency without a folder, a cycle, an open address, or an unused checkout.
@@ -125,11 +123,11 @@ def read_package(
 
 
 class _Node(Struct, eq=False):
-    """A package while it is read. `name` is its address name in its modules.
+    """The state of a package while it is read. `name` is its address name in its modules.
 
-    `given` are the addresses that importing packages assign, and `addresses` are the resolved ones.
-    `published_at` is the address, if it is not in the manifest. `names` maps address names that
-    mean another package elsewhere in the graph to the distinct ones for the compiler.
+    `given` are the addresses that importing packages assign, and `addresses` are the resolved
+    addresses. `published_at` is the address, if it is not in the manifest. If an address name has a
+    different meaning elsewhere in the graph, `names` maps it to a distinct name for the compiler.
     """
 
     folder: Path
@@ -145,16 +143,16 @@ class _Node(Struct, eq=False):
 
     @property
     def package_name(self) -> str:
-        """The name for the compiler, which uses the name of a package as an address.
+        """The package name for the compiler, which also uses it as an address name.
 
-        Only manifests without `[addresses]` use it so; in others the name is only a label.
+        Only manifests without `[addresses]` use the package name as an address.
         """
         is_label = self.manifest.has_addresses and self.name in self.addresses
         return self.names.get(self.name, self.name if is_label else self.manifest.name)
 
 
 class _Reader:
-    """A reader of packages. `order` has each package after its dependencies."""
+    """A reader of package folders. `order` has each package after its dependencies."""
 
     def __init__(
         self,
@@ -216,7 +214,7 @@ def _check_checkouts(root: _Node, checkouts: Mapping[str, Path], order: list[_No
 
 
 def _sources(folder: Path, importers: tuple[_Node, ...], *, for_tests: bool) -> Mapping[str, str]:
-    """Return a package's files, including tests of dependencies if other packages may use them."""
+    """Return a package's files. For tests, they include the tests of dependencies."""
     if not importers:
         return read_sources(folder)
     try:
@@ -232,33 +230,36 @@ def _unsupported_dependency(importer: Manifest, dependency: Dependency) -> Valid
     source = dependency.source.get("git") or dependency.source.get("r") or dict(dependency.source)
     return ValidationError(
         "move_dependency_unsupported",
-        f"{importer.name} depends on {dependency.alias} from {_source_text(source)}, but packages"
-        " are not downloaded",
-        hint="Check out its sources, and specify the folder with"
+        f"{importer.name} depends on {dependency.alias} from {_source_text(source)}, but"
+        " nexus-tools does not download packages",
+        hint="Check out the sources of the dependency, and specify the folder with"
         f" `--dependency {dependency.alias}=FOLDER`, or with"
         f' `{dependency.alias} = {{ local = "FOLDER" }}` in Move.toml.',
     )
 
 
 def _source_text(source: Any) -> str:
-    """Return the source of a dependency: a URL, or the registry and the name there."""
+    """Return the source of a dependency as text, which is a URL or a registry and a name."""
     if isinstance(source, Mapping):
         return ", ".join(f"{key} {value}" for key, value in source.items())
     return str(source)
 
 
 def _name(manifest: Manifest, sources: Mapping[str, str]) -> str:
-    """Return the name or the literal that the modules use for the package's address."""
+    """Return the name or the literal that a package's modules use for the package's address."""
     names = [match[1] for text in sources.values() for match in _MODULE.finditer(text)]
     declared = {*manifest.addresses, manifest.name}
     return next((name for name in names if name in declared), (*names, manifest.name)[0])
 
 
 def _assign_addresses(order: list[_Node], *, bundle: Bundle | None, for_tests: bool) -> None:
-    """Assign addresses to all names, importing packages first, because they may assign others.
+    """Assign addresses to all names.
 
-    The package itself is at 0x0, as every package to publish. In tests it has its own address,
-    because the tests of Wormhole make an upgrade cap for `@wormhole`, which cannot be 0x0.
+    Importing packages come first, because they may assign addresses.
+
+    The requested package is at 0x0, as every package to publish is. In tests, it has its own
+    address. For example, the tests of Wormhole create an upgrade cap for `@wormhole`, which must
+    not be 0x0.
     """
     declared = {address for node in order for address in node.manifest.addresses.values()}
     free_addresses = repeat(_UNPUBLISHED) if bundle else _free_addresses(declared)
@@ -292,8 +293,8 @@ def _free_addresses(taken: set[bytes | None]) -> Iterator[bytes]:
 def _published_address(node: _Node) -> bytes | None:
     """Return the address in the modules of a dependency, or None if it is not published.
 
-    The manifest of the first version contains it. The manifest of an upgraded package has the
-    newest address in `published-at`. One with 0x0 and `published-at` is that of the first version.
+    The manifest of the first version has the address, or 0x0 and `published-at`. The manifest of an
+    upgraded package has the newest address in `published-at`.
     """
     names = node.manifest.addresses
     address = names.get(node.name) or (node.given.get(node.name) if node.name in names else None)
@@ -303,7 +304,7 @@ def _published_address(node: _Node) -> bytes | None:
 
 
 def _literal(name: str) -> bytes | None:
-    """Return the address of modules that name it as a number, or None."""
+    """Return the address that a literal in the sources has, or None if `name` is not a literal."""
     return parse_address(name) if _LITERAL.fullmatch(name) else None
 
 
@@ -319,7 +320,7 @@ def _require_address(node: _Node, name: str, address: bytes | None) -> bytes:
 
 
 def _root_manifest(root: _Node) -> Mapping[str, Any]:
-    """Return the manifest of the requested package: at 0x0, or in tests at its own address."""
+    """Return the manifest of the requested package, with 0x0 or, in tests, its own address."""
     manifest, own_address = _manifest(root), root.addresses.get(root.name, _UNPUBLISHED)
     return manifest if own_address == _UNPUBLISHED else _with_own_address(manifest)
 
@@ -332,7 +333,7 @@ def _with_own_address(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _manifest(node: _Node) -> Mapping[str, Any]:
-    """Return the manifest of a package for the compiler."""
+    """Return the manifest of a package that the compiler receives."""
     locations = {id(dependency): child.location for dependency, child in node.children}
     settings = dict(node.manifest.settings)
     if node.addresses.get(node.name) == _UNPUBLISHED:  # even if an older version is published
@@ -350,10 +351,10 @@ def _manifest(node: _Node) -> Mapping[str, Any]:
 
 
 def _manifest_addresses(node: _Node) -> dict[str, bytes]:
-    """Return the addresses of a manifest, in which a package's name is that package in its graph.
+    """Return the addresses for a manifest. A package name refers to the package's own graph.
 
-    Names are local to a package, so packages of the same name in other parts of the graph keep
-    theirs.
+    Names are local to a package, so packages with the same name in other parts of the graph keep
+    their addresses.
     """
     graph_addresses = {p.name: p.addresses[p.name] for p in _graph(node) if p.name in p.addresses}
     addresses = {
@@ -365,7 +366,7 @@ def _manifest_addresses(node: _Node) -> dict[str, bytes]:
 
 
 def _separate_names(order: list[_Node]) -> None:
-    """Give packages that share a name distinct ones, in their sources and those of importers."""
+    """Give packages that share a name distinct names, also in the packages that import them."""
     taken = {name for node in order for name in (node.name, *node.addresses)}
     distinct = distinct_names({id(node): node.name for node in order}, taken)
     for node in order if distinct else ():
@@ -378,7 +379,7 @@ def _separate_names(order: list[_Node]) -> None:
 
 
 def _graph(node: _Node) -> Iterator[_Node]:
-    """Yield a package's dependencies, and then the package. The nearest come last."""
+    """Yield all dependencies of a package, the most distant first, and then the package."""
     level, levels = [node], []
     while level:
         levels.append(level)
@@ -388,7 +389,7 @@ def _graph(node: _Node) -> Iterator[_Node]:
 
 
 def _aliases(node: _Node) -> dict[str, bytes]:
-    """Return the names of dependencies that differ from their own names."""
+    """Return the addresses of dependencies to which a package gives other names."""
     aliases = {}
     for dependency, child in node.children:
         if dependency.is_renamed:

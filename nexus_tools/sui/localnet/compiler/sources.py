@@ -11,7 +11,7 @@ MANIFEST = "Move.toml"
 
 
 def read_sources(folder: Path) -> Mapping[str, str]:
-    """Return the manifest and all Move files of a package, by path below `folder`.
+    """Return the manifest and all Move files of a package, by path relative to `folder`.
 
     Raises:
         NotFoundError: The folder has no `Move.toml`.
@@ -25,15 +25,15 @@ def read_sources(folder: Path) -> Mapping[str, str]:
 
 
 def published_sources(sources: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the sources without the tests, which are not part of the bytecode."""
+    """Return the sources of a package without its tests, which are not part of the bytecode."""
     return {path: text for path, text in sources.items() if not path.startswith("tests/")}
 
 
 def sources_digest(folder: Path) -> str:
-    """Return the BLAKE2b-256 digest in hex of the files that determine the bytecode.
+    """Return the BLAKE2b-256 digest, in hexadecimal, of the files that determine the bytecode.
 
-    It covers the path and the text of the manifest and of each file in `sources/`, but no tests.
-    Line ends do not count.
+    The digest covers the path and the text of the manifest and of each file in `sources/`, but not
+    tests. Differences in line endings do not change the digest.
     """
     digest = hashlib.blake2b(digest_size=32)
     for path, text in sorted(published_sources(read_sources(folder)).items()):

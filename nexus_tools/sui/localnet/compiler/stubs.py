@@ -1,8 +1,9 @@
-"""Move sources that declare the interface of a compiled framework, to compile against.
+"""Move sources that declare the interface of compiled modules, so that code can be compiled.
 
 A stub has the datatypes and the public functions of a module. Functions are `native`, because
-callers do not need their bodies. Compiling against stubs and against the framework's own sources
-gives the same bytes, except for expanded macros, which are written differently here.
+callers do not need their bodies. Code compiled against stubs has the same bytes as code compiled
+against the framework's sources. Only expanded macros differ, because the stubs have their own
+macros.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,9 +57,9 @@ _MANIFESTS: Mapping[bytes, str] = {
 def stub_packages(
     release: Release, *, with_entries: bool = False
 ) -> Mapping[bytes, Mapping[str, str]]:
-    """Return the stub packages 0x1, 0x2 and 0x3 of a framework: by address, then text by path.
+    """Return the stub packages 0x1, 0x2 and 0x3 of a release. Each one maps paths to texts.
 
-    With `with_entries`, they include functions that only transactions and tests may call.
+    With `with_entries`, stubs include entry functions that only transactions and tests may call.
     """
     return {
         address: _stub_package(release.packages[address], with_entries=with_entries)
@@ -75,7 +76,7 @@ def _stub_package(package: FrameworkPackage, *, with_entries: bool) -> Mapping[s
 
 
 def interface_stubs(name: str, modules: Sequence[bytes]) -> Mapping[str, str]:
-    """Return the stub package, text by path, of modules without an address, under this name."""
+    """Return a stub package with this name for modules at 0x0, as a map of paths to texts."""
     manifest = f'[package]\nname = "{name}"\nedition = "2024"\n\n[addresses]\n{name} = "0x0"\n'
     files = {"Move.toml": manifest}
     for data in modules:
@@ -86,12 +87,12 @@ def interface_stubs(name: str, modules: Sequence[bytes]) -> Mapping[str, str]:
 
 
 def stub(module: CompiledModule, *, with_entries: bool = False) -> str:
-    """Return the Move source that declares the interface of `module`, with or without entries."""
+    """Return the Move source of a module's interface, with or without private entry functions."""
     return _Stub(module, with_entries=with_entries).render()
 
 
 class _Stub:
-    """One module as source text."""
+    """The generator of the stub of one module."""
 
     def __init__(self, module: CompiledModule, *, with_entries: bool) -> None:
         self._module = module
@@ -136,7 +137,7 @@ class _Stub:
         return f"{head}{_has(handle.abilities)} {self._named(fields, names)}"
 
     def _is_filler(self, fields: Sequence[FieldDefinition], names: Sequence[str]) -> bool:
-        """Return whether this is the field that the compiler adds to a struct without fields."""
+        """Return whether the only field is the one that the compiler adds to empty structs."""
         return list(names) == ["dummy_field"] and fields[0].type == "bool"
 
     def _variant_body(self, fields: Sequence[FieldDefinition]) -> str:
@@ -242,5 +243,5 @@ def _returns(types: Sequence[str]) -> str:
 
 
 def _is_positional(names: Sequence[str]) -> bool:
-    """Return whether these are the names that the compiler gives to positional fields."""
+    """Return whether the compiler gave these names to positional fields."""
     return bool(names) and list(names) == [f"pos{index}" for index in range(len(names))]

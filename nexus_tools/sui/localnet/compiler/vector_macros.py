@@ -224,4 +224,8 @@ public macro fun is_sorted_by<$T>($values: &vector<$T>, $in_order: |&$T, &$T| ->
 """
 
 VECTOR = _WHOLE + _SEARCHES + _PAIRS + _ORDER
-"""Macros that behave as documented. Any stable sorting algorithm is equivalent."""
+"""The macros of `std::vector`, which behave as documented.
+
+The sorting macros use a different algorithm, because all stable sorting algorithms give equal
+results.
+"""

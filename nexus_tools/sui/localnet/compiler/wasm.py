@@ -1,7 +1,8 @@
-"""Calls of the compiler's WASM from Python: memory, strings and the functions that it imports.
+"""Calls of the compiler's WASM from Python, with its memory, strings and imported functions.
 
-The WASM was built for JavaScript with wasm-bindgen. A string argument is a pointer and a length in
-memory that the callee frees. A string result is also such a pair, and the caller frees it.
+The WASM was built for JavaScript with wasm-bindgen. A string argument is a pointer and a length,
+and the callee frees its memory. A string result is also a pointer and a length, and the caller
+frees its memory.
 """
 
 import os
@@ -23,15 +24,18 @@ _WORD_BYTES = 4
 
 
 class WasmError(Exception):
-    """The compiler itself failed: it panicked or exceeded its time."""
+    """A failure of the compiler itself, which panicked or exceeded its time limit."""
 
 
 class WasmTimeoutError(WasmError):
-    """The compiler exceeded its time."""
+    """A failure of the compiler, which exceeded its time limit."""
 
 
 class WasmModule:
-    """The compiler as native code, which is made once (about 10 s) and stored in `cache`."""
+    """The compiler as native code.
+
+    The native code is generated once, in about 10 s, and stored in `cache`.
+    """
 
     def __init__(self, wasm: Path, cache: Path) -> None:
         config = wasmtime.Config()
@@ -46,7 +50,8 @@ class WasmModule:
             try:
                 return wasmtime.Module.deserialize_file(self._engine, str(native))
             except wasmtime.WasmtimeError:
-                # Native code of another machine or wasmtime build is compiled again below.
+                # The native code is from another machine or wasmtime build, so it is generated
+                # again below.
                 native.unlink()
         module = wasmtime.Module.from_file(self._engine, str(wasm))
         cache.mkdir(parents=True, exist_ok=True)
@@ -57,7 +62,10 @@ class WasmModule:
 
     @contextmanager
     def instance(self, timeout_s: float) -> Iterator["WasmInstance"]:
-        """Yield a new instance, which is interrupted after `timeout_s`. Raises `WasmError`."""
+        """Yield a new instance that is interrupted after `timeout_s` seconds.
+
+        Raises `WasmError`.
+        """
         timer = Timer(timeout_s, self._engine.increment_epoch)
         timer.daemon = True
         instance = WasmInstance(self._engine, self._module)
@@ -74,7 +82,7 @@ class WasmModule:
 
 
 class WasmInstance:
-    """One instance of the compiler, which a failed call ends."""
+    """An instance of the compiler. Do not use an instance after a failed call."""
 
     def __init__(self, engine: Any, module: Any) -> None:
         self._store = wasmtime.Store(engine)
@@ -87,7 +95,10 @@ class WasmInstance:
         self._exports["__wbindgen_start"](self._store)
 
     def close(self) -> None:
-        """Free its memory, which the garbage collector cannot, because its imports refer to it."""
+        """Free the memory of the instance.
+
+        The garbage collector cannot, because imports refer to it.
+        """
         self._store.close()
 
     @property
@@ -96,11 +107,11 @@ class WasmInstance:
         return "\n".join(self._complaints)
 
     def text(self, name: str, *arguments: str) -> str:
-        """Call an export that takes strings and returns one."""
+        """Call an exported function that takes strings and returns a string."""
         return self._returned_text(name, *self._pass_texts(arguments))
 
     def verdict(self, name: str, result: str, flag: str, *arguments: str) -> tuple[bool, str]:
-        """Call an export that returns an object with a flag and an output text."""
+        """Call an exported function that returns an object. Return the object's flag and output."""
         handle = self._call(name, *self._pass_texts(arguments))
         output = self._returned_text(f"{result}_output", handle)
         return bool(self._call(f"{result}_{flag}", handle)), output
@@ -128,7 +139,7 @@ class WasmInstance:
         return text
 
     def _import(self, name: str, kind: Any) -> Any:
-        """Return the import `name`; wasm-bindgen appends `_` and a hash to most names."""
+        """Return the imported function `name`. wasm-bindgen adds `_` and a hash to most names."""
         for prefix, function in self._imports().items():
             if name == prefix or name.startswith(f"{prefix}_"):
                 return wasmtime.Func(self._store, kind, function)
@@ -151,7 +162,7 @@ class WasmInstance:
         raise WasmError(self._take(pointer, length))
 
     def _write_stack(self, target: int, _: Any) -> None:
-        """Write an empty stack trace, because JavaScript's does not exist here."""
+        """Write an empty stack trace, because no JavaScript stack exists here."""
         pointer, length = self._write("")
         words = b"".join(word.to_bytes(_WORD_BYTES, "little") for word in (pointer, length))
         self._memory.write(self._store, words, target & 0xFFFF_FFFF)

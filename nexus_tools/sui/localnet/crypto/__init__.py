@@ -1,5 +1,5 @@
-"""Cryptography that no library provides in the form that Sui's natives need.
+"""Cryptography that no library provides in the form that Sui's native functions require.
 
-The modules do not depend on Move. Import each one directly, and mostly late, because few programs
-need any. Functions that a library provides exactly as Sui uses them are not here.
+The modules do not depend on Move. Import each module directly and, in most cases, late, because few
+programs use it. If a library provides a function exactly as Sui uses it, the function is not here.
 """

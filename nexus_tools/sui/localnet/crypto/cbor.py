@@ -1,7 +1,7 @@
 """CBOR, a binary form of JSON that COSE uses.
 
-Source: RFC 8949. Bytes after a value are ignored, and a map keeps all of its pairs, as in Sui's
-native. The caller decides how to treat duplicate keys.
+Source: RFC 8949. As in Sui's native function, bytes after a value are ignored, and a map keeps all
+its pairs. The caller decides how to treat duplicate keys.
 """
 
 import struct
@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
-# A value starts with a byte of two parts, which are three bits for the kind and a five-bit code. A
-# code up to 23 is the number itself. A higher code determines how many bytes with the number
-# follow. Examples:
+# The first byte of a value has three bits for the kind and five bits for a code. A code up to 23 is
+# the number itself. For a higher code, the number is in the next bytes, and the code tells how
+# many. Examples:
 #
 #     83 01 41ff 6161    [1, b"\xff", "a"], a list of three
 #     1903e8             1000, in two bytes
@@ -31,7 +31,7 @@ _MAX_BIGNUM_BYTES = 16
 
 
 class MalformedCbor(ValueError):  # noqa: N818 - the name states the cause
-    """The bytes are not valid CBOR."""
+    """Bytes that are not valid CBOR."""
 
 
 class Tagged(Struct, frozen=True):
@@ -42,13 +42,13 @@ class Tagged(Struct, frozen=True):
 
 
 class Map(Struct, frozen=True):
-    """Pairs in their order."""
+    """A CBOR map as pairs of keys and values, in their encoded order."""
 
     pairs: tuple[tuple[Any, Any], ...]
 
 
 def decode_cbor(data: bytes) -> Any:
-    """Return the first value: an int, float, bool, `bytes`, str, list, `Map`, `Tagged` or None.
+    """Decode the first value as int, float, bool, bytes, str, list, `Map`, `Tagged` or None.
 
     Raises `MalformedCbor`.
     """
@@ -56,12 +56,12 @@ def decode_cbor(data: bytes) -> Any:
 
 
 def encode_bytes(data: bytes) -> bytes:
-    """Return an encoded byte string."""
+    """Encode a byte string."""
     return _head(_BYTES, len(data)) + data
 
 
 def encode_text(text: str) -> bytes:
-    """Return an encoded text string."""
+    """Encode a text string."""
     data = text.encode()
     return _head(_TEXT, len(data)) + data
 
@@ -74,7 +74,7 @@ def _head(kind: int, number: int) -> bytes:
 
 
 class _Reader:
-    """A reader of values, with a method for each of the eight kinds."""
+    """A reader of CBOR values, with a function for each of the eight kinds."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -91,7 +91,7 @@ class _Reader:
         )
 
     def value(self, depth: int) -> Any:
-        """Return the next value, at a nesting depth."""
+        """Return the next value, which is nested at this depth."""
         if depth > _MAX_DEPTH:
             raise MalformedCbor("values are nested too deep")
         (first,) = self._take(1)
@@ -112,7 +112,10 @@ class _Reader:
         return int.from_bytes(self._take(_SIZES[code]), "big")
 
     def _ends(self) -> bool:
-        """Return whether an item of indefinite length ends here, and skip its end."""
+        """Return whether an item of indefinite length ends here.
+
+        If it does, skip the end marker.
+        """
         if self._data[self._position : self._position + 1] != bytes([_BREAK]):
             return False
         self._position += 1
@@ -136,7 +139,7 @@ class _Reader:
             raise MalformedCbor("a text string is not valid UTF-8") from None
 
     def _items(self, code: int) -> Iterator[int]:
-        """Yield the index of each item."""
+        """Yield the index of each item of a list or map before the item is read."""
         indices = count() if code == _INDEFINITE else range(self._number(code))
         for index in indices:
             if code == _INDEFINITE and self._ends():

@@ -1,6 +1,7 @@
-"""ChaCha as a deterministic source of numbers.
+"""The stream cipher ChaCha as a deterministic source of numbers.
 
-Source: D. Bernstein, "ChaCha, a variant of Salsa20"; a counter of 64 bits, and no nonce.
+Source: D. Bernstein, "ChaCha, a variant of Salsa20". The counter has 64 bits, and the nonce is
+zero.
 """
 
 import struct
@@ -8,7 +9,7 @@ from collections.abc import Iterator
 from itertools import count
 
 _CONSTANT = struct.unpack("<4I", b"expand 32-byte k")
-# The words of the state that each quarter of a double round changes: columns, then diagonals.
+# The state words that each quarter round of a double round changes: columns, then diagonals.
 _QUARTERS = (
     (0, 4, 8, 12),
     (1, 5, 9, 13),

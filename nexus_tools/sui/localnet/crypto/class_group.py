@@ -1,8 +1,9 @@
-"""The class group of binary quadratic forms whose discriminant is a certain negative prime.
+"""The class group of binary quadratic forms with a fixed discriminant, a negative prime.
 
-Its order is unknown, so a sequence of many doublings cannot be shortened. Source: L. Long, "Binary
-Quadratic Forms" (https://github.com/Chia-Network/chiavdf/blob/main/classgroups.pdf); the prime and
-the encoding are those of `fastcrypto-vdf`.
+The order of the group is unknown, so no shortcut exists for a sequence of many doublings. Source:
+L. Long, "Binary Quadratic Forms"
+(https://github.com/Chia-Network/chiavdf/blob/main/classgroups.pdf); prime and encoding as in
+`fastcrypto-vdf`.
 """
 
 import math
@@ -28,7 +29,10 @@ _ENCODED: Codec[tuple[bytes, ...]] = record((byte_vector, byte_vector, byte_vect
 
 
 class QuadraticForm(Struct, frozen=True):
-    """The form ax² + bxy + cy². An element of the group has many forms. One of them is reduced."""
+    """The form ax² + bxy + cy².
+
+    Many forms represent one group element, and one of them is reduced.
+    """
 
     a: int
     b: int
@@ -36,7 +40,7 @@ class QuadraticForm(Struct, frozen=True):
 
     @classmethod
     def of(cls, a: int, b: int) -> "QuadraticForm":
-        """Return the form of the group with these coefficients, which determine the third one."""
+        """Return the form with coefficients a and b. The discriminant determines c."""
         return cls(a, b, (b * b - DISCRIMINANT) // (4 * a))
 
     @classmethod
@@ -45,7 +49,7 @@ class QuadraticForm(Struct, frozen=True):
         return cls(*(int.from_bytes(part, "big", signed=True) for part in _ENCODED.decode(data)))
 
     def encode(self) -> bytes:
-        """Return the BCS bytes, with numbers as short as possible."""
+        """Return the BCS bytes of the coefficients, each as short as possible."""
         return _ENCODED.encode(tuple(map(signed_bytes, (self.a, self.b, self.c))))
 
     @property
@@ -54,9 +58,9 @@ class QuadraticForm(Struct, frozen=True):
         return self.a > 0 and self.b * self.b - 4 * self.a * self.c == DISCRIMINANT
 
     def reduced(self) -> "QuadraticForm":
-        """Return the reduced form of the same element: -a < b <= a <= c, and b >= 0 if a = c.
+        """Return the reduced form of this group element: -a < b <= a <= c, and b >= 0 if a = c.
 
-        For example, 195751x² + 37615xy + 1807y², of discriminant -3, becomes x² + xy + y².
+        For example, 195751x² + 37615xy + 1807y² with discriminant -3 becomes x² + xy + y².
         """
         a, b, c = self.a, self.b, self.c
         shift = (a - b) // (2 * a)
@@ -69,9 +73,8 @@ class QuadraticForm(Struct, frozen=True):
     def __add__(self, other: "QuadraticForm") -> "QuadraticForm":
         """Return the reduced composition of two forms (algorithm 6.1.1).
 
-        The discriminant -23 has three reduced forms: (1, 1, 6), which is the identity, (2, 1, 3)
-        and (2, -1, 3). (2, 1, 3) + (2, 1, 3) is (2, -1, 3), and adding (2, 1, 3) again gives the
-        identity.
+        For example, the discriminant -23 has three reduced forms (a, b, c): the identity (1, 1, 6),
+        f = (2, 1, 3) and g = (2, -1, 3). The sum f + f is g, and f + g is the identity.
         """
         half_sum, half_difference = (self.b + other.b) // 2, (other.b - self.b) // 2
         common = math.gcd(self.a, other.a, half_sum)
@@ -91,9 +94,9 @@ IDENTITY = QuadraticForm.of(1, 1)
 def combine(
     first: QuadraticForm, times: int, second: QuadraticForm, second_times: int
 ) -> QuadraticForm:
-    """Return the sum of two elements, each multiplied by a number that is not negative."""
-    # The bits of both numbers are used together, so the doublings, at least half of the work, are
-    # shared.
+    """Return times · first + second_times · second. Both factors must not be negative."""
+    # Each step uses one bit of both factors, so they share the doublings, which are at least half
+    # of the work.
     table = (IDENTITY, first, second, first + second)
     total = IDENTITY
     for bit_index in reversed(range(max(times.bit_length(), second_times.bit_length()))):
@@ -107,16 +110,16 @@ def combine(
 def signed_bytes(number: int) -> bytes:
     """Return a number as big-endian bytes in two's complement, as short as possible.
 
-    127 is 7f. 128 is 0080, because otherwise its highest bit would mark it as negative. -128 is 80.
+    For example, 127 is 7f, and -128 is 80. 128 is 0080, because 80 alone would be negative.
     """
     bits = number.bit_length() if number >= 0 else (number + 1).bit_length()
     return number.to_bytes(bits // 8 + 1, "big", signed=True)
 
 
 def _solve(factor: int, result: int, modulus: int) -> tuple[int, int]:
-    """Return a solution of `factor` x = `result` modulo `modulus`, and the distance to the next.
+    """Return a solution x of factor · x = result modulo `modulus`, and the step to the next one.
 
-    For 4x = 2 modulo 6 the solution is 2, and the distance to the next one, 5, is 3.
+    For example, 4x = 2 modulo 6 has the solution 2. The next solution is 5, so the step is 3.
     """
     common = math.gcd(factor, modulus)
     step = modulus // common

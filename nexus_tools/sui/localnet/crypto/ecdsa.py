@@ -1,4 +1,4 @@
-"""ECDSA signatures of a 32-byte digest, as `fastcrypto` accepts them: r || s.
+"""ECDSA signatures r || s of a 32-byte digest, as `fastcrypto` accepts them.
 
 Signatures with s in the upper half of the order are rejected.
 """
@@ -23,7 +23,8 @@ from nexus_tools.sui.signature import (
     sign_ecdsa_digest,
 )
 
-# Bit 0 is set if the nonce point's y is odd, bit 1 if its x was at least the order (r is less).
+# Bit 0 of a recovery id is set if y of the nonce point is odd. Bit 1 is set if x of the nonce point
+# is at least the order, because r is reduced.
 _RECOVERY_IDS = range(4)
 _SECRET_LENGTH = 32
 
@@ -32,15 +33,15 @@ HASHES: dict[int, Callable[[bytes], bytes]] = {
     0: keccak256,
     1: lambda message: hashlib.sha256(message).digest(),
 }
-"""`KECCAK256` and `SHA256` of `sui::ecdsa_k1`."""
+"""The hash functions by number, which is `KECCAK256` or `SHA256` of `sui::ecdsa_k1`."""
 
 
 class MalformedSignature(Exception):  # noqa: N818 - the name states the cause
-    """The bytes are not a signature of any message."""
+    """Bytes that are not a signature of any message."""
 
 
 class InvalidSecret(Exception):  # noqa: N818 - the name states the cause
-    """The bytes are not a secret key of the curve."""
+    """Bytes that are not a secret key of the curve."""
 
 
 class Ecdsa(Struct, frozen=True):
@@ -50,7 +51,7 @@ class Ecdsa(Struct, frozen=True):
     curve: Curve
 
     def recover(self, signature: bytes, digest: bytes) -> bytes:
-        """Return the compressed public key of a signature that ends with a recovery id.
+        """Recover the compressed public key from a signature that ends with a recovery id.
 
         Raises:
             MalformedSignature: The bytes are not a signature.
@@ -64,7 +65,7 @@ class Ecdsa(Struct, frozen=True):
         return self.curve.recover(digest, r + s, last[0])
 
     def verifies(self, public_key: bytes, signature: bytes, digest: bytes) -> bool:
-        """Return whether a 64-byte signature is by the key. A malformed input is not valid."""
+        """Return whether a 64-byte signature is valid for a key. Malformed inputs are not valid."""
         return is_valid_ecdsa_digest_signature(self.scheme, public_key, signature, digest)
 
     def public_key(self, secret: bytes) -> bytes:
@@ -81,7 +82,7 @@ class Ecdsa(Struct, frozen=True):
         return sign_ecdsa_digest(self.scheme, secret, digest)
 
     def sign_recoverable(self, secret: bytes, digest: bytes) -> bytes:
-        """Return the signature with its recovery id, a byte.
+        """Return the signature, followed by a byte with its recovery id.
 
         Raises `InvalidSecret`.
         """

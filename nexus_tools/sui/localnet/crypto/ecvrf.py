@@ -1,7 +1,7 @@
 """A verifiable random function: the public key verifies the outputs of the secret key.
 
-It is ECVRF of RFC 9381 over ristretto255 with SHA-512, in a suite defined by Sui. Source: `vrf.rs`
-of `fastcrypto`.
+The function is ECVRF of RFC 9381 with a suite that Sui defines, over ristretto255 with SHA-512.
+Source: `vrf.rs` of `fastcrypto`.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ _PROOF_LENGTH = 80
 
 
 class EcvrfProof(Struct, frozen=True):
-    """A proof: an element, a challenge of 16 bytes, and a scalar."""
+    """A proof, which consists of a group element, a challenge of 16 bytes, and a scalar."""
 
     gamma: Point
     challenge: bytes
@@ -29,7 +29,7 @@ class EcvrfProof(Struct, frozen=True):
 
     @classmethod
     def parse(cls, data: bytes) -> "EcvrfProof":
-        """Read 80 bytes. Raises `ValueError`."""
+        """Parse a proof of 80 bytes. Raises `ValueError`."""
         gamma = ristretto255.decode(data[: ristretto255.ELEMENT_LENGTH])
         challenge = data[ristretto255.ELEMENT_LENGTH :][:_CHALLENGE_LENGTH]
         response = int.from_bytes(data[-ristretto255.SCALAR_LENGTH :], "little")
@@ -38,15 +38,15 @@ class EcvrfProof(Struct, frozen=True):
         return cls(gamma, challenge, response)
 
     def verifies(self, public_key: Point, alpha: bytes) -> bool:
-        """Return whether this proves an output of the key for the input `alpha` (section 5.3)."""
+        """Return whether the proof is valid for a key and the input `alpha` (section 5.3)."""
         key = ristretto255.encode(public_key)
         if not any(key):
             return False
         point = ristretto255.hash_to_element(key + alpha, _DOMAIN)
         challenge = int.from_bytes(self.challenge, "little")
-        # U = response · B - challenge · key, V = response · point - challenge · gamma. They equal
-        # the inputs of the challenge if and only if gamma is the point times a secret number, and
-        # the key is B times the same number.
+        # U = response · B - challenge · key, V = response · point - challenge · gamma. U and V
+        # equal the prover's points only if gamma is the point times the secret number, and the key
+        # is B times the secret number. Otherwise the challenge differs.
         u, v = (
             combine(self.response, base, challenge, negate(image))
             for base, image in ((BASE, public_key), (point, self.gamma))
@@ -56,6 +56,6 @@ class EcvrfProof(Struct, frozen=True):
         return digest[:_CHALLENGE_LENGTH] == self.challenge
 
     def output(self) -> bytes:
-        """Return the proved output: 64 bytes (section 5.2)."""
+        """Return the output that the proof proves, as 64 bytes (section 5.2)."""
         gamma = ristretto255.encode(self.gamma)
         return hashlib.sha512(_SUITE + _OUTPUT + gamma + _END).digest()

@@ -1,7 +1,7 @@
 """Groth16 proofs, over BLS12-381 and over BN254.
 
 Source: Groth, "On the size of pairing-based non-interactive arguments" (eprint.iacr.org/2016/260),
-section 3.2; `fastcrypto-zkp` for the bytes, which are those of arkworks.
+section 3.2. Keys and proofs have the encoding of arkworks, as in `fastcrypto-zkp`.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ _LENGTH_BYTES = 8
 
 
 class PreparedKey(NamedTuple):
-    """A verifying key with precomputed values, all as bytes."""
+    """A verifying key with precomputed values. All values are encoded as bytes."""
 
     gamma_abc_g1: bytes
     alpha_g1_beta_g2: bytes
@@ -23,7 +23,10 @@ class PreparedKey(NamedTuple):
 
 
 def _pieces(data: bytes, *sizes: int) -> list[bytes]:
-    """Split data into pieces of these sizes and the rest. At its end, pieces are shorter."""
+    """Split data into pieces of these sizes and the rest.
+
+    If data is too short, pieces are shorter.
+    """
     pieces = []
     for size in sizes:
         pieces.append(data[:size])
@@ -32,10 +35,10 @@ def _pieces(data: bytes, *sizes: int) -> list[bytes]:
 
 
 def _split_key(data: bytes, g1_bytes: int, g2_bytes: int) -> tuple[list[bytes], int, bytes]:
-    """Split a verifying key, given the size of a point of each group.
+    """Split the bytes of a verifying key. `g1_bytes` and `g2_bytes` are the sizes of points.
 
-    The result is alpha in G1, and beta, gamma and delta in G2; the number of the further points of
-    G1; and their bytes. Raises `InvalidElement` if the key is too short.
+    The result has alpha in G1 with beta, gamma and delta in G2, then the number of further G1
+    points, and then the bytes of these points. Raises `InvalidElement` if the key is too short.
     """
     *points, length, rest = _pieces(data, g1_bytes, g2_bytes, g2_bytes, g2_bytes, _LENGTH_BYTES)
     if len(length) != _LENGTH_BYTES:
@@ -51,7 +54,7 @@ def chunks(data: bytes, size: int) -> list[bytes]:
 def prepare_bls12381_key(data: bytes) -> PreparedKey:
     """Prepare a verifying key over BLS12-381. Raises `InvalidElement`.
 
-    Points are in the format of Zcash, and scalars are little-endian. No bytes may follow.
+    Points are in the Zcash format, and scalars are little-endian. No bytes may follow the key.
     """
     (alpha, beta, gamma, delta), count, rest = _split_key(data, G1.size, G2.size)
     abc = chunks(rest, G1.size)
@@ -65,7 +68,7 @@ def prepare_bls12381_key(data: bytes) -> PreparedKey:
 
 
 def verify_bls12381(key: PreparedKey, inputs: bytes, proof: bytes) -> bool:
-    """Return whether a proof over BLS12-381 is valid for these public inputs.
+    """Return whether a proof over BLS12-381 is valid for public inputs.
 
     Raises `InvalidElement`.
     """
@@ -73,13 +76,14 @@ def verify_bls12381(key: PreparedKey, inputs: bytes, proof: bytes) -> bool:
     abc = [G1.validate(point) for point in chunks(key.gamma_abc_g1, G1.size)]
     if len(abc) != len(scalars) + 1:
         raise InvalidElement
-    # The public inputs form one point: abc[0] + inputs[0] · abc[1] + inputs[1] · abc[2] + ...
+    # The public inputs form one point, abc[0] + inputs[0] · abc[1] + inputs[1] · abc[2] and so on.
     total = G1.add(abc[0], G1.combine(scalars, abc[1:]))
     a, b, c, rest = _pieces(proof, G1.size, G2.size, G1.size)
     if rest:
         raise InvalidElement
-    # e(A, B) = e(alpha, beta) · e(total, gamma) · e(C, delta), with all factors except the prepared
-    # one on one side. For this, gamma and delta are stored negated.
+    # The proof is valid if e(A, B) = e(alpha, beta) · e(total, gamma) · e(C, delta). The code moves
+    # all factors except the prepared e(alpha, beta) to one side, so the key has gamma and delta
+    # negated.
     return key.alpha_g1_beta_g2 == pairing(
         [
             (G1.validate(a), G2.validate(b)),
@@ -92,7 +96,7 @@ def verify_bls12381(key: PreparedKey, inputs: bytes, proof: bytes) -> bool:
 def prepare_bn254_key(data: bytes) -> PreparedKey:
     """Prepare a verifying key over BN254. Raises `InvalidElement`.
 
-    The bytes are parsed as in arkworks, which ignores further bytes.
+    The key is parsed as in arkworks, which ignores bytes after the key.
     """
     (alpha, beta, gamma, delta), count, rest = _split_key(data, bn254.G1_BYTES, bn254.G2_BYTES)
     if len(rest) < count * bn254.G1_BYTES:
@@ -108,7 +112,7 @@ def prepare_bn254_key(data: bytes) -> PreparedKey:
 
 
 def verify_bn254(key: PreparedKey, inputs: bytes, proof: bytes) -> bool:
-    """Return whether a proof over BN254 is valid for these public inputs.
+    """Return whether a proof over BN254 is valid for public inputs.
 
     Raises `InvalidElement`.
     """

@@ -1,9 +1,9 @@
-"""Keccak-256, the hash that Ethereum uses: SHA-3 before NIST changed its padding.
+"""Keccak-256, the hash that Ethereum uses. Keccak-256 is SHA3-256 with a different padding.
 
-Source: the Keccak reference, version 3.0, and FIPS 202 for the permutation.
+Source: the Keccak reference, version 3.0. The permutation is in FIPS 202.
 """
 
-# The 1 600 bits of the state minus twice the 256 bits of the hash, in bytes.
+# The rate in bytes: the 1 600 bits of the state minus twice the 256 bits of the hash.
 _RATE = 136
 KECCAK_PADDING = 0x01
 _PADDING_END = 0x80
@@ -14,7 +14,7 @@ _LANE = (1 << 64) - 1
 def _round_constants() -> tuple[int, ...]:
     """Return the constants of the step iota, from a linear feedback shift register (section 1.2).
 
-    The first ones are 0x1, 0x8082 and 0x800000000000808a.
+    The first constants are 0x1, 0x8082 and 0x800000000000808a.
     """
     constants, register = [], 1
     for _ in range(_ROUNDS):
@@ -28,7 +28,7 @@ def _round_constants() -> tuple[int, ...]:
 
 
 def _rotations() -> tuple[tuple[int, int, int], ...]:
-    """Return the source, target and rotation of each lane, in the order of the step pi."""
+    """Return the source, target and rotation of each lane for the steps rho and pi."""
     moves, x, y, offset = [], 1, 0, 0
     for step in range(_ROUNDS):
         offset += step + 1
@@ -43,12 +43,12 @@ _MOVES = _rotations()
 
 
 def keccak256(message: bytes) -> bytes:
-    """Return the 32-byte hash."""
+    """Return the 32-byte Keccak-256 hash of a message."""
     return sponge(message, KECCAK_PADDING)
 
 
 def sponge(message: bytes, padding: int) -> bytes:
-    """Absorb a message with a rate of 136 bytes, and squeeze 32 bytes out.
+    """Absorb a message into a sponge with a rate of 136 bytes, and return 32 bytes.
 
     `padding` is the byte that follows the message. The last bit of the last block is always set.
     """

@@ -1,4 +1,4 @@
-"""Certificates of AWS Nitro enclaves, from Amazon's root to the key that signs an attestation.
+"""The verification of AWS Nitro certificates, from Amazon's root to the attestation key.
 
 Source: `verify_cert_chain` in `nitro_attestation.rs` of `sui-types`, and RFC 5280 for the terms.
 Import this module late, because its certificate library takes 60 ms to import, and few transactions
@@ -31,13 +31,13 @@ rfMCMQCi85sWBbJwKKXdS6BptQFuZbT73o/gBh1qUxl/nNr12UO8Yfwr6wPLb+6N
 IwLz3/Y=
 -----END CERTIFICATE-----
 """
-"""The root `AWS_NitroEnclaves_Root-G1` that AWS publishes, in PEM."""
+"""The root certificate `AWS_NitroEnclaves_Root-G1` that AWS publishes, in PEM."""
 
 _COORDINATE_LENGTH = 48
 
 
 def is_genuine(attestation: Attestation, now_ms: int) -> bool:
-    """Return whether AWS made the attestation, and its certificates are valid at the time."""
+    """Return whether AWS signed an attestation and its certificates are valid at this time."""
     document = attestation.document
     encoded = (document.certificate, *reversed(document.chain))
     try:
@@ -56,7 +56,7 @@ def is_genuine(attestation: Attestation, now_ms: int) -> bool:
 
 
 def is_valid_chain(certificates: Sequence[Certificate], now_s: int) -> bool:
-    """Return whether each certificate, from the leaf on, is allowed and issued by the next one."""
+    """Return whether a chain of certificates, from the leaf to the root, is valid at this time."""
     return all(
         certificate.not_valid_before_utc.timestamp() <= now_s
         and now_s <= certificate.not_valid_after_utc.timestamp()
@@ -89,7 +89,7 @@ def _issues(issuer: Certificate, certificate: Certificate) -> bool:
 
 
 def _is_leaf(certificate: Certificate) -> bool:
-    """Return whether a certificate is for a key that signs, and not for a CA."""
+    """Return whether a certificate is for a signing key that does not belong to a CA."""
     try:
         usage = certificate.extensions.get_extension_for_class(x509.KeyUsage).value
     except x509.ExtensionNotFound:
@@ -102,7 +102,7 @@ def _is_leaf(certificate: Certificate) -> bool:
 
 
 def _is_issuer(certificate: Certificate, issuers_below: int) -> bool:
-    """Return whether a certificate is for a CA with this number of issuers below it."""
+    """Return whether a certificate is for a CA that may have this number of issuers below it."""
     try:
         usage = certificate.extensions.get_extension_for_class(x509.KeyUsage).value
         basic = certificate.extensions.get_extension_for_class(x509.BasicConstraints)

@@ -1,7 +1,7 @@
-"""Attestations of AWS Nitro enclaves: descriptions of an enclave, signed by its machine.
+"""Attestations of AWS Nitro enclaves, which are signed descriptions of an enclave.
 
-Source: `nitro_attestation.rs` of `sui-types`, which reads COSE_Sign1 (RFC 9052) with a document as
-described at https://docs.aws.amazon.com/enclaves/latest/user/verify-root.html.
+Source: `nitro_attestation.rs` of `sui-types`. An attestation is a COSE_Sign1 structure (RFC 9052).
+https://docs.aws.amazon.com/enclaves/latest/user/verify-root.html describes the signed document.
 """
 
 from collections.abc import Mapping
@@ -35,14 +35,14 @@ T = TypeVar("T")
 
 
 class MalformedAttestation(ValueError):  # noqa: N818 - the name states the cause
-    """The bytes are not a valid attestation."""
+    """Bytes that are not a valid attestation."""
 
 
 class Document(Struct, frozen=True):
-    """The description of an enclave, with the time in ms and the hashes of its parts by index.
+    """The description of an enclave. `registers` has hashes of its parts. `timestamp` is in ms.
 
-    `certificate` belongs to the signing key. `chain` has the certificates from the root to its
-    issuer. All are in DER.
+    `certificate` is the certificate of the signing key. `chain` has the certificates from the root
+    to the issuer of `certificate`. All certificates are in DER.
     """
 
     module_id: str
@@ -57,7 +57,10 @@ class Document(Struct, frozen=True):
 
 
 class Attestation(Struct, frozen=True):
-    """A document, the signed bytes, and the signature: r || s, with 48 bytes each."""
+    """A document, the signed bytes, and the signature.
+
+    The signature is r || s with 48 bytes each.
+    """
 
     document: Document
     signed: bytes
@@ -65,7 +68,7 @@ class Attestation(Struct, frozen=True):
 
     @classmethod
     def parse(cls, data: bytes) -> "Attestation":
-        """Read COSE_Sign1. Raises `MalformedAttestation` or `MalformedCbor`."""
+        """Parse a COSE_Sign1 structure. Raises `MalformedAttestation` or `MalformedCbor`."""
         value = decode_cbor(data)
         if isinstance(value, Tagged) and value.tag == _COSE_SIGN1:
             value = value.value
@@ -113,7 +116,7 @@ def _parse_document(payload: bytes) -> Document:
 
 
 def _parse_registers(register_map: Map) -> dict[int, bytes]:
-    """Return the registers that are not zero or that AWS describes, sorted by index."""
+    """Return the registers sorted by index, without zero registers that AWS does not define."""
     _check(len(register_map.pairs) <= _MAX_REGISTERS)
     registers: dict[int, bytes] = {}
     for key, value in register_map.pairs:

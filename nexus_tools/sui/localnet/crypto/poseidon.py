@@ -1,8 +1,9 @@
-"""Poseidon over the scalar field of BN254, as used by circomlib, zkLogin and Sui.
+"""The hash function Poseidon over the scalar field of BN254, as in circomlib, zkLogin and Sui.
 
 Source: Grassi and others, "Poseidon: A New Hash Function for Zero-Knowledge Proof Systems"
-(https://eprint.iacr.org/2019/458). The hash uses x⁵, eight full rounds and appendix E's
-pseudo-random parameters. They are computed at the first hash of each number of inputs.
+(https://eprint.iacr.org/2019/458). The hash uses x⁵, eight full rounds, and the pseudo-random
+parameters of appendix E. The parameters for a number of inputs are computed when they are first
+needed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,20 +18,21 @@ BN254_ORDER = 218882428718392752222464057452572750885483644004160343436982041865
 MAX_INPUTS = 16
 
 _FIELD_BITS = 254
-# Full rounds raise all elements to the fifth power. Half of them come before the partial rounds,
-# and half after. Partial rounds raise only the first element, which costs less in a circuit.
+# Full rounds raise all elements to the fifth power. Half of the full rounds come before the partial
+# rounds, and half after. Partial rounds raise only the first element, which costs less in a
+# circuit.
 _FULL_ROUNDS = 8
 # The numbers of partial rounds for states of 2 to 17 elements.
 _PARTIAL_ROUNDS = (56, 57, 56, 60, 60, 63, 64, 63, 60, 66, 60, 65, 70, 60, 64, 68)
 
-# The generator's state has 80 bits. The lowest bit is the oldest. No tap is above 62, so
-# 16 bits can be generated at once.
+# The state of the generator Grain has 80 bits, and the lowest bit is the oldest. No tap is above
+# 62, so a step can generate 16 bits at once.
 _STATE_BITS, _STEP = 80, 16
 _TAPS = (0, 13, 23, 38, 51, 62)
 _WARM_UP_STEPS = 160 // _STEP
-# The output for the eight bits of a byte, lowest first: the second bit of each pair whose first bit
-# is 1. The pairs of the byte 00001101, lowest bit first, are 1 0, 1 1, 0 0 and 0 0, so the output
-# is "01".
+# The output for each byte of generated bits: for each pair of bits whose first bit is 1, the second
+# bit. Pairs start at the lowest bit. For example, the byte 00001101 has the pairs 1 0, 1 1, 0 0 and
+# 0 0, so the output is "01".
 _OUTPUTS = tuple(
     "".join(str(byte >> first + 1 & 1) for first in range(0, 8, 2) if byte >> first & 1)
     for byte in range(256)
@@ -38,7 +40,7 @@ _OUTPUTS = tuple(
 
 
 class Parameters(Struct, frozen=True):
-    """The constants of each round, for each element of the state, and the rows of the matrix."""
+    """The constants by round and element of the state, and the rows of the mixing matrix."""
 
     constants: tuple[tuple[int, ...], ...]
     matrix: tuple[tuple[int, ...], ...]
@@ -61,7 +63,7 @@ def poseidon(inputs: Sequence[int]) -> int:
 
 
 def poseidon_tree(inputs: Sequence[int]) -> int:
-    """Return the hash of any number of elements. Long inputs are hashed in parts first."""
+    """Return the hash of any number of field elements. More than 16 are first hashed in groups."""
     if len(inputs) <= MAX_INPUTS:
         return poseidon(inputs)
     starts = range(0, len(inputs), MAX_INPUTS)
@@ -70,19 +72,20 @@ def poseidon_tree(inputs: Sequence[int]) -> int:
 
 @cache
 def parameters(width: int) -> Parameters:
-    """Return the parameters for a state of `width` elements, one more than the inputs."""
+    """Return the parameters for a state of `width` elements: the number of inputs plus one."""
     rounds = _FULL_ROUNDS + _PARTIAL_ROUNDS[width - 2]
     numbers = _random_numbers(width)
     elements = (number for number in numbers if number < BN254_ORDER)
     constants = tuple(tuple(next(elements) for _ in range(width)) for _ in range(rounds))
-    # A Cauchy matrix. Numbers that are too large are reduced, and not generated again.
+    # The matrix is a Cauchy matrix. For it, numbers that are too large are reduced and not
+    # generated again.
     xs, ys = ([next(numbers) for _ in range(width)] for _ in range(2))
     matrix = tuple(tuple(pow(x + y, -1, BN254_ORDER) for y in ys) for x in xs)
     return Parameters(constants, matrix)
 
 
 def _random_numbers(width: int) -> Iterator[int]:
-    """Yield numbers of the field's bit length from the generator Grain (self-shrinking mode)."""
+    """Yield 254-bit numbers from the generator Grain in self-shrinking mode."""
     outputs = _random_bits(width)
     bits = ""
     while True:
@@ -107,7 +110,7 @@ def _random_bits(width: int) -> Iterator[str]:
 
 
 def _initial_state(width: int) -> int:
-    """Return the generator's state: field type, x⁵, bits, elements, rounds; padded with ones."""
+    """Return the initial state of Grain, which encodes the hash's parameters, padded with ones."""
     fields = (
         (1, 2),
         (0, 4),

@@ -1,4 +1,4 @@
-"""Number theory modulo primes: primality, squares and square roots.
+"""Number theory: the test of primes, and squares and square roots modulo primes.
 
 Source: Crandall and Pomerance, "Prime Numbers: A Computational Perspective", algorithms 2.3.5,
 2.3.8 and 3.5.2.
@@ -10,7 +10,8 @@ _BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67
 def is_prime(number: int) -> bool:
     """Return whether an odd number is prime, by the Miller-Rabin test.
 
-    Composite numbers that pass must be constructed on purpose, which the use of hashes prevents.
+    A composite number passes the test only if it is constructed on purpose. Here this is
+    impossible, because the numbers are hashes.
     """
     if any(number % base == 0 for base in _BASES):
         return number in _BASES
@@ -32,9 +33,9 @@ def _is_probable_prime(number: int, base: int, odd: int, twos: int) -> bool:
 def is_square_modulo(number: int, modulus: int) -> bool:
     """Return whether the Jacobi symbol of a number and an odd modulus is 1.
 
-    Modulo a prime that does not divide the number, the symbol is 1 if the number is a square: 2 is
-    a square modulo 17, but 3 is not. Modulo a composite number, it may also be 1 for other numbers,
-    for example for 2 modulo 15.
+    Modulo a prime that does not divide the number, the symbol is 1 if and only if the number is a
+    square. For example, 2 is a square modulo 17, but 3 is not. Modulo a composite number, the
+    symbol may be 1 even if the number is not a square, for example for 2 modulo 15.
     """
     number %= modulus
     symbol = 1
@@ -49,10 +50,10 @@ def is_square_modulo(number: int, modulus: int) -> bool:
 
 
 def square_root_modulo(number: int, prime: int) -> int:
-    """Return a root of a square modulo an odd prime: the one that algorithm 2.3.8 finds.
+    """Return the square root modulo an odd prime that algorithm 2.3.8 finds.
 
-    The result for 2 modulo 17 is 6, although 11 is another root. The choice matters, because the
-    forms made from the roots differ.
+    For example, the result for 2 modulo 17 is 6, although 11 is also a root. The choice matters,
+    because different roots give different quadratic forms.
     """
     number %= prime
     if prime % 4 == 3:
@@ -78,6 +79,6 @@ def _square_root_by_tonelli(number: int, prime: int) -> int:
 
 
 def _split(number: int) -> tuple[int, int]:
-    """Return how often a number can be halved, and the odd rest."""
+    """Return the exponent of 2 in a number, and its odd factor."""
     twos = (number & -number).bit_length() - 1
     return twos, number >> twos

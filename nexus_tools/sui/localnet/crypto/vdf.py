@@ -28,14 +28,15 @@ _FACTOR_LENGTH, _WORD_LENGTH = 17, 4
 def verifies(
     source: QuadraticForm, result: QuadraticForm, proof: QuadraticForm, iterations: int
 ) -> bool:
-    """Return whether the proof shows that `result` is `source` doubled `iterations` times."""
+    """Return whether a proof shows that `result` is `source` doubled `iterations` times."""
     if not (source.is_in_group and result.is_in_group and proof.is_in_group):
         return False
     parameters = (u64.encode(iterations), byte_vector.encode(signed_bytes(DISCRIMINANT)))
     challenge = hash_to_prime(b"".join((source.encode(), result.encode(), *parameters)))
-    # 2^iterations is quotient · challenge + remainder, and the proof is the source times the
-    # quotient, so proof · challenge + source · remainder is the result. With 10 iterations and the
-    # challenge 7: 1 024 = 146 · 7 + 2. The quotient's multiple is known only after all doublings.
+    # 2^iterations is quotient · challenge + remainder, and the proof is source · quotient. So proof
+    # · challenge + source · remainder is the result. For example, with 10 iterations and the
+    # challenge 7, 1 024 = 146 · 7 + 2. Only a prover that does all doublings can compute source ·
+    # quotient.
     remainder = pow(2, iterations, challenge)
     return combine(source.reduced(), remainder, proof.reduced(), challenge) == result
 
@@ -56,9 +57,9 @@ def hash_to_prime(seed: bytes) -> int:
 
 
 def hash_to_form(message: bytes) -> QuadraticForm:
-    """Hash a message to an element of the group, which is not reduced.
+    """Hash a message to an element of the group. The form is not reduced.
 
-    Its first coefficient is the product of two primes, modulo which the discriminant is a square.
+    The coefficient a is the product of two primes. The discriminant is a square modulo both primes.
     """
     primes = _primes(message)
     first, second = next(primes), next(primes)
@@ -73,7 +74,7 @@ def _primes(message: bytes) -> Iterator[int]:
     words = -(-_FACTOR_LENGTH // _WORD_LENGTH)
     last_prime = 0
     while True:
-        # Whole words are read from the stream, and the end of the last one is discarded.
+        # The stream yields whole words, so the end of the last word is discarded.
         data = b"".join(next(stream) for _ in range(words))[:_FACTOR_LENGTH]
         number = int.from_bytes(data, "little") | 1
         if number != last_prime and is_square_modulo(DISCRIMINANT, number) and is_prime(number):
@@ -82,10 +83,10 @@ def _primes(message: bytes) -> Iterator[int]:
 
 
 def _common_root(root: int, prime: int, other_root: int, other_prime: int) -> int:
-    """Return a number that equals each root modulo its prime, by Euclid's extended algorithm.
+    """Return a number that is equal to each root modulo its prime (extended Euclidean algorithm).
 
-    The coefficients have the smallest absolute values. The number itself does not, because the
-    encoding of the form depends on the exact coefficients.
+    The Bézout coefficients have the smallest absolute values. The result is not reduced, because
+    the encoding of the form depends on its exact coefficients.
     """
     # For the roots 2 modulo 7 and 3 modulo 11, the result is 58.
     inverse = pow(prime, -1, other_prime)

@@ -1,4 +1,4 @@
-"""zkLogin addresses, derived from a user's claim at an OpenID provider and an application.
+"""zkLogin addresses, which are derived from a user's OpenID claim and an application.
 
 Source: `zk_login.rs` and `utils.rs` of `fastcrypto-zkp`.
 """
@@ -14,19 +14,19 @@ _SEED_LENGTH = 32
 
 
 def zklogin_address(address_seed: int, issuer: str) -> Address:
-    """Return the address of an issuer and a seed, which is reduced modulo the order of BN254."""
+    """Return the zkLogin address for an address seed and an issuer."""
     name = issuer.encode()
-    # The length is encoded in one byte, so it is reduced modulo 256.
+    # One byte encodes the length, so the length is reduced modulo 256.
     head = bytes((SignatureScheme.ZK_LOGIN, len(name) % 256))
     seed = (address_seed % BN254_ORDER).to_bytes(_SEED_LENGTH, "big")
     return Address(blake2b256(head + name + seed))
 
 
 def zklogin_address_seed(name: str, value: str, audience: str, salt_hash: int) -> int:
-    """Return the address seed of a claim `name`: `value`, an application, and a salt's hash.
+    """Return the address seed for a claim (`name` and `value`), an application and a hashed salt.
 
     Raises:
-        ValueError: A text is too long or not in ISO 8859-1.
+        ValueError: A text is too long or cannot be encoded in ISO 8859-1.
     """
     return poseidon(
         (
@@ -39,7 +39,7 @@ def zklogin_address_seed(name: str, value: str, audience: str, salt_hash: int) -
 
 
 def _hash_text(text: str, length: int) -> int:
-    """Return the hash of a text that is padded to `length` bytes, in elements of 31 bytes."""
+    """Return the hash of a text, padded to `length` bytes and split into elements of 31 bytes."""
     if len(text) > length:
         raise ValueError("the text is too long")
     number = int.from_bytes(text.encode("latin-1").ljust(length, b"\0"), "big")

@@ -1,8 +1,9 @@
 """The execution of transactions: inputs, commands, gas and effects.
 
-A transaction passes through these packages in order. `inputs` checks and loads its objects, and
-`gas` sets its budget. `commands` executes it, with `packages` for `Publish` and `Upgrade`.
-`outcome` turns the changes into effects. Start reading with `programmable.py`, which calls them.
+A transaction passes through these packages in order. `inputs` checks and loads the objects of the
+transaction, and `gas` sets its budget. `commands` executes its commands, with `packages` for
+`Publish` and `Upgrade`. `outcome` turns the changes into effects. Start reading with
+`programmable.py`, which calls all of these packages.
 """
 
 from nexus_tools.sui.localnet.execution import limits

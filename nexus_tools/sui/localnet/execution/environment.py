@@ -24,7 +24,7 @@ class ObjectStore(Protocol):
 
 
 class Environment(Struct, frozen=True):
-    """The epoch, its start in ms, the reference gas price in MIST per gas unit, and the rules."""
+    """The epoch, its start in ms, the reference gas price in MIST per unit, and the rules."""
 
     epoch: int
     epoch_timestamp_ms: int
@@ -33,7 +33,7 @@ class Environment(Struct, frozen=True):
 
 
 class Mode(Enum):
-    """The strictness of the checks, and the amount of reported data.
+    """The mode of an execution, which determines the checks and the reported data.
 
     The modes differ in these points:
 
@@ -54,9 +54,9 @@ class Mode(Enum):
 
 
 class DigestCache:
-    """A cache of object digests by object identity. It keeps its objects alive.
+    """A cache of object digests by the identity of Python objects, which it keeps alive.
 
-    The key is not ID and version, because a ledger after a rollback may reuse a version.
+    The key is not the ID and the version, because the ledger may reuse a version after a revert.
     """
 
     __slots__ = ("_known",)

@@ -1,9 +1,9 @@
 """The two ways in which a transaction can fail.
 
-The node refuses it before the execution, at no cost: `TransactionRefused`. Or a command fails, the
-changes are discarded, and the gas is paid: `CommandFailed`, or an exception of running code, which
-becomes an `ExecutionError` in the effects. Source: `convert_vm_error` in
-`sui-adapter/src/error.rs`.
+Either the node refuses the transaction before execution, at no cost (`TransactionRefused`). Or a
+command fails with `CommandFailed` or an exception of the VM. After a failed command, the changes
+are discarded, the sender pays the gas, and the effects contain an `ExecutionError`. Source:
+`convert_vm_error` in `sui-adapter/src/error.rs`.
 """
 
 from collections.abc import Callable
@@ -30,14 +30,14 @@ from nexus_tools.sui.types.execution_status import MoveAbort as AbortStatus
 
 
 class TransactionRefused(RefusedOnChainError):  # noqa: N818 - the name describes the event
-    """The node does not execute the transaction.
+    """The refusal to execute a transaction.
 
     `code` is the name of Sui's `UserInputError` in snake case. The message has Sui's wording.
     """
 
 
 class CommandFailed(Exception):  # noqa: N818 - the name describes the event
-    """A command, or the end of the transaction, failed with this error."""
+    """The failure of a command, or of the checks after the last command."""
 
     def __init__(self, kind: ErrorKind, data: Any = None, message: str = "") -> None:
         super().__init__(message or kind.name)
@@ -45,14 +45,14 @@ class CommandFailed(Exception):  # noqa: N818 - the name describes the event
 
 
 def argument_failed(index: int, kind: ArgumentErrorKind, *data: int) -> CommandFailed:
-    """Return the error for the `index`th argument of the command."""
+    """Return the error for the argument at `index` of the command."""
     return CommandFailed(
         ErrorKind.COMMAND_ARGUMENT_ERROR, CommandArgumentError(index, kind, tuple(data))
     )
 
 
 def type_argument_failed(index: int, kind: TypeArgumentErrorKind) -> CommandFailed:
-    """Return the error for the `index`th type argument of the command."""
+    """Return the error for the type argument at `index` of the command."""
     return CommandFailed(ErrorKind.TYPE_ARGUMENT_ERROR, TypeArgumentError(index, kind))
 
 
@@ -73,10 +73,10 @@ _ERRORS: dict[type[Exception], Callable[[Any], ExecutionError]] = {
 }
 
 EXECUTION_FAILURES = tuple(_ERRORS)
-"""The exceptions that may end a command."""
+"""The exceptions with which a command may fail."""
 
 
 def execution_error(failure: Exception) -> ExecutionError:
-    """Return the error in the effects for one of `EXECUTION_FAILURES`."""
+    """Return the error for the effects that corresponds to an exception in `EXECUTION_FAILURES`."""
     error_type = next(kind for kind in type(failure).__mro__ if kind in _ERRORS)
     return _ERRORS[error_type](failure)

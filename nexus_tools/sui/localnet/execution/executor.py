@@ -1,4 +1,4 @@
-"""The executor: it turns a transaction into its effects and the objects that it writes."""
+"""The executor, which computes the effects and the written objects of a transaction."""
 
 from collections.abc import Callable
 
@@ -36,12 +36,12 @@ _NO_INPUTS = TransactionInputs({}, (), (), ())
 
 
 def machine_for(store: ObjectStore) -> Machine:
-    """Return a machine with all natives that reads packages from a store."""
+    """Return a VM with all native functions that reads its packages from a store."""
     return Machine(NATIVES, packages_of(store))
 
 
 def packages_of(store: ObjectStore) -> Callable[[Address], MovePackage | None]:
-    """Return a function that finds packages in a store by ID, for a machine."""
+    """Return the function with which a VM looks up packages by ID in a store."""
 
     def find_package(package: Address) -> MovePackage | None:
         value = store.get(package)
@@ -51,9 +51,10 @@ def packages_of(store: ObjectStore) -> Callable[[Address], MovePackage | None]:
 
 
 class Executor:
-    """An executor of one transaction at a time. It changes only the machine's packages.
+    """An executor of single transactions. An execution changes only the set of packages in the VM.
 
-    `machine` reads packages from the same place as the stores. `commands` runs the commands.
+    `machine` must read packages from the store that is passed to `execute`. `commands` maps each
+    kind of command to the function that runs it.
     """
 
     def __init__(self, machine: Machine, commands: CommandTable = COMMANDS) -> None:
@@ -71,7 +72,7 @@ class Executor:
     ) -> ExecutionResult:
         """Execute a transaction on the objects of `store`, and return the result.
 
-        The caller checks the signatures. In mode COMMIT the machine keeps the packages that the
+        The caller checks the signatures. In mode COMMIT, the VM keeps the packages that the
         transaction publishes.
 
         Raises:
@@ -94,7 +95,7 @@ class Executor:
 def _execute_genesis(
     genesis: Genesis, digest: Digest, epoch: int, digests: DigestCache
 ) -> ExecutionResult:
-    """Create the first objects, with version 1: the Lamport version of no inputs."""
+    """Create the genesis objects with version 1, which is the Lamport version without inputs."""
     changes = Changes()
     for value in genesis.objects:
         changes.written[value.data.id] = Write(value.owner, value.data)

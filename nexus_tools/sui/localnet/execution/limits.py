@@ -21,22 +21,28 @@ MAX_SIZE_WRITTEN_OBJECTS = 5_000_000
 MAX_SERIALIZED_TX_EFFECTS_SIZE_BYTES = 512 * 1024
 
 MAX_TX_GAS = 50_000_000_000_000
-"""MIST."""
+"""The maximum gas budget in MIST."""
 MAX_GAS_PRICE = 50_000_000_000
 MAX_GAS_PRICE_FACTOR_OF_ABORTED = 100
-"""A factor of the reference price: `max_gas_price_rgp_factor_for_aborted_transactions`."""
+"""The maximum gas price of a transaction that aborts, as a multiple of the reference price.
+
+Sui calls it `max_gas_price_rgp_factor_for_aborted_transactions`.
+"""
 BASE_TX_COST_FIXED = 1_000
-"""Gas units."""
+"""The minimum gas budget in gas units."""
 MAX_GAS_COMPUTATION_BUCKET = 5_000_000
-"""Gas units."""
+"""The maximum computation of a transaction in gas units."""
 GAS_ROUNDING_STEP = 1_000
-"""Gas units, for estimates: the paid units have half of their digits rounded up."""
+"""The rounding step for estimates, in gas units.
+
+Billed units are rounded up, as in `rounded_computation`.
+"""
 MIN_GAS_COMPUTATION = 1_000
-"""Gas units: `half_digits_rounding` of the gas model."""
+"""The minimum of billed gas units (`half_digits_rounding` of Sui's gas model)."""
 
 OBJECT_ACCESS_COST_READ_PER_BYTE = 15
-"""Internal gas units."""
+"""The cost in internal gas units."""
 PACKAGE_PUBLISH_COST_PER_BYTE = 80
-"""Internal gas units."""
+"""The cost in internal gas units."""
 STORAGE_COST_PER_BYTE = 100 * 76
-"""MIST: `obj_data_cost_refundable` times `storage_gas_price`."""
+"""The price in MIST: `obj_data_cost_refundable` times `storage_gas_price`."""

@@ -95,7 +95,8 @@ class ProgrammableExecution:
         context.open(data.kind.inputs, payment)
         run = self._run(context, data.kind.commands, inputs, payment, version)
         price = self._environment.reference_gas_price
-        # If the changes are too expensive, `settle` returns a failed run, which is paid instead.
+        # If the changes are too expensive, `settle` returns a failed run, and the sender pays for
+        # that run.
         run, bill = settle(run, gas, price, lambda: untouched(inputs, payment, version))
         self._forget(run)
         costs = bill.costs(gas)
@@ -115,7 +116,7 @@ class ProgrammableExecution:
         if is_mocked:
             data = with_simulated_gas(data, self._environment)
         gas_from_balance = not is_mocked and not data.gas.payment
-        # The order is that of a real node, which reports the first of several errors.
+        # The checks have the order of a real node, because a node reports only the first error.
         if self._mode is Mode.INSPECT:
             assert isinstance(data.kind, ProgrammableTransaction)
             check_programmable(data.kind)
@@ -142,7 +143,7 @@ class ProgrammableExecution:
         rules = self._environment.rules
         if self._mode is Mode.SYSTEM:
             return UnmeteredGas(data.gas, rules)
-        # A payment from an address balance reserves exactly the budget.
+        # If the address balance pays, exactly the budget is reserved.
         balance = data.gas.budget if payment is None else payment.balance
         if self._mode is Mode.INSPECT:
             return GasStatus(replace(data.gas, budget=min(data.gas.budget, balance)), rules)
@@ -165,7 +166,7 @@ class ProgrammableExecution:
         status: ExecutionStatus = Success()
         failure = ""
         try:
-            # Reading the inputs may use up the budget before the first command.
+            # The charge for reading the inputs may use up the budget before the first command.
             _charge_reads(context.gas, inputs)
             run_commands(context, type_commands(context, commands), self._commands, reports)
             changes = ChangeCollector(context, inputs, payment, version).collect()
@@ -217,9 +218,9 @@ class ProgrammableExecution:
         )
 
     def _forget(self, run: CommandsRun) -> None:
-        """Remove packages from the machine that the ledger will not store.
+        """Remove new packages from the VM if the ledger will not store them.
 
-        Commands after a `Publish` may call the new package, so the machine had to know it.
+        The VM has loaded them because later commands may call a package that `Publish` created.
         """
         if self._mode is Mode.COMMIT and run.succeeded:
             return
@@ -240,7 +241,7 @@ class ProgrammableExecution:
     ) -> ExecutionResult:
         modified, version = run.changes.modified, inputs.lamport_version
         written = written_objects(run.changes, rebates, digest, version)
-        # This caches the digests of the written objects, which the effects need.
+        # This call also caches the digests of the written objects, which the effects need.
         encoded = encoded_objects(written, self._digests)
         effects = build_effects(
             run,
@@ -267,7 +268,7 @@ class ProgrammableExecution:
 
 
 def _charge_reads(gas: GasStatus, inputs: TransactionInputs) -> None:
-    """Charge for all inputs except system packages."""
+    """Charge for reading all inputs except system packages."""
     packages = [package for package in inputs.packages if package.id not in SYSTEM_PACKAGES]
     gas.charge_read(_size(value.object for value in inputs.objects.values()))
     gas.charge_package_read(_size(packages))

@@ -1,8 +1,8 @@
-"""The rules of a protocol version that are numbers or switches, as on mainnet.
+"""The rules of mainnet protocol versions that are numbers or switches.
 
-A version keeps the numbers of the version before it, except those that it changes. Other changes of
-later versions are not implemented. `docs/reference/localnet.md` lists them. Source of the values
-and names: `get_for_version_impl` in `sui-protocol-config/src/lib.rs`.
+A version keeps the rules of the version before it, except the rules that it changes. Other changes
+in versions after the default one are not implemented. `docs/reference/localnet.md` lists these
+changes. Source of the values and names: `get_for_version_impl` in `sui-protocol-config/src/lib.rs`.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from nexus_tools.sui.errors import UsageError
 from nexus_tools.sui.localnet.framework import PROTOCOL_VERSION
 
 NEWEST_PROTOCOL_VERSION = 140
-"""The newest version whose configuration is implemented."""
+"""The newest protocol version that the localnet accepts."""
 
 _CHANGES: Mapping[int, Mapping[str, int]] = {
     PROTOCOL_VERSION: {"storage_rebate_rate": 9_900},
@@ -26,9 +26,9 @@ _CHANGES: Mapping[int, Mapping[str, int]] = {
 class ProtocolRules(Struct, frozen=True):
     """The rules of a protocol version.
 
-    `storage_rebate_rate` is the refunded part of a storage cost, of 10 000. Reading 1 000 bytes of
-    a package costs `obj_access_cost_read_per_package_kb` internal gas units, or without that rule
-    as much as reading an object.
+    `storage_rebate_rate` is the refunded part of a storage cost in basis points. The cost of
+    reading 1 000 bytes of a package is `obj_access_cost_read_per_package_kb` internal gas units. If
+    this rule is None, reading a package costs as much as reading an object of its size.
     """
 
     version: int
@@ -37,14 +37,14 @@ class ProtocolRules(Struct, frozen=True):
 
     @property
     def attributes(self) -> Mapping[str, int]:
-        """The rules as a node reports them, without rules that the version does not have yet."""
+        """The rules by name as a node reports them, except rules that this version lacks."""
         values = {name: getattr(self, name) for name in self.__struct_fields__[1:]}
         return {name: value for name, value in values.items() if value is not None}
 
 
 @lru_cache
 def protocol_rules(version: int) -> ProtocolRules:
-    """Return the rules of a version.
+    """Return the rules of a protocol version.
 
     Raises:
         UsageError: `protocol_version_unknown`.
@@ -54,7 +54,7 @@ def protocol_rules(version: int) -> ProtocolRules:
             "protocol_version_unknown",
             f"protocol version {version} is not supported: expected"
             f" {PROTOCOL_VERSION} to {NEWEST_PROTOCOL_VERSION}",
-            hint=f"Omit the version to use {PROTOCOL_VERSION}, the version of the framework here.",
+            hint=f"Omit the version to use {PROTOCOL_VERSION}, the default for this framework.",
         )
     values: dict[str, int] = {}
     for changed_in, changes in _CHANGES.items():

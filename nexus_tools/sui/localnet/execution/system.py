@@ -1,7 +1,7 @@
 """System transactions: the clock, random bytes, address balances, and the end of an epoch.
 
-Each calls functions of the framework, as on a real network: as sender 0x0, with access to private
-functions, and without gas. Source: `execution_engine.rs` of `sui-adapter`;
+As on a real network, a system transaction calls framework functions as sender 0x0, with access to
+private functions and without gas. Source: `execution_engine.rs` of `sui-adapter`;
 `TransactionData::new_system_transaction` in `sui-types/src/transaction.rs`.
 """
 
@@ -44,7 +44,7 @@ from nexus_tools.sui.types.type_tag import SUI
 
 _FIRST_VERSION = 1  # the version of genesis objects
 
-# The flag of Ed25519, which is 0, a signature of 64 bytes and a key of 32.
+# The bytes are the flag of Ed25519 (0), 64 bytes for a signature, and 32 bytes for a key.
 SYSTEM_SIGNATURE = bytes(97)
 """The placeholder signature of system transactions: Ed25519, all zeros."""
 
@@ -52,7 +52,7 @@ _NO_PAYMENT = (ObjectReference(ZERO, 0, Digest(bytes(32))),)
 
 
 def system_data(kind: TransactionKind) -> TransactionData:
-    """Return a system transaction, sent by 0x0 at no cost."""
+    """Return a transaction that 0x0 sends at no cost."""
     return TransactionData(kind, ZERO, GasData(_NO_PAYMENT, ZERO, 1, 0), NoExpiration())
 
 
@@ -67,7 +67,7 @@ Prologue = (
 
 
 def as_programmable(data: TransactionData, store: ObjectStore) -> TransactionData:
-    """Translate a system transaction into the calls that it stands for.
+    """Translate a system transaction into a programmable transaction with the calls that it makes.
 
     Raises:
         TransactionRefused: the localnet does not support this kind.
@@ -114,14 +114,17 @@ def _call(
 # --- The end of an epoch
 
 STORAGE_FUND_REINVEST_RATE = 500
-"""The part of the storage fund's rewards that stays in the fund, of 10 000."""
+"""The part of the storage fund's rewards that stays in the fund, in basis points."""
 
 REWARD_SLASHING_RATE = 10_000
-"""The part of its rewards that a reported validator loses, of 10 000."""
+"""The part of its rewards that a reported validator loses, in basis points."""
 
 
 def _end_of_epoch(transaction: EndOfEpoch, _store: ObjectStore) -> ProgrammableTransaction:
-    """Translate the last transaction of an epoch, if its only step changes the epoch."""
+    """Translate the last transaction of an epoch.
+
+    The only step of the transaction must be `ChangeEpoch`.
+    """
     if len(transaction.steps) != 1 or not isinstance(transaction.steps[0], ChangeEpoch):
         steps = ", ".join(type(step).__name__ for step in transaction.steps)
         raise TransactionRefused(
@@ -132,10 +135,10 @@ def _end_of_epoch(transaction: EndOfEpoch, _store: ObjectStore) -> ProgrammableT
 
 
 def _change_epoch(change: ChangeEpoch, _store: ObjectStore) -> ProgrammableTransaction:
-    """Mint the epoch's gas payments, advance the epoch, and burn the rebates.
+    """Return calls that mint the epoch's gas payments, advance the epoch, and burn the rebates.
 
-    `sui_system::advance_epoch` distributes the rewards. The framework stays as it is, because the
-    localnet has no newer packages to upgrade to. Source: `construct_advance_epoch_pt`.
+    `sui_system::advance_epoch` distributes the rewards. The framework packages do not change,
+    because the localnet has no newer ones. Source: `construct_advance_epoch_pt`.
     """
     if change.system_packages:
         raise TransactionRefused(

@@ -1,7 +1,7 @@
 """The bytecode of Sui's framework.
 
-`loader.py` reads it from the `sui_sandbox` wheel. `release.py` also reads and writes other
-releases.
+`loader.py` reads the bytecode from the `sui_sandbox` wheel. `release.py` reads and writes framework
+releases in folders.
 """
 
 from nexus_tools.sui.localnet.framework.loader import (

@@ -1,7 +1,7 @@
 """The loader of Sui's framework bytecode from the `sui_sandbox` wheel.
 
-The wheel is not imported. Its shared library is read as data. The result is compared with the
-digests below, so a localnet runs exactly the framework that it was written for.
+The loader does not import the wheel but reads its shared library as data. The loader accepts only
+packages with the digests below, so a localnet runs exactly the framework for which it was written.
 """
 
 import importlib.util
@@ -22,14 +22,14 @@ from nexus_tools.sui.types.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 WHEEL = "sui-sandbox"
 FRAMEWORK_VERSION = "1.62.1"
 PROTOCOL_VERSION = 105
-"""The protocol version of the release, whose rules are the localnet's default."""
+"""The protocol version of this framework release. By default, a localnet follows its rules."""
 
 FRAMEWORK_NAMES: Mapping[bytes, str] = {
     MOVE_STDLIB: "std",
     SUI_FRAMEWORK: "sui",
     SUI_SYSTEM: "sui_system",
 }
-"""The packages of the framework, with their named addresses in sources."""
+"""The addresses of the framework's packages, with the names that Move sources use for them."""
 
 _HINT = "Run `pip install 'nexus-tools[localnet]'`."
 _LIBRARY_SUFFIXES = (".so", ".pyd", ".dylib")
@@ -66,8 +66,7 @@ def load_framework() -> Mapping[bytes, FrameworkPackage]:
 
     Raises:
         NotFoundError: The wheel is not installed.
-        ValidationError: The wheel contains another framework than this version of the localnet
-            needs.
+        ValidationError: The wheel does not contain the framework version that this localnet needs.
     """
     library = find_library()
     with library.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
@@ -92,14 +91,13 @@ def find_library() -> Path:
                 return path
     raise NotFoundError(
         "framework_not_found",
-        f"{WHEEL} with the Sui framework {FRAMEWORK_VERSION} is not installed; it belongs to the"
-        " extra `localnet`",
+        f"{WHEEL}, which contains the Sui framework {FRAMEWORK_VERSION}, is not installed",
         hint=_HINT,
     )
 
 
 def _identify(packages: Iterator[tuple[bytes, ...]]) -> Iterator[tuple[bytes, FrameworkPackage]]:
-    """Yield the packages with a pinned digest, with their addresses, each once."""
+    """Yield the address and package of each framework package, recognized by its pinned digest."""
     missing = dict(DEPENDENCIES)
     for modules in packages:
         for address, dependencies in tuple(missing.items()):

@@ -1,7 +1,7 @@
-"""A release of the framework: the included one, or one in a folder.
+"""A release of the framework, read from the `sui_sandbox` wheel or from a folder.
 
-Other sources of a framework write its packages into a folder like compilers do, with a `.mv` file
-for each module, so only one format has to be read.
+All providers of releases write a folder as a compiler does, with a `.mv` file for each module. So
+`read_release` has to support only one format.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ class Release(Struct, frozen=True, eq=False):
 
     @property
     def digests(self) -> Mapping[str, str]:
-        """The package digests in hex, by `0x1` and so on."""
+        """The package digests in hexadecimal, by address (`0x1`, `0x2`, …)."""
         return {
             f"0x{address[-1]:x}": package_digest(package.modules, package.dependencies).hex()
             for address, package in self.packages.items()
@@ -38,13 +38,13 @@ class Release(Struct, frozen=True, eq=False):
 
     @property
     def digest(self) -> str:
-        """One digest in hex for all packages."""
+        """One digest for all packages together, in hexadecimal."""
         return hashlib.blake2b("".join(self.digests.values()).encode(), digest_size=32).hexdigest()
 
 
 @cache
 def embedded_release() -> Release:
-    """Return the included release.
+    """Return the release in the `sui_sandbox` wheel.
 
     Raises `framework_not_found` and `framework_version_mismatch`.
     """
@@ -79,7 +79,10 @@ def read_release(folder: Path) -> Release:
 def packages_of(
     modules: Mapping[bytes, Mapping[str, bytes]],
 ) -> Mapping[bytes, FrameworkPackage]:
-    """Return the packages of a framework from module files by address and name."""
+    """Return framework packages built from module bytes.
+
+    `modules` maps addresses to names to bytes.
+    """
     return {
         address: FrameworkPackage(address, _in_order(modules[address].values()), dependencies)
         for address, dependencies in DEPENDENCIES.items()

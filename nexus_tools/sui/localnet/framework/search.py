@@ -2,7 +2,7 @@
 
 A program that embeds the framework contains each package as BCS of `vector<vector<u8>>`: the number
 of modules, then each module with its length. The end of a module can be computed from its bytes, so
-both numbers are checked, and false matches are practically impossible.
+the search checks the count and each length. False matches are practically impossible.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,8 @@ _LENGTH_BYTES_MAX = 3  # as ULEB128
 def find_packages(data: bytes | mmap) -> Iterator[tuple[bytes, ...]]:
     """Yield the modules of each package in `data`, in the order of the file.
 
-    The data after the last requested package are not read, because they may be long.
+    The search is lazy: it does not read beyond the last requested package, because the file is
+    large.
     """
     magic = data.find(MAGIC)
     while magic >= 0:
@@ -33,7 +34,7 @@ def find_packages(data: bytes | mmap) -> Iterator[tuple[bytes, ...]]:
 
 
 class _Extent(NamedTuple):
-    """The start of a module's length, and the start and end of the module."""
+    """The position of a module: the start of its length prefix, its first byte, and its end."""
 
     start: int
     begin: int
@@ -41,7 +42,7 @@ class _Extent(NamedTuple):
 
 
 def _modules_from(data: bytes | mmap, magic: int) -> Iterator[_Extent]:
-    """Yield the module that starts at a magic number, and those that follow without a gap."""
+    """Yield the positions of the module at this magic number and of the modules adjacent to it."""
     extent = _module_at(data, magic)
     while extent is not None:
         yield extent
@@ -53,7 +54,10 @@ def _modules_from(data: bytes | mmap, magic: int) -> Iterator[_Extent]:
 
 
 def _module_at(data: bytes | mmap, magic: int) -> _Extent | None:
-    """Return the module that starts at a magic number, if its length precedes it."""
+    """Return the position of the module at this magic number.
+
+    Return None if no length precedes it.
+    """
     if magic < 0:
         return None
     length = _module_length(data[magic : magic + _MODULE_BYTES_MAX])

@@ -1,7 +1,7 @@
 """Checkpoint 0 of a network.
 
-One transaction creates the packages, system objects and coins, as on a real network. The functions
-of the framework create the objects, called in the same way as in Sui's genesis and epoch changes
+One transaction creates the packages, system objects and coins, as on a real network. Framework
+functions create the objects. The calls are as in Sui's genesis and epoch changes
 (`sui-genesis-builder/src/lib.rs`, `execution_engine.rs` of `sui-adapter`).
 """
 
@@ -52,7 +52,7 @@ COINS = 50
 """The number of the faucet's coins at genesis."""
 
 FAUCET_MIST = TOTAL_SUPPLY_MIST - STAKE_SUBSIDY_MIST - len(VALIDATORS) * STAKE_MIST
-"""The faucet's balance: the supply without the stakes and the stake subsidy."""
+"""The faucet's balance: the supply minus the stakes and the stake subsidy."""
 
 # Modules whose `create` makes a shared object with a fixed ID: 0x6, 0x7, 0x8, 0x403, 0xc, 0xacc.
 _MODULES_WITH_AN_OBJECT = (
@@ -69,7 +69,8 @@ _FIRST_VERSION = 1
 class Origin(Struct, frozen=True):
     """The framework and the protocol version of a new network.
 
-    None stands for the values of an existing network, or for the bundled framework and its version.
+    For a new network, None means the bundled framework and its version. For a stored network, None
+    accepts any value.
     """
 
     release: Release | None = None
@@ -104,7 +105,7 @@ def create_network(
         raise NexusError(
             "framework_unsupported",
             f"cannot create a network with the framework of {release.name}: {error}",
-            hint="Try an older or newer release, or omit it to use the bundled framework.",
+            hint="Specify another release, or omit the release to use the bundled framework.",
         ) from None
     data = system_data(Genesis(tuple(objects)))
     data_bytes = data.encode()
@@ -120,12 +121,12 @@ def create_network(
 
 @lru_cache(maxsize=4)  # tests open networks by the hundred
 def framework_packages(release: Release) -> tuple[MovePackage, ...]:
-    """Return the packages of a framework, each in its first version."""
+    """Return the packages of a release as version 1 of on-chain packages."""
     return tuple(map(_move_package, release.packages.values()))
 
 
 def check_genesis_config(ledger: Ledger, protocol_version: int, origin: Origin) -> None:
-    """Refuse an origin that differs from the network's own.
+    """Refuse an origin that differs from the origin of the stored network.
 
     Raises:
         WrongStateError: `genesis_config_differs`.
@@ -134,20 +135,20 @@ def check_genesis_config(ledger: Ledger, protocol_version: int, origin: Origin) 
     if release is not None and release.digests != framework_digests(ledger):
         raise WrongStateError(
             "genesis_config_differs",
-            f"the existing network has another framework than {release.name}",
-            hint="Start it without a framework, or use another folder: --state FOLDER.",
+            f"the existing network has a different framework than {release.name}",
+            hint="Start it without specifying a framework, or with a new folder: --state FOLDER.",
         )
     if origin.protocol_version not in (None, protocol_version):
         raise WrongStateError(
             "genesis_config_differs",
             f"the existing network has protocol version {protocol_version}, not"
             f" {origin.protocol_version}",
-            hint="Start it without a version, or use another folder: --state FOLDER.",
+            hint="Start it without specifying a version, or with a new folder: --state FOLDER.",
         )
 
 
 def framework_digests(ledger: Ledger) -> Mapping[str, str]:
-    """Return the digests of a network's framework packages in hexadecimal, by `0x1` and so on."""
+    """Return the hexadecimal digests of a network's framework packages, by address (`0x1`, …)."""
     modules = {address: _modules(ledger, address) for address in FRAMEWORK_NAMES}
     return Release("", packages_of(modules)).digests
 
@@ -198,6 +199,6 @@ def _created_objects(
 
 
 def _with_time(clock: GenesisObject, timestamp_ms: int) -> GenesisObject:
-    """Return the clock with the start time of the chain."""
+    """Return the clock object 0x6 set to the start time of the chain."""
     contents = clock_contents(timestamp_ms)
     return GenesisObject(replace(clock.data, contents=contents), clock.owner)

@@ -1,4 +1,4 @@
-"""Calls of the framework's functions before there is a ledger.
+"""Calls of framework functions before the ledger has a checkpoint.
 
 The created objects have no previous transaction yet.
 """
@@ -32,7 +32,7 @@ class _FoundingRuntime(ObjectRuntime):
 
 
 class GenesisCalls:
-    """Function calls from address 0x0, each of which sees the objects of the earlier calls."""
+    """Function calls with sender 0x0. Each call sees the objects that earlier calls created."""
 
     def __init__(self, machine: Machine, seed: Digest, timestamp_ms: int) -> None:
         transaction = TransactionContext(
@@ -64,7 +64,10 @@ class GenesisCalls:
         types: Sequence[TypeTag] = (),
         package: Address = SUI_FRAMEWORK,
     ) -> list[Value]:
-        """Call a function. A `TxContext` as its last parameter is filled in."""
+        """Call a function and return its results.
+
+        If its last parameter is a `TxContext`, omit that argument.
+        """
         function = self._machine.types.function(package, module, name)
         assert function is not None
         values = list(arguments)

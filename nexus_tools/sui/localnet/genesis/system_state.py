@@ -44,9 +44,9 @@ def create_system_state(
     coins: Sequence[tuple[Address, int]],
     protocol_version: int,
 ) -> None:
-    """Create 0x5 with its dynamic fields, and coins of these amounts (MIST) for these addresses.
+    """Create 0x5 with its dynamic fields, and a coin for each address and amount (MIST) in `coins`.
 
-    `supply` is the balance with all SUI. Subsidy, stakes and coins must use it up completely.
+    `supply` is the balance with all SUI. Subsidy, stakes and coins must add up to the whole supply.
     """
     (state_id,) = founding.call("object", "sui_system_state")
     allocations = [*_stakes(), *([bytes(owner), amount, [[]]] for owner, amount in coins)]
@@ -63,7 +63,7 @@ def create_system_state(
 
 
 def _chain_parameters(timestamp_ms: int, protocol_version: int) -> Value:
-    """Return a `GenesisChainParameters`, whose fields are in this order."""
+    """Return a `GenesisChainParameters` with its fields in the order of the Move struct."""
     return [
         protocol_version,
         timestamp_ms,
@@ -97,7 +97,7 @@ def _metadata(validator: GenesisValidator) -> Value:
 
 
 def _stakes() -> Iterator[Value]:
-    """Yield a `TokenAllocation` for each validator, to itself, staked with itself."""
+    """Yield one `TokenAllocation` for each validator: its own stake, staked with itself."""
     for validator in VALIDATORS:
         address = bytes(validator.address)
         yield [address, STAKE_MIST, [[address]]]

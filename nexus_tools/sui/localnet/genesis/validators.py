@@ -1,8 +1,8 @@
-"""The validators of a new network: one, as in the local networks of Sui's own tools.
+"""The validators of a new network. There is one, as in the local networks of Sui's own tools.
 
-It is the same on every localnet, because a validator proves possession of the private protocol key
-with a signature over its address. Its account is public. The seed of the Ed25519 key is here, so
-that tests can act as the validator.
+The validator is the same on every localnet, because its fixed proof of possession is a signature
+with the private protocol key over its address. The private key of its account is public: the
+Ed25519 seed is in this file so that tests can act as the validator.
 """
 
 from msgspec import Struct
@@ -13,10 +13,10 @@ STAKE_MIST = 20_000_000 * 1_000_000_000
 """The stake of each validator with itself: 20 million SUI."""
 
 GAS_PRICE = 1_000
-"""The price of a gas unit in MIST that each validator sets, the network's reference gas price."""
+"""The gas price in MIST that each validator proposes, which becomes the reference gas price."""
 
 COMMISSION_RATE = 200
-"""The validators' share of their stakers' rewards, of 10 000."""
+"""The validators' share of their stakers' rewards, in basis points."""
 
 _MULTIADDR = "/ip4/127.0.0.1/{}/{}"
 
@@ -24,8 +24,8 @@ _MULTIADDR = "/ip4/127.0.0.1/{}/{}"
 class GenesisValidator(Struct, frozen=True):
     """A validator: the seed and the address of its account, its keys, and its nominal port.
 
-    The protocol key is a point of G2 of BLS12-381 (96 bytes), the proof of possession one of G1 (48
-    bytes); the other keys are Ed25519.
+    The protocol key is a G2 point of BLS12-381 (96 bytes), and the proof of possession is a G1
+    point (48 bytes). The other keys are Ed25519 keys.
     """
 
     name: str
@@ -38,7 +38,7 @@ class GenesisValidator(Struct, frozen=True):
     port: int
 
     def network_addresses(self) -> tuple[str, str, str, str]:
-        """Return the validator's nominal addresses: for clients, peers, primary and worker."""
+        """Return the nominal network addresses for clients, peers, the primary and the worker."""
         p2p, primary, worker = (
             _MULTIADDR.format("udp", self.port + offset) for offset in (1, 2, 3)
         )

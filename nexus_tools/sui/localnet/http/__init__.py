@@ -1,7 +1,7 @@
-"""An HTTP server for an application: HTTP/1.1 and HTTP/2 on one port.
+"""An HTTP server for an application. One port serves both HTTP/1.1 and HTTP/2.
 
-Only the two connection classes know frames. This package knows neither the node nor the RPC. Start
-reading with `exchange.py`, then `connection.py`.
+Only the two connection classes handle the wire format. This package does not depend on the node or
+its RPC. Start reading with `exchange.py`, then `connection.py`.
 """
 
 from nexus_tools.sui.localnet.http.exchange import (

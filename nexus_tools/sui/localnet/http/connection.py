@@ -1,4 +1,4 @@
-"""The common part of both HTTP versions: fairness, deadlines, and the tasks that serve requests."""
+"""The base class for both HTTP versions: fairness, deadlines, and tasks that serve requests."""
 
 import asyncio
 import logging
@@ -19,16 +19,16 @@ _LOG = logging.getLogger(__name__)
 
 _TURN_BYTES = 4096
 _AHEAD_BYTES = 64 * 1024  # received after the current request
-_UNSENT_BYTES = 64 * 1024  # sent in one turn, as asyncio's own limit for buffered data
+_UNSENT_BYTES = 64 * 1024  # sent in one turn; also asyncio's limit for buffered data
 
 
 class Connection(asyncio.Protocol, ABC):
-    """A client's connection. Untrusted bytes can end only their own connection.
+    """A client's connection. Malformed data from a client can end only that client's connection.
 
-    In each turn of the event loop it reads a part of the received bytes, because many small frames
-    take long and other connections have to be served too. All data of a turn is sent together,
-    because a system call costs more than everything else. `when_over` is called when the connection
-    is lost and no request on it is being served any more.
+    In each turn of the event loop, the connection processes only a part of the received bytes. Many
+    small frames take long, and other connections must also be served. The data of a turn is sent
+    together because the system call is the most expensive step. `when_over` is called when the
+    connection is lost and its last request has ended.
     """
 
     def __init__(self, application: Application, idle_seconds: float, budget: Budget) -> None:
@@ -58,7 +58,7 @@ class Connection(asyncio.Protocol, ABC):
         )  # uvloop's transport is not a subclass
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        """Cancel all requests that are being served."""
+        """Cancel all requests of this connection."""
         self._is_lost = True
         self._expect(None)
         self._heard.clear()
@@ -66,25 +66,25 @@ class Connection(asyncio.Protocol, ABC):
         self._check_over()
 
     def eof_received(self) -> bool | None:
-        """Close the connection after sending the pending data, because the client sends no more."""
+        """Close the connection after sending the pending data. The client sends no more data."""
         self._has_left = True
         self._close()
         return None
 
     def pause_writing(self) -> None:
-        """Stop reading from a client that reads more slowly than the server writes."""
+        """Stop reading from the client, because it reads more slowly than the server writes."""
         self._is_writable = False
         self._listen()
 
     def resume_writing(self) -> None:
-        """Read again from a client that has caught up."""
+        """Resume reading from the client, because it has read enough of the sent data."""
         self._is_writable = True
         self._wake_all()
         self._read_soon()
 
     @property
     def is_clear(self) -> bool:
-        """Whether the client keeps up and this turn can send more."""
+        """Whether the connection can send more data in this turn."""
         return self._is_writable and len(self._unsent) < _UNSENT_BYTES
 
     @property
@@ -93,7 +93,7 @@ class Connection(asyncio.Protocol, ABC):
         return self._transport.is_closing()
 
     def _expect(self, seconds: float | None) -> None:
-        """Abort the connection unless this is called again in time. None cancels the deadline."""
+        """Set the deadline after which the connection is aborted, or cancel it with None."""
         if self._deadline is not None:
             self._deadline.cancel()
         self._deadline = self._loop.call_later(seconds, self._transport.abort) if seconds else None
@@ -128,10 +128,11 @@ class Connection(asyncio.Protocol, ABC):
         self._listen()
 
     def _listen(self) -> None:
-        """Pause reading while enough data is buffered or the client does not read itself.
+        """Pause or resume reading from the client.
 
-        Reading also pauses after the end of the client's data, because uvloop would report that end
-        again and again.
+        Reading pauses while enough received data is buffered, or while the client does not read the
+        sent data. Reading also pauses after the end of the client's data, because uvloop would
+        report that end repeatedly.
         """
         is_behind = self._reads_soon or len(self._heard) > _AHEAD_BYTES
         if self._is_writable and not is_behind and not self._has_left:
@@ -140,7 +141,7 @@ class Connection(asyncio.Protocol, ABC):
             self._transport.pause_reading()
 
     def _hear(self, data: bytes) -> None:
-        self._flushes_soon = True  # in the `finally` below
+        self._flushes_soon = True  # the `finally` clause flushes
         try:
             self._take(data)
         finally:
@@ -169,7 +170,7 @@ class Connection(asyncio.Protocol, ABC):
             rest = self._application.begin(exchange)
         except ClientGoneError:
             return None
-        except Exception:  # noqa: BLE001 - the edge of the server
+        except Exception:  # noqa: BLE001 - a failed request must not end the connection
             _LOG.exception("an HTTP response failed")
             return None
         return None if rest is None else self._loop.create_task(rest)
@@ -196,7 +197,10 @@ class Connection(asyncio.Protocol, ABC):
 
     @abstractmethod
     def _release(self, exchange: Exchange) -> None:
-        """Clean up an exchange that the application has finished, whether or not it is complete."""
+        """Clean up an exchange after the application has returned.
+
+        The exchange may be incomplete.
+        """
 
     # --- Writes
 
@@ -225,7 +229,7 @@ class Connection(asyncio.Protocol, ABC):
             exchange.wake()
 
     def _close(self) -> None:
-        """Send the buffered data and close. Abort if the client does not read it in time."""
+        """Send the buffered data, and close. Abort if the client does not read the data in time."""
         self._flush()
         self._cancel_all()
         self._transport.close()

@@ -1,4 +1,4 @@
-"""The interface between a connection and an application: a request and its response."""
+"""The exchange of a request and its response, which connects a connection to an application."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Protocol
 from msgspec import Struct
 
 WINDOW = 256 * 1024
-"""The most bytes of a body that may be received before they are read."""
+"""The maximum number of body bytes that are received before the application reads them."""
 
 _BACKLOG_BYTES = 1024 * 1024
 
 Headers = tuple[tuple[str, str], ...]
-"""Names in lower case and values. The headers of a response must fit into a frame of 16 KiB."""
+"""Pairs of a name in lower case and a value. A response's headers must fit into 16 KiB."""
 
 
 class ClientGoneError(Exception):
@@ -34,7 +34,7 @@ class RequestHead(Struct, frozen=True):
 
     @property
     def host(self) -> str | None:
-        """The host that the client named, with its port."""
+        """The host and port of the request, or None."""
         return self.headers.get(":authority") or self.headers.get("host")
 
 
@@ -56,11 +56,11 @@ class _Waiting:
 
 
 class Body(_Waiting):
-    """The body of a request, as far as it has been received.
+    """The body of a request, which may not be completely received yet.
 
-    `give_back` extends the client's flow-control window by the bytes that were read, or that wait
-    for more. `charge` counts bytes that stay in memory while the reader waits for more, until it
-    continues. It may refuse them.
+    `give_back` extends the client's flow-control window by a number of bytes, when bytes were read
+    or the reader waits for more. `charge` counts bytes that stay in memory while the reader waits
+    for more. `charge` may raise `OverloadedError`.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Body(_Waiting):
 
     @property
     def is_full(self) -> bool:
-        """Whether the client must wait until a part is read."""
+        """Whether the client must wait until the application reads a part of the body."""
         return self._kept >= WINDOW
 
     def take(self, data: bytes) -> None:
@@ -96,7 +96,7 @@ class Body(_Waiting):
         """Return `size` bytes, or fewer at the end of the body.
 
         Raises:
-            OverloadedError: incomplete requests use too much memory.
+            OverloadedError: Incomplete requests use too much memory.
         """
         self._hold(0)
         while len(self.arrived) < size and not self.has_ended:
@@ -107,7 +107,7 @@ class Body(_Waiting):
         """Return the whole body, or None if it is larger than the limit.
 
         Raises:
-            OverloadedError: incomplete requests use too much memory.
+            OverloadedError: Incomplete requests use too much memory.
         """
         while max(len(self.arrived), self.announced) <= limit:
             if self.has_ended:
@@ -145,7 +145,7 @@ class Body(_Waiting):
 
 
 class Backlog(_Waiting):
-    """The unsent responses of one connection: at most one megabyte plus one response."""
+    """The size of a connection's unsent responses, which is at most 1 MiB plus one response."""
 
     _size = 0
 
@@ -167,10 +167,10 @@ class Backlog(_Waiting):
 
 
 class Exchange(_Waiting, ABC):
-    """A request and the response of an application.
+    """A request and the application's response to it.
 
-    Data is sent at the end of the event loop's turn. Sending raises `ClientGoneError` if the client
-    can no longer receive it.
+    Data is sent at the end of the event loop's turn. The methods that send data raise
+    `ClientGoneError` if the client can no longer receive it.
     """
 
     carries_trailers: ClassVar[bool]
@@ -186,7 +186,7 @@ class Exchange(_Waiting, ABC):
     # --- The response, for applications
 
     def respond(self, status: int, headers: Headers, data: bytes, trailers: Headers = ()) -> bool:
-        """Send a whole response if the buffer has space. Return whether it was sent."""
+        """Send a whole response if it can be sent immediately. Return whether it was sent."""
         if self.room() < len(data):
             return False
         if self.head.method == "HEAD":
@@ -199,18 +199,21 @@ class Exchange(_Waiting, ABC):
         return True
 
     def keep(self, size: int) -> None:
-        """Set the number of bytes of this response that wait for the client."""
+        """Set the number of bytes of this response that are not sent yet."""
         if size != self._unsent:
             self.backlog.add(size - self._unsent)
             self._unsent = size
 
     async def start(self, status: int, headers: Headers, *, end: bool = False) -> None:
-        """Send the headers when the client keeps up, and end the response if `end` is true."""
+        """Wait until the connection can send, and send the headers.
+
+        `end` also ends the response.
+        """
         await self._until_clear()
         self.put_head(status, headers, end=end)
 
     async def send(self, data: bytes) -> None:
-        """Send a part of the body, and wait until the client keeps up."""
+        """Send a part of the body, and wait until the connection can send more."""
         remaining = memoryview(b"" if self.head.method == "HEAD" else data)
         while remaining:
             while (room := self.room()) <= 0:
@@ -235,7 +238,7 @@ class Exchange(_Waiting, ABC):
         """Return whether the connection can send more.
 
         Raises:
-            ClientGoneError: the client is gone.
+            ClientGoneError: The client has disconnected.
         """
 
     @abstractmethod
@@ -243,7 +246,7 @@ class Exchange(_Waiting, ABC):
         """Return how many bytes of a body can be sent immediately.
 
         Raises:
-            ClientGoneError: the client is gone.
+            ClientGoneError: The client has disconnected.
         """
 
     @abstractmethod
@@ -260,7 +263,7 @@ class Exchange(_Waiting, ABC):
 
 
 class Application(Protocol):
-    """A handler of requests."""
+    """An application, which handles requests."""
 
     def needs_body(self, exchange: Exchange) -> bool:
         """Return whether `begin` must wait until the body is complete."""
@@ -268,6 +271,7 @@ class Application(Protocol):
     def begin(self, exchange: Exchange) -> Coroutine[Any, Any, None] | None:
         """Respond immediately, or return a coroutine that responds in a task.
 
-        The body contains the data received so far. The task is cancelled if the client disconnects.
-        A response that is incomplete when the task ends is cut off.
+        The request body contains the data received so far. The task is cancelled if the client
+        disconnects. If the response is incomplete when the task ends, the server resets the stream
+        or connection.
         """

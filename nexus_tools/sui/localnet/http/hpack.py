@@ -1,4 +1,4 @@
-"""Header compression (RFC 7541) for a local server, where time matters and bytes do not."""
+"""Header compression (RFC 7541) for a local server. The encoder saves time instead of bytes."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -14,19 +14,19 @@ _CAPACITY = 64
 
 
 class CompressionError(ProtocolError):
-    """A header block cannot be decoded, so the tables of both sides differ permanently.
+    """A header block cannot be decoded. From now on, the dynamic tables of both sides differ.
 
-    h2 would report any other protocol error to the client (RFC 9113, section 4.3).
+    Without this class, h2 would report another error code to the client (RFC 9113, section 4.3).
     """
 
     error_code = ErrorCodes.COMPRESSION_ERROR
 
 
 class RequestDecoder(Decoder):
-    """A decoder that caches header blocks.
+    """A decoder of request headers that caches header blocks.
 
-    A client that repeats a request sends little more than indexes into the table of recent fields.
-    Blocks that contain only indexes are cached until the table changes.
+    A client that repeats a request sends mostly indexes into the dynamic table. If a block contains
+    only indexes, its result is cached until the table changes.
     """
 
     def __init__(self) -> None:
@@ -34,11 +34,11 @@ class RequestDecoder(Decoder):
         self._cache: dict[bytes, Iterable[HeaderTuple]] = {}
 
     def decode(self, data: bytes, raw: bool = False) -> Iterable[HeaderTuple]:
-        """Return the fields of a block.
+        """Return the fields of a header block.
 
         Raises:
-            CompressionError: the block cannot be decoded.
-            OversizedHeaderListError: the fields are too large.
+            CompressionError: The block cannot be decoded.
+            OversizedHeaderListError: The fields are too large.
         """
         cached = self._cache.get(data) if raw else None
         if cached is not None:
@@ -49,8 +49,8 @@ class RequestDecoder(Decoder):
             raise
         except HPACKError as error:
             raise CompressionError(str(error)) from error
-        # RFC 7541, section 6.1: the first bit of an index is set, and no other form starts with it.
-        # If all bytes have it, the block does not change the table.
+        # The highest bit is set in an index, and in no other kind of field (RFC 7541, section 6.1).
+        # If all bytes have this bit, the block does not change the table.
         if not data or min(data) < _INDEXED:
             self._cache.clear()
         elif raw and len(self._cache) < _CAPACITY:
@@ -58,14 +58,17 @@ class RequestDecoder(Decoder):
         return fields
 
 
-# "Never indexed" fields (section 6.2.3) do not enter the table of recent fields, so that a block is
-# the same on each connection.
+# The encoder sends "never indexed" fields (section 6.2.3), which do not enter the dynamic table. So
+# the bytes of a block are the same on each connection.
 _ENCODER = Encoder()
 
 
 @lru_cache(maxsize=64)
 def block(headers: Headers) -> bytes:
-    """Encode the fields of a response. The cache helps, because most responses repeat them."""
+    """Encode the fields of a response.
+
+    Most responses have equal fields, so the result is cached.
+    """
     return b"".join(map(_field, headers))
 
 

@@ -1,4 +1,4 @@
-"""HTTP/1.1. Source: RFC 9112; h11 parses and formats the messages."""
+"""HTTP/1.1 connections. h11 parses and formats the messages. Source: RFC 9112."""
 
 import asyncio
 from contextlib import suppress
@@ -19,7 +19,7 @@ from nexus_tools.sui.localnet.http.memory_budget import Budget
 
 _HEADER_BYTES = 16 * 1024
 _PART_BYTES = 64 * 1024
-_WHOLE_BYTES = 64 * 1024  # the largest body that is received before the request is served
+_WHOLE_BYTES = 64 * 1024  # the largest body to receive before the request is served
 _FAREWELL_SECONDS = 1.0
 _NO_REQUEST = RequestHead("GET", "/", {})
 _REFUSAL = b'{"error": "malformed request"}'
@@ -32,8 +32,9 @@ _REFUSAL_HEADERS = (
 class Http1Connection(Connection):
     """One HTTP/1.1 connection. Requests are served in order.
 
-    A request is served when its body is complete, or too large to wait for, or not needed. Until
-    then the client may be idle for `idle_seconds`.
+    A request is served when its body is complete. If the body is too large to wait for, or if the
+    application does not need the body, the request is served earlier. Until then, the client may be
+    idle for `idle_seconds`.
     """
 
     def __init__(self, application: Application, idle_seconds: float, budget: Budget) -> None:
@@ -55,7 +56,7 @@ class Http1Connection(Connection):
             super().data_received(data)
 
     def eof_received(self) -> bool | None:
-        """Keep the connection only for the current request, and only if that ends soon."""
+        """Keep the connection open for a short time, until the current request has ended."""
         if self._discards_input:
             return super().eof_received()
         if not self._has_left:
@@ -69,7 +70,7 @@ class Http1Connection(Connection):
     def _is_ready(self) -> bool:
         """Return whether received data may be processed.
 
-        The data after a body has to wait until the body is read.
+        Data after a body must wait until the application has read the body.
         """
         body = None if self._exchange is None else self._exchange.body
         return self._is_writable and (body is None or not (body.has_ended or body.is_full))
@@ -83,7 +84,7 @@ class Http1Connection(Connection):
             self._refuse(error.error_status_hint)
 
     def _read(self) -> None:
-        """Parse until no data is left, or until a request has to be served first."""
+        """Parse received data until none is left, or until a request must be served first."""
         while self._is_ready() and self._is_listening():
             event = self._http.next_event()
             if isinstance(event, h11.Request):
@@ -104,7 +105,7 @@ class Http1Connection(Connection):
         return not (self._discards_input or self.is_closing)
 
     def _is_awaited(self, exchange: "Http1Exchange") -> bool:
-        """Return whether the application must decide if it accepts more of a body."""
+        """Return whether the application must receive the request before its body is complete."""
         size = max(exchange.body.announced, len(exchange.body.arrived))
         return (
             size > _WHOLE_BYTES
@@ -130,7 +131,7 @@ class Http1Connection(Connection):
     def _finish(self, exchange: Exchange, task: asyncio.Task[None]) -> None:
         super()._finish(exchange, task)
         if not self.is_closing:
-            self._hear(b"")  # h11 may already have read a part of the next request
+            self._hear(b"")  # h11 may already have received a part of the next request
             self._read_soon()
 
     def _release(self, exchange: Exchange) -> None:
@@ -161,7 +162,8 @@ class Http1Connection(Connection):
     def _stop_sending(self) -> None:
         """Stop sending, and discard further input for a moment.
 
-        A client that is still sending would otherwise not read the response.
+        If the connection were closed at once, a client that is still sending might not read the
+        response.
         """
         if self._has_left:
             self._close()
@@ -181,7 +183,7 @@ class Http1Connection(Connection):
         self.write(self._http.send(event) or b"")
 
     def go_on(self, _: int) -> None:
-        """Read more, because received data was released."""
+        """Read more data, because the application has read a part of the body."""
         self._read_soon()
 
 
@@ -193,15 +195,15 @@ class Http1Exchange(Exchange):
     def __init__(self, connection: Http1Connection, head: RequestHead) -> None:
         body = Body(connection.go_on, connection.budget.add)
         super().__init__(head, body, connection.backlog)
-        self.is_served = False  # whether the application has received it
-        self.needs_body = True  # whether it waits for its body
+        self.is_served = False  # whether the application has received the request
+        self.needs_body = True  # whether the application needs the complete body
         self._connection = connection
 
     def is_clear(self) -> bool:
         """Return whether the connection can send more.
 
         Raises:
-            ClientGoneError: the client is gone.
+            ClientGoneError: The client has disconnected.
         """
         if self._connection.is_closing:
             raise ClientGoneError
@@ -211,12 +213,12 @@ class Http1Exchange(Exchange):
         """Return how many bytes of a body can be sent immediately.
 
         Raises:
-            ClientGoneError: the client is gone.
+            ClientGoneError: The client has disconnected.
         """
         return _PART_BYTES if self.is_clear() else 0
 
     def put_head(self, status: int, headers: Headers, *, end: bool) -> None:
-        """Send the headers, with `connection: close` if the request was not read completely."""
+        """Send the headers. Add `connection: close` if the request body is incomplete."""
         more = () if self.body.has_ended else (("connection", "close"),)
         self._connection.put(h11.Response(status_code=status, headers=[*headers, *more]))
         if end:

@@ -1,4 +1,4 @@
-"""HTTP/2. Source: RFC 9113; h2 handles frames, windows, settings and states."""
+"""HTTP/2 connections. h2 handles frames, windows, settings and states. Source: RFC 9113."""
 
 import asyncio
 import logging
@@ -44,11 +44,12 @@ from nexus_tools.sui.localnet.http.memory_budget import Budget
 
 _LOG = logging.getLogger(__name__)
 
-# Clients silently queue requests above this limit, so an application that wants to refuse excess
-# requests has to use a lower limit.
+# The maximum number of streams. A client queues excess requests without a notice. If an application
+# wants to refuse excess requests, it must use a lower limit.
 MAX_CONCURRENT_STREAMS = 1024
 
-# Received headers are validated here with a cache, because most are the same. Sent ones are valid.
+# This module validates received headers and caches the result, because most are equal. Sent headers
+# are always valid.
 _CONFIGURATION = H2Configuration(
     client_side=False,
     header_encoding=None,
@@ -87,8 +88,8 @@ class Http2Connection(Connection):
         self.http.incoming_buffer = self._frames = _Frames(server=True)
         self.http.decoder = RequestDecoder()
         self._exchanges: dict[int, Http2Exchange] = {}
-        self._new_exchanges: list[Http2Exchange] = []  # with headers from the current read
-        self._whole = 0  # the number of complete frames when the deadline was set
+        self._new_exchanges: list[Http2Exchange] = []  # opened by the data being processed
+        self._whole = 0  # `_frames.whole` when the deadline was set
 
     # --- Connection events
 
@@ -114,12 +115,12 @@ class Http2Connection(Connection):
             self._end_connection(ErrorCodes.PROTOCOL_ERROR)
             return
         exchanges, self._new_exchanges = self._new_exchanges, []
-        for exchange in exchanges:  # now, because more of each request may have arrived
+        for exchange in exchanges:  # only now, because their bodies may have arrived
             if exchange.number in self._exchanges and not self.is_closing:
                 self._serve(exchange)
 
     def _watch(self) -> None:
-        """Set a deadline for the end of an incomplete frame, or of headers in several frames."""
+        """Set a deadline while a frame, or a sequence of header frames, is incomplete."""
         if self._frames.next_is_too_large():
             self._end_connection(ErrorCodes.FRAME_SIZE_ERROR)
         elif self._frames.are_in_the_middle():
@@ -148,7 +149,7 @@ class Http2Connection(Connection):
         exchange, size = self._exchanges.get(event.stream_id), event.flow_controlled_length
         if exchange is not None:
             exchange.body.take(event.data)
-            size -= len(event.data)  # only the padding is released immediately
+            size -= len(event.data)  # release only the padding immediately
         if size:
             self.give_back(event.stream_id, size)
 
@@ -160,13 +161,13 @@ class Http2Connection(Connection):
         self._drop(event.stream_id)
 
     def _refuse(self, number: int, code: ErrorCodes) -> None:
-        """Reset one stream. A malformed request does not affect other streams (section 8.1.1)."""
+        """Reset one stream, whose request is malformed or exceeds the limit (section 8.1.1)."""
         with suppress(ProtocolError):  # the stream is already closed
             self.http.reset_stream(number, code)
         self._drop(number)
 
     def _drop(self, number: int) -> None:
-        """Cancel the request on a stream that the client no longer waits for."""
+        """Cancel the request on a stream that was reset."""
         if exchange := self._exchanges.get(number):
             if task := self._tasks.get(exchange):
                 task.cancel()
@@ -216,13 +217,13 @@ class Http2Connection(Connection):
         exchange.close()
 
     def give_back(self, number: int, size: int) -> None:
-        """Extend the client's flow-control window by released bytes."""
+        """Extend the client's flow-control window by a number of released bytes."""
         with suppress(ProtocolError):  # the stream is already closed
             self.http.acknowledge_received_data(size, number)
         self.flush()
 
     def write(self, data: bytes) -> None:
-        """Send data at the end of this turn, after h2's pending frames."""
+        """Send data at the end of this turn, after the frames that h2 has pending."""
         super().write(self.http.data_to_send() + data)
 
     def _flush(self) -> None:
@@ -231,7 +232,7 @@ class Http2Connection(Connection):
 
 
 class Http2Exchange(Exchange):
-    """One stream."""
+    """The exchange on one HTTP/2 stream."""
 
     carries_trailers: ClassVar[bool] = True
 
@@ -250,7 +251,7 @@ class Http2Exchange(Exchange):
         """Return how many bytes of a body can be sent immediately.
 
         Raises:
-            ClientGoneError: the stream is closed.
+            ClientGoneError: The stream is closed.
         """
         if not self._connection.is_clear:
             return 0
@@ -283,7 +284,7 @@ class Http2Exchange(Exchange):
         self._put(_HEADERS, changes + block(headers), StreamInputs.SEND_HEADERS, end=end)
 
     def _put(self, kind: int, payload: bytes, step: StreamInputs, *, end: bool) -> None:
-        """Send a frame. h2 keeps the state, but its own method takes three times as long."""
+        """Send a frame, and update the state in h2. h2's own method takes three times as long."""
         stream = self._http.streams.get(self.number)
         if stream is None:
             raise ClientGoneError
@@ -299,7 +300,7 @@ class Http2Exchange(Exchange):
         )
 
     def close(self) -> None:
-        """Reset the stream if one side has not ended its half."""
+        """Reset the stream unless both client and server have ended it."""
         self.body.drop()
         stream = self._http.streams.get(self.number)
         if stream is None or stream.closed:
@@ -310,38 +311,44 @@ class Http2Exchange(Exchange):
 
 
 class _Streams(H2Connection):
-    """An `H2Connection` that does not count its streams at each request.
+    """An `H2Connection` that does not count its open streams at each request.
 
-    Counting 200 streams takes as long as the whole call. One stream above the limit would also end
-    the connection. So h2 never sees the limit exceeded, and each excess stream is refused
-    separately (RFC 9113, section 5.1.2).
+    Counting 200 streams takes as long as the rest of the call. h2 would also end the connection at
+    the first stream above the limit. So this class reports no open streams to h2, and
+    `Http2Connection` refuses each excess stream (RFC 9113, section 5.1.2).
     """
 
     _counted = 0
 
     @property
     def open_inbound_streams(self) -> int:
-        """Always zero. h2 removes ended streams while it counts, so it still counts sometimes."""
+        """Always zero.
+
+        The count is still made sometimes, because h2 removes ended streams while counting.
+        """
         if len(self.streams) >= self._counted + _UNCOUNTED:
             self._counted = super().open_inbound_streams
         return 0
 
 
 class _Frames(FrameBuffer):
-    """The received frames. `whole` counts complete ones, with headers in several frames as one."""
+    """The buffer of received frames. `whole` is the number of complete frames.
+
+    Headers that are split into several frames count as one frame.
+    """
 
     whole = 0
 
     def __next__(self) -> Frame:
         frame = super().__next__()
-        # RFC 9113, section 3.4: the client's preface continues with its settings.
+        # The first frame of a client must be SETTINGS (RFC 9113, section 3.4).
         if not self.whole and (not isinstance(frame, SettingsFrame) or "ACK" in frame.flags):
             raise ProtocolError("expected settings in the first frame")
         self.whole += 1
         return frame
 
     def next_is_too_large(self) -> bool:
-        """Return whether h2 would refuse the incomplete frame once it is complete."""
+        """Return whether the incomplete frame is larger than h2 accepts."""
         return len(self._data) > 2 and int.from_bytes(self._data[:3], "big") > self.max_frame_size
 
     def are_in_the_middle(self) -> bool:
@@ -354,7 +361,7 @@ def _checked_head(fields: Fields) -> RequestHead:
     """Validate and decode the headers of a request.
 
     Raises:
-        ProtocolError: the headers are malformed.
+        ProtocolError: The headers are malformed.
     """
     checked = validate_headers(fields, _HEAD)
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in checked}

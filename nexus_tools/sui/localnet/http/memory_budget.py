@@ -1,12 +1,12 @@
-"""Limits for the bytes of incomplete requests."""
+"""Memory limits for incomplete requests."""
 
 
 class OverloadedError(Exception):
-    """The incomplete requests have used up their memory."""
+    """Incomplete requests have exceeded their memory limit."""
 
 
 class Budget:
-    """A limit for the bytes of an owner's incomplete requests.
+    """A limit for the memory that an owner's incomplete requests use, in bytes.
 
     `shared` limits the requests of all owners together.
     """
@@ -21,7 +21,7 @@ class Budget:
         """Add bytes, or remove them if `count` is negative.
 
         Raises:
-            OverloadedError: the limit is exceeded. Then nothing has changed.
+            OverloadedError: the limit would be exceeded. No bytes were added.
         """
         if self._kept + count > self._limit:
             raise OverloadedError(

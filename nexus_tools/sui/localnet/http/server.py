@@ -1,4 +1,7 @@
-"""One port for both HTTP versions: the first bytes of a connection show its version."""
+"""The server on one port for both HTTP versions.
+
+The first bytes of a connection show its version.
+"""
 
 import asyncio
 from functools import partial
@@ -10,15 +13,15 @@ from nexus_tools.sui.localnet.http.exchange import Application
 from nexus_tools.sui.localnet.http.http2 import Http2Connection
 from nexus_tools.sui.localnet.http.memory_budget import Budget
 
-_HTTP2_START = b"PRI"  # the start of HTTP/2, which is not a method of HTTP/1.1
+_HTTP2_START = b"PRI"  # the start of HTTP/2's preface; HTTP/1.1 has no such method
 
 
 class HttpServer:
-    """A server for an application with a limited number of connections, in the event loop's thread.
+    """A server for an application, in the event loop's thread, with a limit of connections.
 
-    A client is dropped if it is idle for `idle_seconds` before its first request or in the middle
-    of one. An HTTP/2 client may keep its connection without using it. `connection_bytes` and
-    `server_bytes` limit the memory of incomplete requests, for each client and for all.
+    The server disconnects a client that is idle for `idle_seconds` before its first request, or in
+    the middle of a request. An HTTP/2 client may keep an idle connection after that. Incomplete
+    requests may use `connection_bytes` per client, and `server_bytes` in total.
     """
 
     def __init__(
@@ -41,7 +44,7 @@ class HttpServer:
         self._emptied = asyncio.Event()
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> int:
-        """Listen and return the port. Port 0 chooses a free one.
+        """Start listening, and return the port. If `port` is 0, the system chooses a free port.
 
         Raises:
             UsageError: `port_unavailable`.
@@ -60,7 +63,7 @@ class HttpServer:
         return int(self._server.sockets[0].getsockname()[1])
 
     async def stop(self) -> None:
-        """Stop listening, and abort every connection and its requests."""
+        """Stop listening. Abort all connections and their requests, and wait for their end."""
         if self._server is None:
             return
         self._admits = False
@@ -79,7 +82,7 @@ class HttpServer:
         return len(self._open)
 
     def admit(self, transport: asyncio.Transport) -> bool:
-        """Count a new connection until `forget`, or return False if there are too many."""
+        """Add a new connection, or return False if there are too many. `forget` removes it."""
         if not self._admits or len(self._open) >= self._connections:
             return False
         self._open.add(transport)
@@ -90,14 +93,17 @@ class HttpServer:
         return Budget(self._connection_bytes, "a connection", self._budget)
 
     def forget(self, transport: asyncio.Transport) -> None:
-        """Remove a connection that has ended with all its requests."""
+        """Remove a connection that has ended. All its requests have also ended."""
         self._open.discard(transport)
         if not self._open:
             self._emptied.set()
 
 
 class _NewConnection(asyncio.Protocol):
-    """A protocol that reads the first bytes and hands the connection to the right HTTP version."""
+    """The protocol of a new connection.
+
+    After the first bytes, the right HTTP version replaces it.
+    """
 
     def __init__(self, server: HttpServer) -> None:
         self._server = server
@@ -117,7 +123,7 @@ class _NewConnection(asyncio.Protocol):
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Choose the HTTP version as soon as the bytes show it."""
+        """Choose the HTTP version as soon as the received bytes show it."""
         self._first_bytes += data
         if len(self._first_bytes) < len(_HTTP2_START) and _HTTP2_START.startswith(
             self._first_bytes
@@ -143,10 +149,10 @@ class _NewConnection(asyncio.Protocol):
 
 
 def _protocol_of(first_bytes: bytes) -> type[Connection]:
-    """Return the protocol of a connection that starts with these bytes."""
+    """Return the class for a connection that starts with these bytes."""
     if first_bytes.startswith(_HTTP2_START):
         return Http2Connection
-    # A late import, because nearly all clients use gRPC, which does not need h11.
+    # Import late, because nearly all clients use gRPC, which does not need h11.
     from nexus_tools.sui.localnet.http.http1 import Http1Connection  # noqa: PLC0415
 
     return Http1Connection

@@ -111,13 +111,13 @@ def read_transaction(state: State, digest: bytes) -> ExecutedTransaction | None:
 
 
 def transaction_number(state: State, digest: bytes) -> int | None:
-    """Return how many transactions of the chain precede the one with a digest."""
+    """Return a transaction's number in the chain, counted from 0, or None if it does not exist."""
     row = state.row("SELECT number FROM transactions WHERE digest = ?", (digest,))
     return row[0] if row else None
 
 
 def read_transactions(state: State, first: int, count: int) -> tuple[ExecutedTransaction, ...]:
-    """Return up to `count` transactions, starting at a number."""
+    """Return up to `count` transactions, starting with transaction number `first`."""
     rows = state.rows(
         f"{_TRANSACTIONS} WHERE t.number >= ? AND t.number < ? ORDER BY t.number",
         (first, first + count),

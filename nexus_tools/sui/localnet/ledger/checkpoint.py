@@ -12,7 +12,8 @@ from nexus_tools.sui.types.digest import Digest, checkpoint_contents_digest, che
 from nexus_tools.sui.types.effects import GasCostSummary
 from nexus_tools.sui.types.system_transaction import RandomnessStateUpdate
 
-# `CheckpointVersionSpecificData::V1`: the rounds of randomness. Genesis has no such data.
+# `CheckpointVersionSpecificData::V1`: the rounds of randomness. Genesis has no version-specific
+# data.
 _VERSION_1 = b"\0"
 _ROUNDS = vector(u64)
 
@@ -36,7 +37,7 @@ class Checkpoint(Struct, frozen=True):
         epoch: int = 0,
         end_of_epoch: EndOfEpochData | None = None,
     ) -> Self:
-        """Return the checkpoint that follows `previous`, or genesis if that is None."""
+        """Return the checkpoint that follows `previous`, or genesis if `previous` is None."""
         contents = CheckpointContents(
             tuple((executed.digest, executed.effects_digest) for executed in transactions),
             tuple(executed.signatures if previous else () for executed in transactions),
@@ -62,7 +63,7 @@ class Checkpoint(Struct, frozen=True):
 
     @property
     def number(self) -> int:
-        """The sequence number; 0 is genesis."""
+        """The sequence number of the checkpoint. Genesis is checkpoint 0."""
         return self.summary.sequence_number
 
     @property
@@ -80,7 +81,7 @@ def _randomness_rounds(transactions: Sequence[ExecutedTransaction]) -> bytes:
 def epoch_gas_used(
     epoch: int, before: CheckpointSummary | None, transactions: Sequence[ExecutedTransaction]
 ) -> GasCostSummary:
-    """Sum up the gas costs of an epoch, up to checkpoint `before` plus these transactions."""
+    """Return the gas costs of an epoch: up to checkpoint `before`, plus `transactions`."""
     total = GasCostSummary(0, 0, 0, 0)
     if before is not None and before.epoch == epoch:
         total = before.epoch_rolling_gas_cost_summary

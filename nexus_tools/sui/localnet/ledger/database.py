@@ -1,16 +1,16 @@
-"""The state: one SQLite database, in a directory or in a temporary file, and its tables.
+"""The state of a network: an SQLite database in a directory or in a temporary file.
 
-A commit into a directory survives the death of the process at any moment, because the operating
-system has the write-ahead log before `commit` returns. A power failure can lose the last commits,
-but never a part of one. A temporary file has no name from the moment SQLite creates it, so nothing
-is left of it, however the process ends. SQLite creates it in `SQLITE_TMPDIR`, `TMPDIR`, `/var/tmp`
-or `/tmp`.
+A commit to a database in a directory survives a crash of the process. The operating system has
+received the write-ahead log before `commit` returns. A power failure can lose the last commits, but
+it never leaves a commit half done. SQLite unlinks a temporary file as soon as it has created it, so
+the file disappears when the process ends in any way. The file is in `SQLITE_TMPDIR`, `TMPDIR`,
+`/var/tmp` or `/tmp`.
 
-A transaction's number counts from 0 over the whole chain. Each event or written object of a
-transaction has the row number `number << 16 | place`. So the rows of one transaction are adjacent,
-the order of the rows is the order of the chain, and all rows after a point are one range. The third
-event of transaction 5 is row 5 * 65 536 + 2 = 327 682. A revert to before that transaction deletes
-all rows from 327 680 on.
+Transactions are numbered from 0 over the whole chain. An event or written object has the row number
+`number << 16 | place`, where `number` is its transaction and `place` its index in it. So the rows
+of one transaction are adjacent, and the rows are in the order of the chain. All rows after a point
+of the chain are one range. The third event of transaction 5 is row 5 * 65 536 + 2 = 327 682. A
+revert to before that transaction deletes all rows from 327 680 on.
 """
 
 import sqlite3
@@ -24,10 +24,13 @@ from nexus_tools.sui.errors import NexusError, ValidationError, WrongStateError
 
 APPLICATION_ID = 0x4E784C67  # "NxLg"
 FORMAT = 2
-"""The version of the tables and their required contents: since 2 with objects 0x5 and 0xacc."""
+"""The version of the database format. Format 2 requires the objects 0x5 and 0xacc."""
 
 INDEX_BITS = 16
-"""Bits for the place in a transaction, enough for the allowed 2048 objects and 1024 events."""
+"""The bits of a row number for the place in a transaction.
+
+Sui allows 2048 objects and 1024 events.
+"""
 
 TABLES = (
     "CREATE TABLE settings (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
@@ -73,7 +76,7 @@ STATE_FILE_NAME = "ledger.sqlite"
 
 
 class State:
-    """The database of one network, which only one process at a time can open.
+    """The database of one network. Only one process at a time can open it.
 
     Every method raises `state_damaged` if the database cannot be read, `state_write_failed` if the
     disk refuses a write, and `state_conflict` if a write contradicts existing rows.
@@ -130,7 +133,7 @@ class State:
             return row
 
     def setting(self, key: str) -> bytes | None:
-        """Return a value of the network as a whole, or None."""
+        """Return the value of a network setting, or None."""
         row = self.row("SELECT value FROM settings WHERE key = ?", (key,))
         return None if row is None else bytes(row[0])
 
@@ -138,7 +141,7 @@ class State:
 
     @contextmanager
     def commit(self) -> Iterator[None]:
-        """Commit all writes inside together at the end, or none if the block raises."""
+        """Commit all writes of the `with` block. If the block raises, roll them back."""
         with self._translated:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -158,7 +161,7 @@ class State:
         self._connection.executemany(statement, rows)
 
     def set_setting(self, key: str, value: bytes) -> None:
-        """Store a value of the network as a whole. Call it only inside `commit`."""
+        """Store the value of a network setting. Call it only inside `commit`."""
         self.write("INSERT OR REPLACE INTO settings VALUES (?, ?)", (key, value))
 
     # --- Opening
@@ -167,13 +170,13 @@ class State:
         execute = self._connection.execute
         execute("PRAGMA locking_mode = EXCLUSIVE")
         if self.path is None:
-            # A temporary database needs a journal only for commits that raise. A journal in memory
-            # makes a transfer a tenth cheaper than one in a second file.
+            # A temporary database needs a journal only to roll back a commit that raises. With a
+            # journal in memory, a transfer takes a tenth less time than with a journal file.
             execute("PRAGMA journal_mode = MEMORY")
         else:
             execute("PRAGMA journal_mode = WAL")
             execute("PRAGMA synchronous = NORMAL")
-        # The lock is taken here and kept until the connection is closed.
+        # This transaction locks the database until the connection is closed.
         execute("BEGIN EXCLUSIVE")
         if not execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             self._create()
@@ -200,7 +203,7 @@ class State:
 
 
 class _Translation:
-    """A context manager that turns SQLite's errors into errors of the state."""
+    """A context manager that raises SQLite errors as `NexusError` (`state_damaged` and others)."""
 
     __slots__ = ("_path",)
 

@@ -1,7 +1,7 @@
-"""Filters of events: a disjunction of terms, and each term is a conjunction of literals.
+"""Event filters in disjunctive form: an OR of terms, each of which is an AND of literals.
 
-This is `EventFilter` of `sui.rpc.v2`. A filter is applied to an event in memory with `matches`, or
-to the database with `select_events`, which asks each predicate for its columns.
+The filters correspond to `EventFilter` of `sui.rpc.v2`. `matches` applies a filter to an event in
+memory. `select_events` applies it to the database, with the `columns` of each predicate.
 """
 
 from typing import Any, ClassVar
@@ -28,7 +28,7 @@ class SentBy(Struct, frozen=True):
         return event.sender == self.sender
 
     def columns(self) -> dict[str, Any]:
-        """Return the values that columns of `events` must have, those of `index` first."""
+        """Return the required values of columns of `events`, with the columns of `index` first."""
         return {"sender": self.sender}
 
 
@@ -45,14 +45,15 @@ class EmittedBy(Struct, frozen=True):
         return event.package == self.package and self.module in (None, event.module)
 
     def columns(self) -> dict[str, Any]:
-        """Return the values that columns of `events` must have, those of `index` first."""
+        """Return the required values of columns of `events`, with the columns of `index` first."""
         return _present({"package": self.package, "module": self.module})
 
 
 class HasType(Struct, frozen=True):
-    """Events of a type. Parts that are None, from the right, match anything.
+    """Events of a type. Trailing fields that are None match anything.
 
-    `type_params` names exactly one instantiation, also if it is `()`.
+    If `type_params` is not None, only this instantiation matches. `()` matches a type without type
+    arguments.
     """
 
     index: ClassVar = ("type_address", "type_module", "type_name")
@@ -73,7 +74,7 @@ class HasType(Struct, frozen=True):
         )
 
     def columns(self) -> dict[str, Any]:
-        """Return the values that columns of `events` must have, those of `index` first."""
+        """Return the required values of columns of `events`, with the columns of `index` first."""
         params = None if self.type_params is None else TYPE_PARAMS.encode(self.type_params)
         return _present(
             {
@@ -101,11 +102,11 @@ class EventLiteral(Struct, frozen=True):
 
 
 EventFilter = tuple[tuple[EventLiteral, ...], ...]
-"""Terms: an event passes if all literals of one term match it."""
+"""The terms of a filter. An event passes if all literals of at least one term match it."""
 
 
 def matches(event_filter: EventFilter | None, event: Event) -> bool:
-    """Return whether an event passes the filter; without a filter every event does."""
+    """Return whether an event passes the filter. Without a filter, every event passes."""
     if event_filter is None:
         return True
     return any(all(literal.matches(event) for literal in term) for term in event_filter)

@@ -1,11 +1,12 @@
 """The query for a page of filtered events, whose cost does not depend on the number of matches.
 
-An index of `events` whose columns all have one value, for example one type, lists its rows in the
-order of the chain. So each *branch* of the query reads one key of one index, and SQLite merges the
-branches and stops after a page. A predicate that leaves columns of its index open, for example a
-module without the name of a type, becomes a branch for each key that exists.
+An index of `events` lists the rows of one key, for example all rows of one type, in the order of
+the chain. Each *branch* of the query reads one key of one index. SQLite merges the branches and
+stops after a page. If a predicate does not specify all columns of its index, for example a module
+but no type name, each existing key becomes a branch.
 
-`HasType(0x7, "shop") OR SentBy(0xA)` becomes, where the module has two types of events:
+For example, if the module `shop` has two event types, `HasType(0x7, "shop") OR SentBy(0xA)`
+becomes:
 
     SELECT number FROM events WHERE type_address = 0x7 AND type_module = 'shop'
                                 AND type_name = 'Opened'
@@ -13,7 +14,7 @@ module without the name of a type, becomes a branch for each key that exists.
     UNION SELECT number FROM events WHERE sender = 0xA
     ORDER BY number LIMIT 64
 
-A term without a positive predicate is a branch that reads all events in the order of the chain.
+If a term has only negated predicates, its branch reads all events in the order of the chain.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ Condition = tuple[str, list[Any]]
 """A condition on a row of `events`, and its parameters."""
 
 MAX_BRANCHES = 100
-"""The most branches of a query. SQLite accepts 500, and 32 766 parameters in all of them."""
+"""The maximum number of branches. SQLite accepts 500, with 32 766 parameters in total."""
 
 
 def page_query(
@@ -38,9 +39,9 @@ def page_query(
     limit: int,
     descending: bool,
 ) -> Condition | None:
-    """Return a query for the numbers of the next events, and its parameters.
+    """Return an SQL query for the row numbers of a page of events, and the parameters of the query.
 
-    The numbers are between `first` and `end`, which is excluded. Returns None if nothing can match.
+    The row numbers are at least `first` and less than `end`. Return None if no event can match.
     """
     branches = _branches(state, event_filter)
     if not branches:
@@ -55,7 +56,7 @@ def page_query(
 
 
 def _branches(state: State, event_filter: EventFilter | None) -> list[Condition]:
-    """Return conditions that SQLite can each read in the order of the chain."""
+    """Return conditions. SQLite can read the rows of each one in the order of the chain."""
     if event_filter is None:
         return [("1", [])]
     branches: list[Condition] = []
@@ -73,7 +74,7 @@ def _term_branches(state: State, term: tuple[EventLiteral, ...]) -> Iterator[Con
     if not predicates:
         yield text, parameters
         return
-    # The predicate that leaves the fewest columns open has the fewest keys.
+    # The predicate that omits the fewest columns of its index has the fewest keys.
     best = min(predicates, key=lambda predicate: len(predicate.index) - len(predicate.columns()))
     values = list(best.columns().values())[: len(best.index)]
     for key in _keys(state, best.index, values):
@@ -81,7 +82,7 @@ def _term_branches(state: State, term: tuple[EventLiteral, ...]) -> Iterator[Con
 
 
 def _keys(state: State, index: Sequence[str], values: list[Any]) -> Iterator[list[Any]]:
-    """Yield the keys of an index that begin with the values, each found by one search."""
+    """Yield the existing keys of an index that begin with these values, with one query for each."""
     if len(values) == len(index):
         yield values
         return
@@ -96,7 +97,7 @@ def _keys(state: State, index: Sequence[str], values: list[Any]) -> Iterator[lis
         yield from _keys(state, index, [*values, name])
 
 
-# --- Conditions that no index is used for: `+` prevents it
+# --- Conditions for which SQLite must not use an index: the prefix `+` prevents that
 
 
 def _any_term(event_filter: EventFilter) -> Condition:

@@ -1,4 +1,4 @@
-"""The events of the whole chain in order: writing, deleting, and reading pages of them."""
+"""Functions that write, delete and read the events of the chain in the database."""
 
 from typing import Any, NamedTuple
 
@@ -14,12 +14,12 @@ from nexus_tools.sui.types.type_tag import StructTag
 
 _EVENT = """package, module, e.sender, type_address, type_module, type_name, type_params,
     e.contents"""
-_NUMBER = 8  # the column after those of an event
+_NUMBER = 8  # the index of the column after the columns of `_EVENT`
 _AFTER_ALL = 2**63 - 1  # the largest number that SQLite knows
 
 
 class EventPosition(NamedTuple):
-    """The position of an event, counted from 0. Positions compare in the order of the chain."""
+    """The position of an event in the chain. All numbers count from 0."""
 
     checkpoint: int
     transaction: int = 0
@@ -79,7 +79,7 @@ def select_events(
     limit: int,
     descending: bool,
 ) -> list[LedgerEvent]:
-    """Return at most `limit` events from `start` up to, but excluding, `end`."""
+    """Return at most `limit` matching events from `start` (included) to `end` (excluded)."""
     first, last = _number(state, start), _number(state, end) if end else _AFTER_ALL
     page = page_query(state, event_filter, first, last, limit=limit, descending=descending)
     if page is None:
@@ -102,10 +102,10 @@ def _number(state: State, position: EventPosition) -> int:
         "SELECT first_transaction FROM checkpoints WHERE number = ?",
         (min(position.checkpoint, _AFTER_ALL),),
     )
-    if row is None:  # after the last checkpoint, and so after every event
+    if row is None:  # the position is after the last checkpoint, and so after every event
         return _AFTER_ALL
-    # A position after the last transaction of a checkpoint, where a page may end, is the first one
-    # of the next checkpoint, because numbers continue over the whole chain.
+    # A page may end at a position after the last transaction of a checkpoint. This position is the
+    # start of the next checkpoint, because numbers continue over the whole chain.
     transaction: int = row[0] + position.transaction
     return min((transaction << INDEX_BITS) + position.event, _AFTER_ALL)
 

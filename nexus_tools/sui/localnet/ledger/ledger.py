@@ -35,7 +35,7 @@ from nexus_tools.sui.types.object import MovePackage, Object
 from nexus_tools.sui.types.type_tag import StructTag, TypeTag
 
 Settings = Mapping[str, bytes]
-"""Values of the network as a whole, by name."""
+"""The settings of the network, by name."""
 
 _RECENT_TRANSACTIONS = 64
 _LAST_NUMBER = 2**63 - 1  # the largest integer of SQLite
@@ -44,7 +44,8 @@ _LAST_NUMBER = 2**63 - 1  # the largest integer of SQLite
 class Snapshot(Struct, frozen=True):
     """A point of the chain to which the ledger can return any number of times.
 
-    `head` is the checkpoint itself, which avoids reading a large checkpoint again. It is optional.
+    The optional `head` is the checkpoint itself, so that a revert does not read it from the
+    database.
     """
 
     checkpoint: int
@@ -53,10 +54,10 @@ class Snapshot(Struct, frozen=True):
 
 
 class Ledger:
-    """Objects in all versions, transactions, checkpoints and events.
+    """All versions of objects, and the transactions, checkpoints and events of the chain.
 
-    The database holds all of them. The memory holds the indexes of the live objects and the most
-    recently used data. A checkpoint is applied completely or not at all.
+    The database holds all data. Memory holds the indexes of the live objects and recently used
+    data. `apply` stores a checkpoint completely or not at all.
     """
 
     __slots__ = ("_latest", "_live", "_recent", "_record", "_state")
@@ -127,7 +128,7 @@ class Ledger:
             record.move_forward(self._progress(latest.number, latest.digest))
 
     def _progress(self, number: int, digest: Digest) -> Progress:
-        """Return a checkpoint of this chain in the form of the progress record."""
+        """Return a checkpoint of this chain as an entry for the progress record."""
         assert self._record is not None
         if self._record.progress is not None:
             return Progress(self._record.progress.chain_id, number, digest)
@@ -155,10 +156,11 @@ class Ledger:
         after: bytes = b"",
         limit: int | None = None,
     ) -> list[Object]:
-        """Return the objects of an address by type, coins from the largest on, and by ID.
+        """Return an address's objects, sorted by type, then coins by falling balance, then by ID.
 
-        A filter with type arguments matches that type. One without them matches all instantiations.
-        The list starts after the object whose `listing_sort_key` is `after`.
+        A `type_filter` with type arguments matches only that type. A filter without type arguments
+        matches all instantiations. The list starts after the object whose `listing_sort_key` is
+        `after`.
         """
         return self._live.owned_by(owner, type_filter, after, limit)
 
@@ -169,7 +171,7 @@ class Ledger:
         return self._live.children_of(parent, after, limit)
 
     def describing(self, tag: StructTag) -> list[Object]:
-        """Return the objects of a type that describes a currency, of all owners, sorted by ID."""
+        """Return all objects of a type that describes a currency, for any owner, sorted by ID."""
         return self._live.describing(tag)
 
     def balance(self, owner: Address, coin_type: TypeTag) -> CoinBalance:
@@ -195,7 +197,7 @@ class Ledger:
         """
         if self._latest is None:
             raise WrongStateError(
-                "genesis_missing", "the ledger is empty: it does not have a genesis yet"
+                "genesis_missing", "the ledger is empty: it does not have a genesis checkpoint yet"
             )
         return self._latest
 
@@ -210,9 +212,9 @@ class Ledger:
         return recent or chain.read_transaction(self._state, digest)
 
     def objects_before(self, digest: Digest) -> PastObjects | None:
-        """Return the objects as they were before a transaction, or None if it does not exist.
+        """Return the objects as they were before a transaction, or None for an unknown transaction.
 
-        They can be read while the ledger is open and contains the transaction.
+        You can read these objects while the ledger is open and contains the transaction.
         """
         number = chain.transaction_number(self._state, digest)
         return None if number is None else PastObjects(self._state, number)
@@ -245,9 +247,9 @@ class Ledger:
         limit: int = 1000,
         descending: bool = False,
     ) -> list[LedgerEvent]:
-        """Return at most `limit` filtered events from `start` up to, but excluding, `end`.
+        """Return at most `limit` matching events from `start` (included) to `end` (excluded).
 
-        `descending` starts with the last one before `end`.
+        With `descending`, the list starts with the last event before `end`.
         """
         return select_events(
             self._state, event_filter, start, end, limit=limit, descending=descending
@@ -256,15 +258,15 @@ class Ledger:
     # --- Changes
 
     def apply(self, checkpoint: Checkpoint, settings: Settings | None = None) -> None:
-        """Store the next checkpoint durably and completely, or not at all if this raises.
+        """Store the next checkpoint durably. If this method raises, nothing is stored.
 
-        `settings` are stored in the same commit.
+        The commit that stores the checkpoint also stores `settings`.
 
         Raises:
             ValidationError: `checkpoint_invalid` if the checkpoint does not follow the latest one,
                 or if its objects do not match the effects.
         """
-        # Steps that can fail come first. The changes in memory cannot fail.
+        # The steps that can fail come first. The changes in memory after them cannot fail.
         self._check(checkpoint)
         with self._state.commit():
             chain.write_checkpoint(self._state, checkpoint)
@@ -316,18 +318,19 @@ class Ledger:
     def snapshot(self) -> Snapshot:
         """Return the current point of the chain.
 
-        This is fast, and keeps one checkpoint in memory.
+        Taking a snapshot is fast. The snapshot keeps one checkpoint in memory.
         """
         return Snapshot(self.latest.number, self.latest.digest, self.latest)
 
     def revert(self, snapshot: Snapshot, settings: Settings | None = None) -> set[Address]:
-        """Return to a snapshot, in time proportional to the changes since.
+        """Return to a snapshot, in time proportional to the changes since then.
 
-        All later rows are deleted, and the objects of these rows are read again. For example, the
-        snapshot is at checkpoint 7, and since then A changed from version 3 to 5 and B was created.
-        A and B are affected: the latest row of A is version 3 again, and B has no row.
+        The method deletes all later rows and reads the objects of these rows again. For example,
+        since a snapshot at checkpoint 7, A changed from version 3 to 5, and B was created. After
+        the revert, the latest row of A is version 3 again, and B has no row.
 
-        `settings` are stored in the same commit. Return the IDs of packages that no longer exist.
+        The commit that deletes the rows also stores `settings`. Return the IDs of packages that no
+        longer exist.
 
         Raises:
             WrongStateError: `snapshot_not_found` if the ledger has since returned to a point before
@@ -340,9 +343,9 @@ class Ledger:
                 " the ledger was reverted to an earlier point",
                 hint="Take a new snapshot after a revert to an earlier one.",
             )
-        # The database changes before the memory, so that a process that dies in between restarts at
-        # the snapshot. The record changes before the rows, because it must not name a deleted
-        # checkpoint.
+        # The database changes before the indexes in memory, so that a process that dies in between
+        # restarts at the snapshot. The progress record changes before the rows, because it must not
+        # name a deleted checkpoint.
         affected = chain.changed_after(self._state, snapshot.checkpoint)
         outdated = [value for value in map(self._live.get, affected) if value is not None]
         if self._record is not None:
@@ -365,11 +368,11 @@ class Ledger:
     # --- Settings
 
     def setting(self, key: str) -> bytes | None:
-        """Return a value of the network as a whole, such as the key of its faucet, or None."""
+        """Return the value of a network setting, such as the key of the faucet, or None."""
         return self._state.setting(key)
 
     def set_setting(self, key: str, value: bytes) -> None:
-        """Store a value of the network as a whole durably."""
+        """Store the value of a network setting durably."""
         with self._state.commit():
             self._write_settings({key: value})
 
@@ -379,7 +382,7 @@ class Ledger:
 
 
 def _end(latest: Checkpoint | None, number: int) -> str:
-    """Describe how the ledger differs from a record that names another checkpoint `number`."""
+    """Describe how the ledger differs from the progress record, which names checkpoint `number`."""
     if latest is None:
         return "its database has no checkpoint"
     if latest.number < number:

@@ -1,4 +1,4 @@
-"""The live objects, and the indexes to find them."""
+"""The live objects and their indexes."""
 
 from bisect import bisect_left, bisect_right, insort
 from collections import OrderedDict, defaultdict
@@ -26,9 +26,9 @@ from nexus_tools.sui.types.type_tag import StructTag, TypeTag
 
 
 class CoinBalance(Struct, frozen=True):
-    """The sum and the number of an address's coins of one type.
+    """An address's funds of one coin type: the total amount and the number of its coins.
 
-    `in_address` is the amount that belongs to the address without coins: its address balance.
+    `in_address` is the address balance, which is the amount that the address holds without coins.
     """
 
     amount: int = 0
@@ -42,10 +42,10 @@ _ADDRESS_OWNERS = (AddressOwner, ConsensusAddressOwner)
 
 
 class LiveObjects:
-    """Indexes of the live objects by ID, owner and parent, of balances, packages and currencies.
+    """The live objects, indexed by ID, owner and parent, with balances, packages and currencies.
 
-    The most recently used objects are in memory. Others are read from the database, which has their
-    latest versions. The index stores only the place of each object: 80 bytes instead of 700.
+    The most recently used objects are in memory. The other objects are read from the database. The
+    index by owner stores only the sort key of each object, which takes 80 bytes instead of 700.
     """
 
     __slots__ = (
@@ -81,7 +81,7 @@ class LiveObjects:
         return value
 
     def get_version(self, object_id: Address, version: int) -> Object | None:
-        """Return one version of an object, which may be a past one."""
+        """Return the current or a past version of an object, or None."""
         value = self._in_memory(object_id)
         if value is not None and value.version == version:
             return value
@@ -93,7 +93,7 @@ class LiveObjects:
     def owned_by(
         self, owner: Address, tag: StructTag | None, after: bytes, limit: int | None
     ) -> list[Object]:
-        """Return the objects that an address owns, starting after a place of their listing."""
+        """Return the objects of an address after the one whose `listing_sort_key` is `after`."""
         return self._known(self._by_owner.page(owner, tag, after, limit))
 
     def children_of(
@@ -105,7 +105,7 @@ class LiveObjects:
         return self._known(islice(children, start, None if limit is None else start + limit))
 
     def describing(self, tag: StructTag) -> list[Object]:
-        """Return the objects of a type that describes a currency, of all owners, sorted by ID."""
+        """Return all objects of a type that describes a currency, for any owner, sorted by ID."""
         return self._known(sorted(self._currencies.get(tag, ())))
 
     def balances(self, owner: Address) -> Mapping[TypeTag, CoinBalance]:
@@ -126,7 +126,7 @@ class LiveObjects:
     def change(self, before: Object | None, after: Object | None) -> None:
         """Store the next version of an object.
 
-        Without `before` the object is new; without `after` it ends.
+        A new object has no `before`. A deleted or wrapped object has no `after`.
         """
         if before is not None and after is not None and _is_same_but_for_contents(before, after):
             self._replace(before, after)
@@ -137,7 +137,7 @@ class LiveObjects:
             self._add_object(after)
 
     def _keep(self, value: Object) -> None:
-        """Keep the object in memory, and drop the least recently used one if there are too many."""
+        """Keep an object in memory. Evict the least recently used object if the cache is full."""
         self._recent[value.id] = value
         self._recent.move_to_end(value.id)
         if len(self._recent) > _IN_MEMORY:
@@ -165,11 +165,11 @@ class LiveObjects:
         if isinstance(owner, _ADDRESS_OWNERS):
             assert isinstance(before.data, MoveObject)
             assert isinstance(value.data, MoveObject)
-            if not is_coin(value.data.type):  # its place is its ID, which has not changed
+            if not is_coin(value.data.type):  # its sort key is its ID, which has not changed
                 return
             self._by_owner.remove(owner.address, value.data.type, place_of(before.data))
             self._by_owner.add(owner.address, value.data.type, place_of(value.data))
-            # A coin's place contains its balance, because listings start with the largest.
+            # A coin's sort key contains its balance, because listings start with the largest coin.
             difference = coin_balance(value.data) - coin_balance(before.data)
             self._add(owner.address, value.data.type.type_params[0], difference)
         else:
@@ -205,7 +205,7 @@ class LiveObjects:
             del self._package_versions[original]
 
     def _count(self, value: Object, sign: int) -> None:
-        """Add or subtract an object's amount, if it is a coin or an address balance."""
+        """Add or subtract the amount of an object that is a coin or an address balance."""
         data, owner = value.data, value.owner
         if isinstance(owner, _ADDRESS_OWNERS):
             if isinstance(data, MoveObject) and is_coin(data.type):
@@ -248,5 +248,5 @@ def _is_same_but_for_contents(first: Object, second: Object) -> bool:
 
 
 def _describes_currency(tag: StructTag) -> bool:
-    """Return whether it is `CoinMetadata`, `TreasuryCap` or another non-coin type of 0x2::coin."""
+    """Return whether a type of 0x2::coin other than `Coin` is given, for example `CoinMetadata`."""
     return tag.module == "coin" and tag.address == SUI_FRAMEWORK and not is_coin(tag)

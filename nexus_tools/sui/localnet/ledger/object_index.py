@@ -1,7 +1,7 @@
-"""An index of objects: owner -> type -> places in ascending order.
+"""An index of objects by owner and type, which keeps their sort keys in ascending order.
 
-Objects are listed in the order of a real node: by type, coins of a type from the largest to the
-smallest, and by ID. Source: `OwnerIndexKey` in `sui-core/src/rpc_index.rs`.
+A listing has the order of a real node: by type, then coins by falling balance, then by ID. Source:
+`OwnerIndexKey` in `sui-core/src/rpc_index.rs`.
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -16,7 +16,7 @@ from nexus_tools.sui.types.type_tag import Primitive, StructTag, TypeTag, Vector
 
 _MAX_U64 = 2**64 - 1
 _U32, _U64 = 4, 8
-# The variants of `TypeTag`, in its order.
+# The variant numbers of the Rust enum `TypeTag`.
 _VECTOR, _STRUCT = 6, 7
 _PRIMITIVES = {
     Primitive.BOOL: 0,
@@ -32,7 +32,7 @@ _PRIMITIVES = {
 
 
 def place_of(data: MoveObject) -> bytes:
-    """Return the sort key of an object among those of its type, which ends with the ID.
+    """Return the sort key of an object among the objects of its type. The key ends with the ID.
 
     The key of a coin of 7 starts with fffffffffffffff8, the key of a coin of 5 with
     fffffffffffffffa, so the larger coin comes first.
@@ -43,7 +43,7 @@ def place_of(data: MoveObject) -> bytes:
 
 
 def listing_sort_key(data: MoveObject) -> bytes:
-    """Return the sort key of an object among those of all types."""
+    """Return the sort key of an object among the objects of all types."""
     return type_sort_key(data.type) + place_of(data)
 
 
@@ -74,7 +74,7 @@ def _text(text: str) -> bytes:
 
 
 class ObjectIndex:
-    """The objects that addresses own.
+    """The sort keys of the objects that addresses own.
 
     A page that starts after a position stays correct if objects before it appear or disappear.
     """
@@ -85,7 +85,7 @@ class ObjectIndex:
         self._places: dict[Address, dict[StructTag, list[bytes]]] = {}
 
     def add(self, owner: Address, tag: StructTag, place: bytes) -> None:
-        """Add an object."""
+        """Add an object with this sort key."""
         insort(self._places.setdefault(owner, {}).setdefault(tag, []), place)
 
     def remove(self, owner: Address, tag: StructTag, place: bytes) -> None:
@@ -101,9 +101,10 @@ class ObjectIndex:
     def page(
         self, owner: Address, type_filter: StructTag | None, after: bytes, limit: int | None
     ) -> Iterator[bytes]:
-        """Return the IDs of at most `limit` objects after a place of the listing.
+        """Return the IDs of at most `limit` objects after the object with the sort key `after`.
 
-        A filter with type arguments matches that type. One without them matches all instantiations.
+        A filter with type arguments matches only that type. A filter without type arguments matches
+        all instantiations.
         """
         types = self._places.get(owner, {})
         matching_types = sorted(
@@ -121,9 +122,9 @@ def is_instance(tag: StructTag, type_filter: StructTag | None) -> bool:
 
 
 def _after(places: list[bytes], order: bytes, after: bytes) -> Iterable[bytes]:
-    """Return the places of one type after a place of the listing."""
-    # No type's key is a prefix of another type's key, because the keys contain their lengths. So
-    # `after` is a place of this type.
+    """Return the sort keys of one type that come after a listing sort key."""
+    # No type's key is a prefix of another type's key, because the keys contain their lengths. So if
+    # `after` starts with `order`, it is the key of an object of this type.
     if after.startswith(order):
         return islice(places, bisect_right(places, after[len(order) :]), None)
     return places if after < order else ()

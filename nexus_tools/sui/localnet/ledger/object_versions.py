@@ -1,7 +1,8 @@
 """All versions of all objects in the database.
 
-The versions of an ID only increase, even if the object does not exist in between. A dynamic field
-that reappears has the version of its parent, which every change of its fields raises.
+The versions of an ID only increase, even if the object is removed and created again. A dynamic
+field that reappears gets the version of its parent, and every change of a field raises this
+version.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +24,7 @@ from nexus_tools.sui.types.object import OBJECT, Object
 
 
 def write_objects(state: State, number: int, transaction: ExecutedTransaction) -> None:
-    """Append the `number`th transaction's changes of objects. Call it only inside a commit."""
+    """Append the object changes of transaction `number`. Call it only inside a commit."""
     rows = _object_rows(number << INDEX_BITS, transaction)
     state.write_all("INSERT INTO objects VALUES (?, ?, ?, ?, ?)", rows)
 
@@ -55,13 +56,13 @@ def removed_objects(effects: TransactionEffects) -> Iterator[Address]:
 
 
 def changed_objects(state: State, number: int) -> set[Address]:
-    """Return the objects that changed in the `number`th transaction or later."""
+    """Return the IDs of the objects that changed in transaction `number` or later."""
     rows = state.rows("SELECT id FROM objects WHERE number >= ?", (number << INDEX_BITS,))
     return {Address(row[0]) for row in rows}
 
 
 def delete_objects(state: State, number: int) -> None:
-    """Delete the rows of the `number`th and later transactions. Call it only inside a commit."""
+    """Delete the rows of transaction `number` and all later ones. Call it only inside a commit."""
     state.write("DELETE FROM objects WHERE number >= ?", (number << INDEX_BITS,))
 
 
@@ -75,7 +76,7 @@ def read_object(state: State, object_id: Address, version: int) -> Object | None
 
 
 def read_before(state: State, object_id: Address, number: int) -> Object | None:
-    """Return an object as it was before the `number`th transaction, or None."""
+    """Return an object as it was before transaction `number`, or None if it did not exist."""
     return _first(
         state,
         "SELECT digest, bytes FROM objects WHERE id = ? AND number < ?"
@@ -87,7 +88,7 @@ def read_before(state: State, object_id: Address, number: int) -> Object | None:
 def read_version_before(
     state: State, object_id: Address, version: int, number: int
 ) -> Object | None:
-    """Return one version of an object, if a transaction before the `number`th wrote it."""
+    """Return one version of an object if a transaction before transaction `number` wrote it."""
     return _first(
         state,
         "SELECT digest, bytes FROM objects WHERE id = ? AND version = ? AND number < ?",
@@ -96,7 +97,7 @@ def read_version_before(
 
 
 def read_latest(state: State, object_ids: Iterable[Address]) -> Iterator[Object]:
-    """Yield the latest version of each of these objects that still exists."""
+    """Yield the latest version of each object in `object_ids`, except removed objects."""
     newest = "SELECT digest, bytes FROM objects WHERE id = ? ORDER BY version DESC LIMIT 1"
     for object_id in object_ids:
         value = _first(state, newest, (object_id,))
@@ -106,12 +107,12 @@ def read_latest(state: State, object_ids: Iterable[Address]) -> Iterator[Object]
 
 def read_live(state: State) -> Iterator[Object]:
     """Yield all objects that exist, in their latest version."""
-    # SQLite takes the other columns from the row with the maximum.
+    # With max(), SQLite takes the other columns from the row that has the maximum.
     return _all(state, "SELECT digest, bytes, max(version) FROM objects GROUP BY id", ())
 
 
 def read_outputs(state: State, number: int) -> dict[bytes, Object]:
-    """Return the objects that the `number`th transaction wrote, by their BCS bytes."""
+    """Return the objects that transaction `number` wrote, with their BCS bytes as keys."""
     rows = state.rows(
         "SELECT digest, bytes FROM objects WHERE number >= ? AND number < ? ORDER BY number",
         (number << INDEX_BITS, number + 1 << INDEX_BITS),
@@ -142,9 +143,9 @@ def _object(state: State, digest: bytes, data: bytes) -> Object:
 
 
 class PastObjects:
-    """The objects as they were before the `number`th transaction of the chain.
+    """The objects as they were before transaction `number` of the chain.
 
-    Objects are cached, so that each read returns the same `Object`.
+    The objects are cached, so repeated reads of an object return one `Object` instance.
     """
 
     __slots__ = ("_known", "_number", "_state")
@@ -155,11 +156,11 @@ class PastObjects:
         self._known: dict[Address, Object | None] = {}
 
     def get(self, object_id: Address) -> Object | None:
-        """Return the object as it was, or None if it did not exist then."""
+        """Return an object as it was before the transaction, or None if it did not exist."""
         if object_id not in self._known:
             self._known[object_id] = read_before(self._state, object_id, self._number)
         return self._known[object_id]
 
     def get_version(self, object_id: Address, version: int) -> Object | None:
-        """Return the object at a version that it had reached by then, or None."""
+        """Return a version of an object that was written before the transaction, or None."""
         return read_version_before(self._state, object_id, version, self._number)

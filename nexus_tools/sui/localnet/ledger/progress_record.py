@@ -1,11 +1,11 @@
-"""The progress record: a small file next to the ledger with its chain and its latest checkpoint.
+"""The progress record, a small file next to the ledger that names its chain and last checkpoint.
 
 SQLite recovers a damaged write-ahead log up to its last intact commit, and it treats an empty file
-as a new database. Both look like a valid but older state. The record shows that checkpoints are
-missing.
+as a new database. In both cases, the database looks like a valid but older state. The record shows
+that checkpoints are missing.
 
-The record never names a checkpoint that the ledger lacks. It moves forward after a commit, and back
-before a revert. So the process may be killed between any two steps:
+The record never names a checkpoint that the ledger lacks. The record moves forward after a commit,
+and back before a revert. So the process may die between any two steps:
 
     commit checkpoint 8    ledger at 8, record at 7
     move the record        ledger at 8, record at 8
@@ -31,14 +31,14 @@ RECORD_FILE_NAME = "ledger.checkpoint"
 
 
 class Progress(Struct, frozen=True):
-    """A checkpoint of a chain, which is identified by the digest of its genesis."""
+    """A checkpoint of a chain. `chain_id` is the digest of the chain's genesis checkpoint."""
 
     chain_id: Digest
     number: int
     digest: Digest
 
     def encode(self) -> str:
-        """Return one line of a fixed length, so that one write replaces another."""
+        """Return a line of fixed length, so that a new line overwrites the old one completely."""
         return f"{self.number:>20} {self.digest.hex()} {self.chain_id.hex()}\n"
 
     @classmethod
@@ -46,7 +46,7 @@ class Progress(Struct, frozen=True):
         """Parse the output of `encode`.
 
         Raises:
-            ValueError: the text has another form.
+            ValueError: the text is malformed.
             ValidationError: `digest_invalid`.
         """
         number, digest, chain_id = text.split()
@@ -54,10 +54,10 @@ class Progress(Struct, frozen=True):
 
 
 class ProgressRecord:
-    """The record in the directory of a state, for the process that has the state open.
+    """The progress record in a state directory. Only the process that opened the state may use it.
 
     Raises:
-        ValidationError: `state_damaged` if the file has another form.
+        ValidationError: `state_damaged` if the file is malformed.
     """
 
     __slots__ = ("_descriptor", "path", "progress")
@@ -87,8 +87,8 @@ class ProgressRecord:
     def move_forward(self, progress: Progress) -> None:
         """Record a committed checkpoint.
 
-        If the disk fails, the record stays behind, which is harmless because the checkpoint is
-        safe.
+        If the write fails, the record stays at an earlier checkpoint. An old record is harmless,
+        because the checkpoint itself is stored.
         """
         try:
             self._write(progress)
@@ -96,7 +96,7 @@ class ProgressRecord:
             _LOG.warning("cannot update %s: %s", self.path, error)
 
     def move_back(self, progress: Progress) -> None:
-        """Record an earlier checkpoint, before the later ones are deleted.
+        """Record an earlier checkpoint. Call it before the later checkpoints are deleted.
 
         Raises:
             NexusError: `state_write_failed`.
@@ -109,7 +109,7 @@ class ProgressRecord:
             ) from None
 
     def _write(self, progress: Progress) -> None:
-        """Replace the line in place. The first line is written together with the file."""
+        """Overwrite the line in the file, or create the file with its first line."""
         if self._descriptor is None:
             if self.progress is None:
                 write_private(self.path, progress.encode())
@@ -132,12 +132,12 @@ class ProgressRecord:
                 "state_damaged",
                 f"cannot read {self.path}: {error}",
                 hint="Restore a copy of the folder, or start with another folder."
-                " To continue without the record, delete it.",
+                f" To continue without the record, delete `{self.path}`.",
             ) from None
 
 
 def require_database(directory: Path, file: Path) -> None:
-    """Refuse a lost or emptied database before SQLite creates a new one.
+    """Refuse a missing or empty database if a progress record exists.
 
     Raises:
         ValidationError: `state_incomplete`, `state_damaged`.
@@ -150,7 +150,7 @@ def require_database(directory: Path, file: Path) -> None:
 
 
 def delete_state(directory: Path) -> None:
-    """Delete the state in a directory.
+    """Delete the database and the progress record in a directory.
 
     The record is deleted first, because it must not outlive the database.
     """

@@ -33,7 +33,7 @@ from nexus_tools.sui.types.type_tag import TYPE_TAG, TypeTag
 
 
 class BalanceChange(Struct, frozen=True):
-    """The increase or, if negative, decrease of an owner's funds of one coin type.
+    """The change of an owner's funds of one coin type. A negative amount is a decrease.
 
     The funds are in coins or in the owner's address balance. `amount` is in the coin's smallest
     unit, which is MIST for SUI.
@@ -49,13 +49,14 @@ def balance_changes(
     outputs: Iterable[Object],
     accumulators: Iterable[AccumulatorWrite] = (),
 ) -> tuple[BalanceChange, ...]:
-    """Return the differences between the objects before and after a transaction.
+    """Return the differences between the funds before and after a transaction.
 
     `accumulators` are the changes of address balances in the effects. The result is sorted by owner
-    and type, without sums of zero. A coin that was only read must be in neither collection.
+    and type and omits differences of 0. A coin that was only read must be neither in `inputs` nor
+    in `outputs`.
 
-    If Ann's coin of 20 is written as 17, and 1 of it as a coin for Bob, Ann has -3 with gas and Bob
-    +1.
+    For example, Ann has a coin of 20, sends 1 to Bob and pays 2 for gas. Her coin is written as 17,
+    so the result is -3 for Ann and +1 for Bob.
     """
     amounts: defaultdict[tuple[Address, TypeTag], int] = defaultdict(int)
     for sign, objects in ((-1, inputs), (1, outputs)):
@@ -87,7 +88,7 @@ def _coin_owner(value: Object) -> Address | None:
 
 
 class Execution(Protocol):
-    """The result of an execution, as the ledger needs it."""
+    """The part of an execution result that the ledger stores."""
 
     @property
     def effects(self) -> TransactionEffects:
@@ -103,15 +104,15 @@ class Execution(Protocol):
 
     @property
     def written_bytes(self) -> Mapping[Address, bytes]:
-        """The written objects as BCS, in the same order."""
+        """The written objects as BCS, in the order of `written`."""
 
     @property
     def input_objects(self) -> tuple[Object, ...]:
-        """The read or changed objects in their earlier versions."""
+        """The objects that the transaction read or changed, in their versions before it."""
 
 
 class TransactionPlace(Struct, frozen=True):
-    """A position in the chain: checkpoint, its time, and the index of the transaction in it."""
+    """The position of a transaction: its checkpoint, the checkpoint's time, and its index there."""
 
     checkpoint: int
     timestamp_ms: int
@@ -121,9 +122,9 @@ class TransactionPlace(Struct, frozen=True):
 class ExecutedTransaction(Struct, frozen=True):
     """A transaction, its signatures, its effects and its position in the chain.
 
-    `signatures` are serialized: flag, signature, public key. `input_objects` are the versions that
-    it read or changed, `output_objects` the versions that it wrote, and `output_bytes` the same as
-    BCS. `index_in_checkpoint` counts from 0.
+    `signatures` are serialized: flag, signature, public key. `input_objects` are the object
+    versions that the transaction read or changed. `output_objects` are the versions that it wrote,
+    and `output_bytes` are the BCS of `output_objects`. `index_in_checkpoint` counts from 0.
     """
 
     digest: Digest

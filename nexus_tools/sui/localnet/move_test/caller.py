@@ -1,4 +1,4 @@
-"""The call of a test function, with separate objects and a time limit."""
+"""Calls of test functions. Each call has its own objects and a time limit."""
 
 import copy
 from collections.abc import Iterator, Sequence
@@ -13,13 +13,14 @@ from nexus_tools.sui.localnet.natives import NativeGas, UnsupportedNative
 from nexus_tools.sui.localnet.vm import Context, Function, Machine, Meter, MoveFailure, Value
 from nexus_tools.sui.types.address import Address
 
-# Natives have a separate budget, which no test should use up. A test's limit is for instructions.
+# The gas limit of a test is only for instructions. Native functions have a separate budget, which
+# no test should use up.
 _NATIVE_BUDGET = 10**12
 _CHECK_S = 0.05
 
 
 class TestCall(Struct, frozen=True):
-    """The result of a call; without a failure, the function returned."""
+    """The result of calling a test. If `failure` is None, the function returned normally."""
 
     __test__ = False
 
@@ -29,7 +30,7 @@ class TestCall(Struct, frozen=True):
 
 
 class TestCaller:
-    """Calls the tests of one machine, each for at most `timeout_s` seconds."""
+    """A caller of tests in one VM, with a limit of `timeout_s` seconds for each call."""
 
     __test__ = False
 
@@ -38,12 +39,12 @@ class TestCaller:
         self._timeout_s = timeout_s
 
     def function(self, module: tuple[bytes, str], name: str) -> Function | None:
-        """Return a function of a module, which is given by address and name."""
+        """Return a function of the module with this address and name, or None."""
         address, module_name = module
         return self._machine.types.function(Address(address), module_name, name)
 
     def call(self, function: Function, arguments: Sequence[Value], gas_limit: int) -> TestCall:
-        """Call a test with at most `gas_limit` units. The arguments are copied."""
+        """Call a test with copies of the arguments and at most `gas_limit` internal gas units."""
         meter = Meter(gas_limit)
         scenario = Scenario(self._machine, NativeGas(_NATIVE_BUDGET))
         context = Context(self._machine.types, meter, scenario.runtime)
@@ -58,19 +59,19 @@ class TestCaller:
 
 @contextmanager
 def _deadline(meter: Meter, timeout_s: float) -> Iterator[Event]:
-    """Empty the meter after some time. The event is set when that happens."""
+    """Exhaust the meter after `timeout_s` seconds. Yield an event that is set when this happens."""
     ended, expired = Event(), Event()
 
     def watch() -> None:
         if ended.wait(timeout_s):
             return
         expired.set()
-        # A block that is being charged may overwrite the meter once.
+        # Repeat it, because a block that is just being charged may overwrite the meter.
         while not ended.wait(_CHECK_S):
             meter.exhaust()
 
-    # Translated code runs in this thread and checks only its meter. So another thread stops it by
-    # the meter, without time checks in the code.
+    # Translated code runs in this thread and checks only its meter. So a second thread stops the
+    # code by exhausting the meter, and the code needs no time checks.
     thread = Thread(target=watch, name="move-test-deadline", daemon=True)
     thread.start()
     try:

@@ -1,4 +1,4 @@
-"""The line coverage of a package's tests, as text, JSON or LCOV."""
+"""The line coverage of a package's tests, formatted as text, JSON or LCOV."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from nexus_tools.sui.localnet.move_test.compilation.markers import MarkedBuild, 
 
 
 class FunctionCoverage(Struct, frozen=True):
-    """A function, its line, and the number of its calls."""
+    """A function with its line and the number of its calls."""
 
     name: str
     line: int
@@ -21,9 +21,9 @@ class FunctionCoverage(Struct, frozen=True):
 
 
 class ModuleCoverage(Struct, frozen=True):
-    """The number of executions of each line of a module on which a statement starts.
+    """The coverage of a module. `lines` counts executions of each line on which a statement starts.
 
-    `unmeasured` are functions whose lines cannot be determined and do not count.
+    `unmeasured` are functions without markers, whose lines do not count.
     """
 
     module: str
@@ -38,10 +38,10 @@ class ModuleCoverage(Struct, frozen=True):
         return sum(1 for count in self.lines.values() if count)
 
     def missed(self) -> list[tuple[int, int]]:
-        """Return the first and last lines of ranges without an executed statement.
+        """Return the first and last lines of the ranges without executed statements.
 
-        Lines without statements do not split a range. With statements on 3, 5, 6, 9 and 12, of
-        which only 6 was executed, the ranges are 3-5 and 9-12.
+        Lines without statements do not split a range. For example, if the statements are on lines
+        3, 5, 6, 9 and 12, and only line 6 was executed, the ranges are 3-5 and 9-12.
         """
         ranges = []
         for is_missed, lines in groupby(sorted(self.lines), lambda line: not self.lines[line]):
@@ -52,7 +52,7 @@ class ModuleCoverage(Struct, frozen=True):
 
 
 class Coverage(Struct, frozen=True):
-    """The coverage of a package by module, in the order of files and lines."""
+    """The coverage of a package's modules, in the order of files and lines."""
 
     modules: tuple[ModuleCoverage, ...]
 
@@ -68,7 +68,7 @@ class Coverage(Struct, frozen=True):
 
 
 def coverage_of(marked: MarkedBuild, counts: Mapping[int, int]) -> Coverage:
-    """Return the coverage, given the number of executions of each marker."""
+    """Return the coverage from the number of executions of each marker."""
     bodies = [
         (path, body)
         for path, source in marked.build.sources.items()
@@ -103,7 +103,7 @@ def _module(
         if (path, body.line) in marked.unmarked:
             unmeasured.append(body.name)
         for statement, count in statements:
-            # Several statements may start on a line. The most frequent one counts.
+            # Several statements may start on one line. The most frequently executed one counts.
             lines[statement.line] = max(lines[statement.line], count)
         if statements:
             # The first statement of a body is executed once per call.
@@ -112,13 +112,13 @@ def _module(
 
 
 def line_range_texts(ranges: Sequence[tuple[int, int]]) -> Iterator[str]:
-    """Yield ranges as text: `3`, `5-8`."""
+    """Yield each range as text, such as `3` or `5-8`."""
     for first, last in ranges:
         yield str(first) if first == last else f"{first}-{last}"
 
 
 def coverage_rows(coverage: Coverage) -> list[dict[str, Any]]:
-    """Return one row per module, and a last row with the total."""
+    """Return one row for each module, and a last row with the total."""
     rows = [
         _row(module.module, len(module.lines), module.covered, ", ".join(_missed_in_words(module)))
         for module in coverage.modules
@@ -127,7 +127,7 @@ def coverage_rows(coverage: Coverage) -> list[dict[str, Any]]:
 
 
 def coverage_text_lines(coverage: Coverage) -> Iterator[str]:
-    """Yield the rows as lines of text."""
+    """Yield the coverage as lines of text."""
     for row in coverage_rows(coverage):
         missed = f"  missed: {row['missed']}" if row["missed"] else ""
         yield f"{row['percent']:>8} of {row['lines']:>5} lines  {row['module']}{missed}"
@@ -144,7 +144,7 @@ def coverage_record(coverage: Coverage) -> dict[str, Any]:
 
 
 def coverage_lcov(coverage: Coverage, folder: PurePath) -> str:
-    """Return an LCOV tracefile with `folder` before the paths. Source: geninfo(1), FILES."""
+    """Return an LCOV tracefile in which paths start with `folder`. Source: geninfo(1), FILES."""
     return "".join(
         f"{line}\n" for module in coverage.modules for line in _lcov_lines(module, folder)
     )
@@ -162,9 +162,9 @@ def _row(module: str, lines: int, covered: int, missed: str) -> dict[str, Any]:
 
 
 def _percent(covered: int, lines: int) -> float:
-    """Return the percentage with one digit, rounded down, so 100 means that all are covered.
+    """Return the percentage with one decimal, rounded down. So 100 means that all are covered.
 
-    999 of 1000 and 9999 of 10000 are both 99.9.
+    For example, 999 of 1000 and 9999 of 10000 are both 99.9.
     """
     return 1000 * covered // lines / 10 if lines else 100.0
 

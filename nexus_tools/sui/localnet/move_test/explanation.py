@@ -1,4 +1,4 @@
-"""The explanation of a failure by the names in the sources: constants, files and lines."""
+"""The explanation of a test failure with constants, files and lines of the sources."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,11 +19,11 @@ _FRAMES_SHOWN = 20
 
 
 class Explanation(Struct, frozen=True):
-    """The failure of a test: `summary` in one line, and `stack` from the innermost function.
+    """An explained failure. `summary` is one line, and `stack` starts with the innermost function.
 
-    `constant_name` is the constant that the abort names, with its module as named in the source.
-    `line` is the line of the abort, if its code includes one or the function uses the constant
-    once.
+    `constant_name` is the constant of the abort and its module's name in the sources. `line` is the
+    line of the abort. The line is known if the abort code includes it or the function uses the
+    constant only once.
     """
 
     failure: Failure
@@ -35,7 +35,7 @@ class Explanation(Struct, frozen=True):
 
 
 class Explainer:
-    """Explains failures of the tests of one build."""
+    """An explainer of test failures of one build."""
 
     def __init__(self, build: MoveTestBuild) -> None:
         self._names = build.names
@@ -51,7 +51,7 @@ class Explainer:
         }
 
     def explain(self, failure: Failure, statements: Sequence[Statement | None] = ()) -> Explanation:
-        """Return a failure with the names of the sources. `statements` belong to its frames."""
+        """Explain a failure. `statements` are the current statements of its frames, if known."""
         module = self._names.module_name(*failure.place) if failure.place else None
         clever = self._clever(failure)
         constant = self._constant(failure, module, clever)
@@ -84,14 +84,14 @@ class Explainer:
     def _line_of(
         self, constant: ConstantName | None, failure: Failure, path: str | None
     ) -> int | None:
-        """Return the only line of the failed function that uses the constant, or None."""
+        """Return the line of the failed function that uses the constant, if it is the only one."""
         if constant is None or path is None or not failure.frames:
             return None
         lines = self._texts[path].splitlines()
         start = self._names.functions.get((constant[0], failure.frames[0].function))
         if start is None:
             return None
-        # The end of a function is not known, so the start of the module's next one is used.
+        # The end of a function is not known, so the start of the module's next function is used.
         later_starts = [line for line in self._names.lines_of(constant[0]) if line > start]
         pattern = re.compile(rf"\b{re.escape(constant[1])}\b")
         matches = [
@@ -102,7 +102,10 @@ class Explainer:
         return matches[0] if len(matches) == 1 else None
 
     def _frame(self, frame: Frame, statement: Statement | None) -> str:
-        """Return a function and its current line, or the line of its definition if unknown."""
+        """Return a function and its current line.
+
+        If that is unknown, use the line of its definition.
+        """
         module = self._names.module_name(frame.address, frame.module)
         if module is None:
             package = FRAMEWORK_NAMES.get(frame.address) or Address(frame.address).short()

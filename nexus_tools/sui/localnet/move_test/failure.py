@@ -1,4 +1,4 @@
-"""The failures of tests, and their comparison with expected failures."""
+"""The failures of tests, and the comparison with expected failures."""
 
 from collections.abc import Iterator, Mapping
 from types import TracebackType
@@ -23,7 +23,7 @@ ABORT, OUT_OF_GAS = "ABORTED", "OUT_OF_GAS"
 
 
 class Frame(Struct, frozen=True):
-    """A running function, and its current instruction."""
+    """A running function and its current instruction."""
 
     address: bytes
     module: str
@@ -34,8 +34,9 @@ class Frame(Struct, frozen=True):
 class Failure(Struct, frozen=True):
     """The failure of a test.
 
-    `kind` is the name of the VM's status. An abort has a `code`, and an error of a vector has a
-    `sub_status`. `frames` are the running functions, with the innermost first.
+    `kind` is the name of the VM status. An abort has a `code`, and a vector error has a
+    `sub_status`. `frames` are the running functions from the innermost to the outermost. `place` is
+    the address and name of the failed module.
     """
 
     kind: str
@@ -47,13 +48,13 @@ class Failure(Struct, frozen=True):
 
     @property
     def is_of_the_code(self) -> bool:
-        """Whether the test's code failed, and not this VM, which may lack a feature."""
+        """Whether the tested code failed, and not the VM because it lacks a feature."""
         return self.kind in (ABORT, OUT_OF_GAS, *ErrorKind)
 
 
 def failure_of(error: Exception) -> Failure:
-    """Return the failure for an error of the machine."""
-    # Python's traceback goes from the caller to the callee. A Move call stack is reversed.
+    """Return the failure for an exception of the VM."""
+    # A Python traceback goes from caller to callee. A Move call stack goes from callee to caller.
     frames = tuple(reversed(list(_frames(error.__traceback__))))
     if isinstance(error, MoveAbort):
         frames, message = _frames_from(error.location, frames), _without_extension(str(error))
@@ -76,7 +77,7 @@ def _place(location: Location) -> tuple[bytes, str]:
 
 
 def _without_extension(text: str) -> str:
-    """Replace the names of extension modules by those of the modules that they extend."""
+    """Replace the names of extension modules with the names of the modules that they extend."""
     return text.replace(EXTENSION, "")
 
 
@@ -85,14 +86,14 @@ def _top(frames: tuple[Frame, ...]) -> tuple[bytes, str] | None:
 
 
 def _frames_from(location: Location, frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """Return the frames, with the location itself as the first."""
+    """Return the frames with the location of the error as the first frame."""
     name = location.function_name or "?"
     first_frame = Frame(*_place(location), name, location.instruction)
     return (first_frame, *(frames[1:] if frames and frames[0].function == name else frames))
 
 
 def _frames(traceback: TracebackType | None) -> Iterator[Frame]:
-    """Yield the Move frames of a traceback. Each translated function is one Python function."""
+    """Yield the Move frames of a traceback. A translated function is one Python function."""
     while traceback is not None:
         names: Mapping[str, object] = traceback.tb_frame.f_globals
         function, calls = names.get("function"), names.get("calls")
@@ -115,9 +116,9 @@ _KEYS = frozenset({"abort_code", "location", "minor_status", *_KINDS})
 
 
 class ExpectedFailure(Struct, frozen=True):
-    """The requirements of an attribute `expected_failure`; None allows any value.
+    """The requirements of an `expected_failure` attribute. None allows any value.
 
-    `constant` is the constant whose value or name the abort code has.
+    `constant` is the constant whose value or name the abort code must have.
     """
 
     kind: str | None = None
@@ -127,7 +128,10 @@ class ExpectedFailure(Struct, frozen=True):
     place: tuple[bytes, str] | None = None
 
     def is_met_by(self, failure: Failure, constant: ConstantName | None) -> bool:
-        """Return whether a failure is the expected one. `constant` is named by its abort code."""
+        """Return whether a failure meets the requirements.
+
+        `constant` is the constant of its abort code.
+        """
         if self.constant is not None and self.code is None and constant != self.constant:
             return False
         pairs = (
@@ -139,7 +143,7 @@ class ExpectedFailure(Struct, frozen=True):
         return all(expected in (None, actual) for expected, actual in pairs)
 
     def in_words(self) -> str:
-        """Return the expected result as text that follows "it should have"."""
+        """Return a description of the expected failure that can follow "it should have"."""
         if self.kind is None:
             return "failed"
         abort_value = f"{self.constant[0]}::{self.constant[1]}" if self.constant else self.code
@@ -153,7 +157,7 @@ def expected_failure(test: MoveTest, names: Names) -> ExpectedFailure | None:
     """Return the expected failure of a test, or None if it is expected to pass.
 
     Raises:
-        ValidationError: The attribute has an unknown argument, or names an unknown item.
+        ValidationError: The attribute has an unknown argument, or refers to an unknown item.
     """
     attribute = test.expected_failure
     if attribute is None:

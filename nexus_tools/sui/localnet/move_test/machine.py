@@ -1,4 +1,4 @@
-"""The machine of a test run, with the framework's test-only code and the tested package."""
+"""The VM of a test run, with the framework's test-only code and the tested package."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -25,13 +25,14 @@ from nexus_tools.sui.types.address import ZERO, Address
 from nexus_tools.sui.types.object import Linkage, MovePackage, TypeOrigin
 
 TEST_NATIVES: NativeTable = {**NATIVES, **TEST_ONLY_NATIVES}
-"""All natives by address, module and function."""
+"""All native functions, including test-only ones, by address, module name and function name."""
 
 
 def machine_for_tests(build: MoveTestBuild, natives: NativeTable | None = None) -> Machine:
-    """Return a machine with the packages of a test run. The tested one has the address 0x0.
+    """Return a VM with the packages of a test run. The tested package has the address 0x0.
 
-    Modules at other addresses form packages of their own. `natives` are additional natives.
+    Modules at other addresses form packages of their own. `natives` are additional native
+    functions.
     """
     packages = {
         package.id: _extended_package(package, tuple(build.framework.get(bytes(package.id), ())))
@@ -62,7 +63,7 @@ def _tested_packages(
 @lru_cache(maxsize=16)
 def _extended_package(package: MovePackage, modules: tuple[bytes, ...]) -> MovePackage:
     compiled = [_with_types_of_extended(deserialize(data)) for data in modules]
-    # They were compiled at 0x0, but are called at the address of the release's package.
+    # The modules were compiled at 0x0, but they are called at the address of the framework package.
     relocated = [relocate_module(serialize(module), module, package.id)[0] for module in compiled]
     own_files = [(name, _with_public_entries(data)) for name, data in package.modules]
     files = tuple(sorted((*own_files, *_files(compiled, relocated))))
@@ -71,9 +72,9 @@ def _extended_package(package: MovePackage, modules: tuple[bytes, ...]) -> MoveP
 
 
 def _with_types_of_extended(module: CompiledModule) -> CompiledModule:
-    """Return an extension whose types belong to the module that it extends.
+    """Return an extension module whose types belong to the module that it extends.
 
-    Other code uses the types by these names.
+    Other code refers to the types as types of the extended module.
     """
     own_handles = {definition.handle for definition in module.struct_definitions}
     if not own_handles or not module.name.endswith(EXTENSION):
@@ -92,7 +93,7 @@ def _with_types_of_extended(module: CompiledModule) -> CompiledModule:
 
 
 def _with_public_entries(data: bytes) -> bytes:
-    """Return a module with public entry functions, because tests may call private ones too."""
+    """Return a module with all entry functions public, because tests may call private ones too."""
     module = deserialize(data)
     if all(_is_public(function) for function in module.function_definitions if function.is_entry):
         return data

@@ -1,4 +1,4 @@
-"""Repeated test runs with markers, which find the executed lines and the lines of a call stack."""
+"""Repeated test runs with markers, which determine executed lines and the lines of call stacks."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ from nexus_tools.sui.localnet.move_test.machine import machine_for_tests
 from nexus_tools.sui.localnet.vm import ControlFlowGraph, Function, Value
 from nexus_tools.sui.types.address import ZERO
 
-# Markers cost gas and time, so a call with markers gets more of both.
+# Markers cost gas and time, so a call with markers has higher limits of both.
 _MORE_TIME = 10
 _GAS_FOR_ALL = 10**15
 
@@ -28,7 +28,7 @@ _MARKER = (bytes(ZERO), MODULE, FUNCTION)
 
 
 class SourceLines:
-    """A map from instructions to statements, by the markers that are on every path to them."""
+    """A map from instructions to statements, which uses the markers on the paths to them."""
 
     def __init__(self, marked: MarkedBuild) -> None:
         self._statements = marked.statements
@@ -37,7 +37,7 @@ class SourceLines:
         self._found: dict[tuple[bytes, str, str], Mapping[int, Statement]] = {}
 
     def statement_at(self, frame: Frame) -> Statement | None:
-        """Return the current statement of a function, or None if it is not in the package."""
+        """Return the current statement of a frame, or None for functions of other packages."""
         module = self._modules.get((frame.address, frame.module))
         if module is None:
             return None
@@ -47,12 +47,15 @@ class SourceLines:
         return self._found[key].get(frame.instruction)
 
     def _of_function(self, module: CompiledModule, name: str) -> Mapping[int, Statement]:
-        """Return the statement of each instruction, ignoring markers of other functions' macros.
+        """Return the statement of each instruction by offset.
 
-        An instruction belongs to the last marker before it in its block. Without a marker before
-        it, it belongs to the statement at the end of the block's immediate dominator. In `f(if (a)
-        { x } else { y })` both branches may have markers. The call of `f` is in a block after them,
-        whose dominator is the block of the condition, so it belongs to the whole statement.
+        Markers in macros of other functions do not count.
+
+        An instruction belongs to the statement of the last marker before it in its block. If its
+        block has no earlier marker, it belongs to the statement at the end of the block's immediate
+        dominator. For example, in `f(if (a) { x } else { y })`, both branches may have markers. The
+        call of `f` is in a block after the branches. The dominator of this block is the block of
+        the condition, so the call belongs to the whole statement.
         """
         definition = _definition(module, name)
         if definition is None or definition.code is None:
@@ -99,7 +102,7 @@ def _definition(module: CompiledModule, name: str) -> FunctionDefinition | None:
 
 
 class MarkedRun:
-    """Runs tests of a package with markers. `build` is called at the first use."""
+    """A runner of a package's tests with markers. The runner calls `build` at the first use."""
 
     def __init__(
         self, build: Callable[[], MarkedBuild], *, timeout_s: float, gas_limit: int
@@ -111,11 +114,11 @@ class MarkedRun:
         self._last = 0
 
     def compile(self) -> None:
-        """Build the package now, so that the first test does not include the time."""
+        """Build the package now, so that the build does not count for the first test."""
         _ = self._caller
 
     def coverage(self) -> Coverage:
-        """Return the line coverage of all calls."""
+        """Return the line coverage of all calls so far."""
         return coverage_of(self._marked, self._counts)
 
     def call(
@@ -123,7 +126,7 @@ class MarkedRun:
     ) -> list[Statement | None]:
         """Repeat a test that ended with `failure`, and return the statements of its frames.
 
-        The list is empty if the repeated test ends differently.
+        If the repeated test ends differently, the list is empty.
         """
         marked_function = self._caller.function(function.module, function.name)
         if marked_function is None or not self._marked.statements:
@@ -166,6 +169,6 @@ class MarkedRun:
 
 
 def _place(failure: Failure) -> tuple[object, ...]:
-    """Return the cause and location of a failure, without the parts that markers change."""
+    """Return the cause and the location of a failure, except parts that markers change."""
     functions = tuple((frame.module, frame.function) for frame in failure.frames)
     return failure.kind, failure.sub_status, failure.place, functions

@@ -1,4 +1,4 @@
-"""The results of tests, as lines of text and as JSON values."""
+"""Reports of test results, as lines of text and as JSON values."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ def failure_lines(result: MoveTestResult) -> Iterator[str]:
 
 
 def result_record(result: MoveTestResult) -> dict[str, Any]:
-    """Return a test's result as JSON values, with `failure` if it did not pass."""
+    """Return a test's result as JSON values. If the test did not pass, they include `failure`."""
     test, explanation = result.test, result.explanation
     record: dict[str, Any] = {
         "test": test.title,

@@ -1,4 +1,4 @@
-"""The runner of a package's tests, which runs them one after the other with separate objects."""
+"""The runner of a package's tests, which runs one test after the other with separate objects."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,12 +24,13 @@ from nexus_tools.sui.types.type_tag import Primitive, VectorTag
 TIMEOUT_S = 60.0
 RANDOM_RUNS = 10
 
-# Internal gas units: about 10 s of computation. A test that expects OUT_OF_GAS uses all of it.
+# The default limit in internal gas units, which is about 10 s of computation. A test that expects
+# OUT_OF_GAS uses the whole limit.
 GAS_LIMIT = 1_000_000_000_000
 
 
 class Verdict(StrEnum):
-    """The result of a test. `ERROR` means that it could not be run."""
+    """The verdict on a test. `ERROR` means that the test could not be run."""
 
     PASS = "pass"  # noqa: S105 - not a password
     FAIL = "fail"
@@ -40,7 +41,7 @@ class Verdict(StrEnum):
 class MoveTestResult(Struct, frozen=True):
     """A test's verdict, reason, explanation, output and duration in seconds.
 
-    `arguments` are those of a failed random test, as text.
+    `arguments` are the arguments of a failed random test as text.
     """
 
     test: MoveTest
@@ -53,10 +54,11 @@ class MoveTestResult(Struct, frozen=True):
 
 
 class MoveTestRunner:
-    """Runs tests of a build. `seed` determines the arguments of random tests.
+    """A runner of the tests of one build. `seed` determines the arguments of random tests.
 
     A test may run for `timeout_s` seconds and use `gas_limit` internal gas units. `marked` returns
-    the same build with markers, for the lines of failures and, if `covers` is set, of all tests.
+    this build with markers, which give the lines of failures. If `covers` is set, they also give
+    the executed lines of all tests.
     """
 
     def __init__(
@@ -79,13 +81,13 @@ class MoveTestRunner:
         self._covers = covers
 
     def coverage(self) -> Coverage:
-        """Return the lines that the tests have executed so far. Requires `marked` and `covers`."""
+        """Return the coverage of the tests that have run so far. Requires `marked` and `covers`."""
         assert self._marked is not None
         assert self._covers
         return self._marked.coverage()
 
     def run(self, tests: Sequence[MoveTest]) -> Iterator[MoveTestResult]:
-        """Run tests and yield each result as soon as it is known."""
+        """Run tests, and yield each result as soon as the test ends."""
         if self._marked is not None and self._covers:
             self._marked.compile()
         for test in tests:
@@ -111,7 +113,7 @@ class MoveTestRunner:
     def _with_lines(
         self, result: MoveTestResult, function: Function, arguments: Sequence[Value], call: TestCall
     ) -> MoveTestResult:
-        """Return the result with the lines of its call stack, from another call with markers."""
+        """Repeat a test with markers, and return its result with the lines of the call stack."""
         has_stack = result.verdict is not Verdict.PASS and call.failure is not None
         if self._marked is None or call.timed_out or not (self._covers or has_stack):
             return result
@@ -152,7 +154,7 @@ class MoveTestRunner:
 
     def _argument_lists(self, test: MoveTest, function: Function) -> Iterator[list[Value]]:
         if test.is_random:
-            # The arguments of a test do not depend on which other tests run.
+            # The seed contains the title, so the arguments do not depend on which other tests run.
             source = Random(f"{self._seed} {test.title}")  # noqa: S311 - for tests
             for _ in range(RANDOM_RUNS):
                 yield random_arguments(test.title, function.parameters, source)
@@ -167,7 +169,7 @@ class MoveTestRunner:
 
 
 def _difference(expected: ExpectedFailure | None, explanation: Explanation | None) -> str:
-    """Return the difference between the expected and the actual result, or an empty string."""
+    """Return a description of how the result differs from the expected result, or ""."""
     if expected is None:
         return "the test failed" if explanation else ""
     if explanation is None:

@@ -1,7 +1,8 @@
-"""The objects of a test: those that its transactions created, and those that it has taken.
+"""The objects that a test's transactions have created, and the objects that the test has taken.
 
 A test is one call of a function, which `test_scenario` divides into transactions. At the end of a
-transaction, the test puts its objects into inventories. Later transactions take them from there.
+transaction, its objects are put into the inventories of their owners. Later transactions can take
+objects from the inventories.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,9 +46,11 @@ _NO_DIGEST = Digest(bytes(32))
 
 
 class Effects(Struct):
-    """The effects of a scenario's transaction, by ids. Dynamic fields are listed only if deleted.
+    """The effects of a transaction in a scenario, by object ids.
 
-    Objects that are wrapped in others count as `deleted`.
+    Dynamic fields are listed only if deleted.
+
+    Wrapped objects count as `deleted`.
     """
 
     created: list[Address] = field(default_factory=list)
@@ -60,7 +63,7 @@ class Effects(Struct):
 
 
 class Scenario:
-    """The objects between transactions, in the order in which they were last written."""
+    """The state of a test between transactions. `objects` is in the order of the last writes."""
 
     def __init__(self, machine: Machine, gas: NativeGas) -> None:
         self.machine = machine
@@ -78,14 +81,17 @@ class Scenario:
     # --- Inventories
 
     def ids(self, owner: Owner, tag: StructTag) -> Iterator[Address]:
-        """Yield the objects of an owner and a type that can be taken, oldest first."""
+        """Yield the ids of the objects of a type that can be taken from an owner, oldest first."""
         for object_id, stored in self.objects.items():
             is_theirs = _same_owner(stored.owner, owner) and stored.type == tag
             if is_theirs and object_id not in self.taken:
                 yield object_id
 
     def take(self, owner: Owner, object_id: Address, tag: StructTag) -> Value:
-        """Take an object out of an inventory. Aborts if it is not there."""
+        """Take an object out of an owner's inventory.
+
+        Abort if the inventory does not contain it.
+        """
         stored = self.objects.get(object_id)
         if stored is None or object_id in self.taken or stored.type != tag:
             raise NativeAbort(OBJECT_NOT_FOUND)
@@ -104,12 +110,12 @@ class Scenario:
     def end_transaction(self, context: Context) -> Effects:
         """Put the transaction's objects into the inventories, and start the next transaction.
 
-        Aborts if a shared or an immutable object was used in a way that no transaction may.
+        Abort if the transaction used a shared or immutable object in a way that Sui does not allow.
 
         Example: a test takes the shared object 0x5 and the coin 0x6, returns 0x5, and wraps 0x6
-        into a new object that it transfers. Then 0x5 is in `transfers`, and no longer in `taken`.
-        0x6 is in `wrapped`, because its id is found in the new object, and counts as deleted. An
-        address owns 0x6, so it is not in `shared_or_immutable`, and the transaction is valid.
+        into a new object that it transfers. At the end, 0x5 is in `transfers` and no longer in
+        `taken`. The new object contains the id 0x6, so 0x6 is in `wrapped` and counts as deleted.
+        An address owned 0x6, so 0x6 is not in `shared_or_immutable`, and the transaction is valid.
         """
         runtime, effects = self.runtime, Effects()
         effects.events = len(runtime.take_events())
@@ -136,7 +142,7 @@ class Scenario:
     def _wrapped(
         self, runtime: ObjectRuntime, children: Mapping[Address, ChildObject]
     ) -> set[Address]:
-        """Return the objects inside of those that were written."""
+        """Return the ids of the objects wrapped in the written objects."""
         values = [
             (object_id, transfer.type, transfer.value)
             for object_id, transfer in runtime.transfers.items()
@@ -166,7 +172,7 @@ class Scenario:
         return is_invalid
 
     def _write_children(self, runtime: ObjectRuntime) -> Mapping[Address, ChildObject]:
-        """Store the dynamic fields that were used and still exist, and return them."""
+        """Store the used dynamic fields that still exist, and return these fields."""
         existing = {}
         for object_id, child in runtime.children.used():
             if child.cell:
@@ -179,13 +185,16 @@ class Scenario:
 
     def _store(self, owner: Owner, tag: StructTag, contents: bytes) -> None:
         data = MoveObject(tag, False, self._version, contents)
-        # Inventories are in the order of the last writes, so the object moves to the end.
+        # `objects` is in the order of the last writes, so a written object moves to the end.
         self.objects.pop(data.id, None)
         self.objects[data.id] = Object(data, owner, _NO_DIGEST, 0)
 
 
 class ScenarioRuntime(ObjectRuntime):
-    """One transaction of a test. It may share the objects that it took again."""
+    """The runtime of one transaction of a test.
+
+    The transaction may share again what it has taken.
+    """
 
     def __init__(
         self, scenario: Scenario, transaction: TransactionContext, machine: Machine, gas: NativeGas
@@ -200,14 +209,14 @@ class ScenarioRuntime(ObjectRuntime):
 
 
 def scenario_of(context: Context) -> Scenario:
-    """Return the scenario of the test that calls a native."""
+    """Return the scenario of the test that calls a native function."""
     runtime = context.runtime
     assert isinstance(runtime, ScenarioRuntime)
     return runtime.scenario
 
 
 def ids_in(types: Types, type_: TypeTag, value: Value) -> Iterator[Address]:
-    """Yield the ids of all objects in a value, including the value itself."""
+    """Yield the ids of all objects in a value, including the id of the value itself."""
     if isinstance(type_, VectorTag):
         if not isinstance(type_.element, Primitive):
             for item in value:
@@ -226,7 +235,10 @@ def ids_in(types: Types, type_: TypeTag, value: Value) -> Iterator[Address]:
 
 
 def _same_owner(first: Owner, second: Owner) -> bool:
-    """Return whether the owners are the same. The initial version of a shared object is ignored."""
+    """Return whether two owners are equal.
+
+    The initial version of a shared object does not count.
+    """
     return isinstance(second, Shared) if isinstance(first, Shared) else first == second
 
 
@@ -237,7 +249,7 @@ def _contents(stored: Object) -> bytes:
 def _mistreated(
     old_owner: Owner | None, new_owner: Owner, stored: Object | None, contents: bytes
 ) -> bool:
-    """Return whether a shared or immutable object was transferred, or an immutable one changed."""
+    """Return whether the change is not allowed, because the object was shared or immutable."""
     if isinstance(old_owner, Shared):
         return not isinstance(new_owner, Shared)
     if isinstance(old_owner, Immutable):

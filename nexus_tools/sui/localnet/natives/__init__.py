@@ -1,6 +1,7 @@
 """Native functions of the framework, with one file per Move module that has some.
 
-`NATIVES` has all of them. `object_runtime.py` has the state of a transaction that they share.
+`NATIVES` has all native functions. `object_runtime.py` has the state of a transaction that they
+share.
 """
 
 from nexus_tools.sui.localnet.natives.accumulators import Accumulators, StreamEvent
@@ -33,7 +34,7 @@ from nexus_tools.sui.localnet.natives.sui_crypto import NATIVES as SUI_CRYPTO_NA
 from nexus_tools.sui.localnet.natives.table import NativeTable, natives_of, object_type, runtime_of
 
 NATIVES: NativeTable = {**STD_NATIVES, **SUI_NATIVES, **SUI_CRYPTO_NATIVES}
-"""Every native of the packages 0x1, 0x2 and 0x3, by address, module and function."""
+"""The native functions of packages 0x1, 0x2 and 0x3, by address, module name and function name."""
 
 __all__ = [
     "ENABLED_FEATURES",

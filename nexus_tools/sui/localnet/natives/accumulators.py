@@ -1,6 +1,6 @@
 """The changes of address balances and the stream events of one transaction.
 
-They take effect when the network settles its checkpoint. Source: `emit_accumulator_event` in
+The changes take effect when the network settles the checkpoint. Source: `emit_accumulator_event` in
 `object_runtime/mod.rs` of `sui-move-natives`.
 """
 
@@ -18,7 +18,7 @@ _MAX_TOTAL = 2**64 - 1
 
 
 class StreamEvent(Struct, frozen=True):
-    """An event for a stream. `number` is its index among all events of the transaction, from 0."""
+    """An event for a stream. `number` is its index from 0 among all events of the transaction."""
 
     stream: Address
     head: TypeTag
@@ -26,9 +26,9 @@ class StreamEvent(Struct, frozen=True):
 
 
 class Accumulators:
-    """The balance changes in order, with separate limits for deposits and withdrawals.
+    """The balance changes of a transaction in order. Deposits and withdrawals have separate limits.
 
-    `streamed` are the events for streams.
+    `streamed` has the events for streams in order.
     """
 
     __slots__ = ("_totals", "_writes", "streamed")
@@ -45,7 +45,7 @@ class Accumulators:
     def add(
         self, operation: AccumulatorOperation, owner: Address, funds: TypeTag, amount: int
     ) -> None:
-        """Record a change. Raises `PrimitiveError` if the total of an operation exceeds 64 bits."""
+        """Record a deposit or withdrawal. Raises `PrimitiveError` if the total exceeds 64 bits."""
         key = (owner, funds, operation)
         self._totals[key] += amount
         if self._totals[key] > _MAX_TOTAL:

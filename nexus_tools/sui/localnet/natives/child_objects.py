@@ -1,4 +1,6 @@
-"""Dynamic fields: objects owned by objects, loaded when Move code uses them.
+"""Dynamic fields, which are objects owned by objects.
+
+A dynamic field is loaded when Move code uses it.
 
 Source: `object_runtime/object_store.rs` of `sui-move-natives`.
 """
@@ -19,13 +21,13 @@ Decode = Callable[[StructTag, bytes], Value]
 
 
 class MismatchedType(Exception):  # noqa: N818 - the name states the cause
-    """A child with this id exists, but it has another type."""
+    """A child or received object with this id exists, but it has a different type."""
 
 
 class ChildObject(Struct):
-    """A used child. `cell` holds its value, or is empty after a removal.
+    """A child that the transaction used. `cell` contains its value, or is empty after a removal.
 
-    `stored` is the object before the transaction. `writable` means that its value may differ now.
+    `stored` is the object before the transaction. If `writable` is set, the value may have changed.
     """
 
     parent: Address
@@ -47,7 +49,7 @@ class ChildObjects:
         self._used: dict[Address, ChildObject] = {}
 
     def used(self) -> Iterator[tuple[Address, ChildObject]]:
-        """Return every child that the transaction borrowed, added or removed."""
+        """Return the children that the transaction borrowed, added or removed, by their ids."""
         return iter(self._used.items())
 
     def value_is_known(self, child: Address) -> bool:
@@ -55,7 +57,7 @@ class ChildObjects:
         return child in self._used
 
     def loading_cost(self, child: Address) -> int:
-        """Return the internal gas units to load a child: one per byte, and 0 if it is loaded."""
+        """Return the internal gas units to load a child: one per byte, or 0 if it is loaded."""
         if child in self._used or child in self._cached:
             return 0
         child_object = self._find(child)
@@ -97,8 +99,8 @@ class ChildObjects:
         if child_object is None or not child_object.cell:
             return None
         child_object.writable = True
-        # The record stays, with an empty cell, because the removed child must not be read from the
-        # ledger again.
+        # The entry stays with an empty cell, so that the removed child is not read from the ledger
+        # again.
         cell, child_object.cell = child_object.cell, []
         return cell
 
@@ -107,8 +109,8 @@ class ChildObjects:
         previous = self._used.get(child)
         if previous is None:
             self._check_entries()
-        # A child that is added again replaces the stored one. A new child has no stored object,
-        # because the Move function has asserted that the child does not exist.
+        # A child that is added again replaces its stored object. A new child has no stored object,
+        # because the Move function asserts that the child does not exist.
         stored = previous.stored if previous else None
         self._used[child] = ChildObject(Address(parent), tag, [value], stored, writable=True)
 
@@ -126,7 +128,7 @@ class ChildObjects:
             if child_object.type is not tag:
                 if child_object.type != tag:
                     raise MismatchedType
-                child_object.type = tag  # the next comparison is by identity, which is faster
+                child_object.type = tag  # so that the next comparison is by identity
             return child_object
         stored = self._stored(parent, child)
         if stored is None:
@@ -141,7 +143,7 @@ class ChildObjects:
         return child_object
 
     def _stored(self, parent: bytes, child: Address) -> Object | None:
-        """Return the child before the transaction, if it belonged to this parent."""
+        """Return the child before the transaction, or None if it did not belong to this parent."""
         if child not in self._cached:
             if len(self._cached) >= self._cached_max:
                 raise LimitExceeded(f"more than {self._cached_max} dynamic fields are read")

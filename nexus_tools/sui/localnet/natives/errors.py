@@ -1,10 +1,10 @@
-"""The errors by which natives end a transaction, except aborts."""
+"""The errors, except aborts, with which native functions end a transaction."""
 
 from nexus_tools.sui.localnet.vm import NativeLimit
 
 
 class UnsupportedNative(Exception):  # noqa: N818 - the name states the cause
-    """A feature of a native that the localnet does not support: `FEATURE_NOT_YET_SUPPORTED`."""
+    """A feature that the localnet does not support (`FEATURE_NOT_YET_SUPPORTED`)."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"not supported by the localnet: {name}")
@@ -12,12 +12,12 @@ class UnsupportedNative(Exception):  # noqa: N818 - the name states the cause
 
 
 class MalformedArgument(Exception):  # noqa: N818 - the name states the cause
-    """A value has another form, or bytes another type, than the native expects."""
+    """An argument whose value or bytes do not have the type that the native function expects."""
 
 
 class LimitExceeded(NativeLimit):
-    """More ids, transfers, events or children than the protocol allows for one transaction.
+    """A transaction with more ids, transfers, events or children than the protocol allows.
 
-    On a real network this is the VM's MEMORY_LIMIT_EXCEEDED, which the effects show as a
-    `MOVE_PRIMITIVE_RUNTIME_ERROR`.
+    On Sui, this is the VM error MEMORY_LIMIT_EXCEEDED, which is a `MOVE_PRIMITIVE_RUNTIME_ERROR` in
+    the effects.
     """

@@ -1,8 +1,8 @@
 """The costs of native functions.
 
-The machine's meter counts the instructions of Move code. This module charges the work of natives to
-it, in internal gas units; 1 000 of them are one gas unit. The base costs and the costs per byte are
-those of the protocol (`sui-protocol-config`).
+The VM's meter counts the instructions of Move code. This module charges the work of native
+functions to the meter, in internal gas units. A gas unit is 1 000 internal units. Sui's protocol
+configuration defines the base costs and the costs per byte (`sui-protocol-config`).
 
 Sources of the sizes of types: `Type::size` in `move-vm-types/src/loaded_data/runtime_types.rs`, and
 `abstract_size_for_gas_metering` in `move-core-types/src/language_storage.rs`.
@@ -19,9 +19,9 @@ INTERNAL_UNITS_PER_GAS_UNIT = 1_000
 
 
 class NativeGas:
-    """The internal gas units of natives, in the transaction's meter or in a separate one.
+    """The gas of native functions, charged to the transaction's meter or to a separate meter.
 
-    `charge` uses units. It raises `OutOfGas`.
+    `charge` charges internal gas units. If the budget is used up, `charge` raises `OutOfGas`.
     """
 
     __slots__ = ("_meter", "charge")
@@ -34,7 +34,10 @@ class NativeGas:
 
     @property
     def used(self) -> int:
-        """The units used so far, including all other work if the meter is shared."""
+        """The internal gas units used so far.
+
+        If the meter is shared, they include all other work.
+        """
         return self._meter.spent
 
 
@@ -44,20 +47,21 @@ def charge(context: Context, base: int, per_byte: int = 0, size: int = 0) -> Non
 
 
 def charge_blocks(context: Context, base: int, size: int, block_size: int) -> None:
-    """Charge for hashing: a base, two per byte of the message, and two per block."""
+    """Charge for a hash: a base cost, 2 units per byte of the message, and 2 per block."""
     charge(context, block_cost(base, size, block_size))
 
 
 def block_cost(base: int, size: int, block_size: int) -> int:
-    """Return the units that `charge_blocks` charges.
+    """Return the internal gas units that `charge_blocks` charges.
 
-    For 129 bytes in blocks of 128, with the base 10, that is 10 + 2 · 129 + 2 · 2 = 272.
+    For example, 129 bytes in blocks of 128 with a base cost of 10 take 10 + 2 · 129 + 2 · 2 = 272
+    units.
     """
     return base + 2 * size + 2 * -(-size // block_size)
 
 
 def priced(implementation: Callable[..., Any], cost: int | Callable[[int], int]) -> PricedNative:
-    """Return a native with a fixed cost, or a cost by the length of its first argument."""
+    """Return a native function with a fixed cost, or a cost by the length of its first argument."""
     return PricedNative(implementation, cost, charge)
 
 
@@ -67,9 +71,9 @@ _TAG_BYTES = 8 + 16  # ENUM_BASE_ABSTRACT_SIZE and BOX_ABSTRACT_SIZE
 
 
 def type_size(type_: TypeTag) -> int:
-    """Return the number of types that a type consists of.
+    """Return the number of nodes in the tree of a type.
 
-    For `Coin<SUI>` that is 2.
+    For `Coin<SUI>`, the result is 2.
     """
     if isinstance(type_, VectorTag):
         return 1 + type_size(type_.element)
@@ -83,7 +87,7 @@ def type_size(type_: TypeTag) -> int:
 def tag_size(type_: TypeTag) -> int:
     """Return the size of a type tag.
 
-    For `0x2::sui::SUI` that is 24 + 32 + 3 + 3 = 62.
+    For `0x2::sui::SUI`, the result is 24 + 32 + 3 + 3 = 62.
     """
     if isinstance(type_, VectorTag):
         return _TAG_BYTES + tag_size(type_.element)
@@ -91,6 +95,6 @@ def tag_size(type_: TypeTag) -> int:
 
 
 def struct_tag_size(tag: StructTag) -> int:
-    """Return the size of a struct's tag without its enum and box."""
+    """Return the size of a struct tag without the enclosing `TypeTag` enum and its box."""
     names = len(tag.module) + len(tag.name)
     return ADDRESS_LENGTH + names + sum(map(tag_size, tag.type_params))

@@ -1,7 +1,7 @@
 """The limits of the object changes and events of one transaction.
 
-The names are those of `sui-protocol-config/src/lib.rs`. The values of `Limits` differ for
-transactions that pay no gas, as `check_limit_by_meter!` selects them.
+The limits have the names of `sui-protocol-config/src/lib.rs`. Transactions that do not pay gas have
+higher `Limits`, as in Sui's macro `check_limit_by_meter!`.
 """
 
 from msgspec import Struct

@@ -1,7 +1,7 @@
-"""The state that Move code can read of its transaction, and the transaction's changes so far.
+"""The transaction's state that Move code can read, and the transaction's changes so far.
 
-Source: `object_runtime/mod.rs` of `sui-move-natives`. Nothing outside is changed, so discarding the
-runtime reverts the transaction.
+Source: `object_runtime/mod.rs` of `sui-move-natives`. The runtime does not change anything outside
+itself, so discarding the runtime reverts the transaction.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ from nexus_tools.sui.types.digest import Digest, created_object_id
 from nexus_tools.sui.types.object import AddressOwner, MoveObject, Object, Owner, Shared
 from nexus_tools.sui.types.type_tag import StructTag
 
-# Objects with fixed ids: `object::clock()` and similar functions make them without a fresh id.
+# The objects with fixed ids. Functions such as `object::clock()` do not create a fresh id.
 _FRAMEWORK_OBJECTS = frozenset(
     {
         SYSTEM_STATE,
@@ -58,9 +58,10 @@ _FRAMEWORK_OBJECTS = frozenset(
 
 
 class TransactionContext(Struct):
-    """The properties of the transaction, and the number of ids it has created.
+    """The properties of a transaction, and the number of ids that it has created.
 
-    Prices are in MIST per gas unit, the budget in MIST. `sponsor` is None if the sender pays.
+    Prices are in MIST per gas unit, and the budget is in MIST. `sponsor` is None if the sender
+    pays.
     """
 
     sender: Address
@@ -80,12 +81,15 @@ class TransactionContext(Struct):
         return object_id
 
     def as_move_value(self) -> list[object]:
-        """Return a `sui::tx_context::TxContext`. Its functions use natives and not this value."""
+        """Return a `TxContext` value.
+
+        Framework functions call native functions and ignore the value.
+        """
         return [bytes(self.sender), bytearray(self.digest), self.epoch, self.epoch_timestamp_ms, 0]
 
 
 class Transfer(Struct, frozen=True):
-    """A Move value that becomes an object of this owner."""
+    """A Move value that becomes an object with a new owner."""
 
     owner: Owner
     type: StructTag
@@ -102,8 +106,8 @@ class EmittedEvent(Struct, frozen=True):
 class ObjectRuntime:
     """The ids, transfers, events, dynamic fields and address balances of a transaction.
 
-    `inputs` are the owners of the objects that the transaction names, and `find` returns live
-    objects. Transactions that do not pay gas have other `limits`.
+    `inputs` are the owners of the transaction's input objects, and `find` returns live objects.
+    Transactions that do not pay gas have higher `limits`.
     """
 
     def __init__(
@@ -141,7 +145,7 @@ class ObjectRuntime:
         return object_id
 
     def record_new_id(self, object_id: Address) -> None:
-        """Record a new id, or restore one that this transaction deleted before."""
+        """Record a new id, or restore an id that this transaction has deleted."""
         maximum = self._limits.max_num_new_move_object_ids
         if len(self.new_ids) >= maximum:
             raise LimitExceeded(f"more than {maximum} ids are created")
@@ -151,7 +155,7 @@ class ObjectRuntime:
             self.new_ids[object_id] = None
 
     def delete_id(self, object_id: Address) -> None:
-        """Record a deleted id, or forget one that is new. Raises `LimitExceeded`."""
+        """Record a deleted id, or discard an id that is new. Raises `LimitExceeded`."""
         maximum = self._limits.max_num_deleted_move_object_ids
         if len(self.deleted_ids) >= maximum:
             raise LimitExceeded(f"more than {maximum} ids are deleted")
@@ -170,7 +174,7 @@ class ObjectRuntime:
         self.transfers[object_id_of(value)] = Transfer(owner, tag, value)
 
     def may_be_shared(self, object_id: Address) -> bool:
-        """Return whether the object is new in this transaction, or already shared."""
+        """Return whether an object may be shared, because it is new or already shared."""
         if object_id in self.new_ids or object_id in _FRAMEWORK_OBJECTS:
             return True
         return isinstance(self._inputs.get(object_id), Shared)
@@ -178,9 +182,9 @@ class ObjectRuntime:
     def receive(
         self, parent: Address, object_id: Address, version: int, tag: StructTag
     ) -> Value | None:
-        """Receive an object that was transferred to `parent`'s address.
+        """Receive an object that was transferred to the address `parent`.
 
-        Returns None if it does not exist at this version, or if it was already received. Raises
+        Return None if the object does not exist at this version or was already received. Raises
         `MismatchedType`.
         """
         stored = self._find(object_id)
@@ -196,7 +200,7 @@ class ObjectRuntime:
     # --- Events
 
     def check_event_size(self, size: int) -> None:
-        """Count the size of an event, in value and type bytes. Raises `LimitExceeded`."""
+        """Count the bytes of an event's value and type. Raises `LimitExceeded`."""
         if size > MAX_EVENT_EMIT_SIZE:
             raise LimitExceeded(f"an event has more than {MAX_EVENT_EMIT_SIZE} bytes")
         self._event_bytes += size
@@ -204,7 +208,7 @@ class ObjectRuntime:
             raise LimitExceeded(f"all events have more than {MAX_EVENT_EMIT_SIZE_TOTAL} bytes")
 
     def emit(self, tag: StructTag, contents: bytes) -> int:
-        """Emit an event and return its number in the transaction. Raises `LimitExceeded`."""
+        """Emit an event and return its index in the transaction. Raises `LimitExceeded`."""
         if self._event_count >= MAX_NUM_EVENT_EMIT:
             raise LimitExceeded(f"more than {MAX_NUM_EVENT_EMIT} events are emitted")
         self._event_count += 1
@@ -217,11 +221,11 @@ class ObjectRuntime:
         return self._events
 
     def take_events(self) -> list[EmittedEvent]:
-        """Return the events since the last call, in order."""
+        """Return the events since the last call of this method, in order."""
         events, self._events = self._events, []
         return events
 
 
 def object_id_of(value: Value) -> Address:
-    """Return the id of an object: its first field is a `UID` around an `ID` around the id."""
+    """Return the id of an object. The first field of an object is `UID { id: ID { bytes } }`."""
     return Address(value[0][0][0])

@@ -1,4 +1,4 @@
-"""The node: it checks signed transactions, executes them, and commits each as a checkpoint.
+"""The node, which checks and executes signed transactions and commits each one as a checkpoint.
 
 Start reading with `node.py`.
 """

@@ -60,8 +60,8 @@ def check_size(data_bytes: bytes) -> None:
 def check_chain(data: TransactionData, chain_id: Digest, epoch: int) -> None:
     """Refuse a transaction that is meant for another chain.
 
-    Reservations of funds for gas name a chain and an epoch. They are valid in that epoch and the
-    next.
+    A gas coin may be a reservation of funds, which names a chain and an epoch. The reservation is
+    valid in that epoch and in the next one.
     """
     expiration = data.expiration
     if isinstance(expiration, ValidDuring | Validity) and expiration.chain != chain_id:
@@ -74,7 +74,7 @@ def check_chain(data: TransactionData, chain_id: Digest, epoch: int) -> None:
 
 
 def _check_reservation(reservation: CoinReservation, data: TransactionData, epoch: int) -> None:
-    """Refuse a gas reservation that is not in SUI, not the sender's own, or expired."""
+    """Refuse a gas reservation that is expired, or not of the sender's own SUI."""
     own = accumulator_id(data.sender, balance_tag(SUI))
     if reservation.accumulator != own or data.gas.owner != data.sender:
         raise TransactionRefused(

@@ -1,4 +1,4 @@
-"""The builder of the next checkpoint, with the objects as its transactions leave them."""
+"""The builder of the next checkpoint, which executes its transactions one after another."""
 
 from collections.abc import Iterator, Sequence
 
@@ -38,7 +38,7 @@ from nexus_tools.sui.types.transaction import TransactionData, TransactionKind
 
 
 class PendingObjects:
-    """Changes by earlier transactions of the checkpoint, over the objects of the ledger."""
+    """The objects of the ledger plus the changes by earlier transactions of the checkpoint."""
 
     __slots__ = ("_changed", "_ledger")
 
@@ -104,13 +104,14 @@ class CheckpointBuilder:
         self._execute_system(randomness.update(self._objects, self._environment.epoch))
 
     def end_epoch(self) -> None:
-        """Execute the transaction that ends the epoch. It must be the last one of the checkpoint.
+        """Execute the transaction that ends the epoch. No transaction may follow in the checkpoint.
 
         Raises:
             NexusError: `epoch_change_failed`.
         """
         epoch = self._environment.epoch
-        # The cost of the whole epoch is distributed, including this checkpoint's so far.
+        # The epoch change distributes the gas cost of the whole epoch, including this checkpoint's
+        # transactions.
         costs = epoch_gas_used(epoch, self._previous.summary, self._executed)
         change = ChangeEpoch(
             epoch=epoch + 1,
@@ -124,7 +125,7 @@ class CheckpointBuilder:
         )
         result = self._execute_system(EndOfEpoch((change,)))
         if not isinstance(result.effects.status, Success):
-            raise NexusError("epoch_change_failed", f"the epoch does not change: {result.failure}")
+            raise NexusError("epoch_change_failed", f"cannot change the epoch: {result.failure}")
         state = read_system_state(self._objects.get)
         self._end_of_epoch = EndOfEpochData(committee_of(state), state.protocol_version, ())
 
@@ -146,7 +147,7 @@ class CheckpointBuilder:
         mode: Mode = Mode.COMMIT,
         executor: Executor | None = None,
     ) -> tuple[ExecutedTransaction, ExecutionResult]:
-        """Execute the next transaction, with another executor if one is given.
+        """Execute the next transaction. `executor` replaces the executor of the builder.
 
         Raises:
             TransactionRefused: the transaction cannot be executed.

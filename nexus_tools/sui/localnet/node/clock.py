@@ -7,7 +7,10 @@ from nexus_tools.sui.bcs import Codec, record, u64, vector
 from nexus_tools.sui.errors import ValidationError
 
 ADVANCES: Codec[tuple[tuple[int, int], ...]] = vector(record((u64, u64)))
-"""The stored form of the advances: the checkpoint where each takes effect, and its offset in ms."""
+"""The stored form of the clock advances.
+
+Each pair is the first checkpoint that uses an offset, and the offset in ms.
+"""
 
 LATEST_MS = 253_402_300_799_999
 """The end of the year 9999, the latest time that a protobuf `Timestamp` can hold."""
@@ -24,7 +27,8 @@ class NetworkClock:
     """A clock that never runs backward, even if the machine's clock does.
 
     An advance takes effect with a checkpoint, so a revert to an earlier checkpoint also reverts the
-    time. `advances` have the form of `ADVANCES`. `floor_ms` is the time of the latest checkpoint.
+    time. `advances` are pairs of a checkpoint and an offset, as in `ADVANCES`. `floor_ms` is the
+    time of the latest checkpoint.
     """
 
     def __init__(
@@ -34,7 +38,7 @@ class NetworkClock:
         self.restore(advances, floor_ms)
 
     def restore(self, advances: tuple[tuple[int, int], ...], floor_ms: int) -> None:
-        """Set the clock to a point of the chain."""
+        """Set the clock to the advances and the time of the chain's latest checkpoint."""
         self._advances = advances
         self._last_ms = floor_ms
         # If the machine's clock was set back in the meantime, continue from the chain's time.
@@ -47,7 +51,7 @@ class NetworkClock:
         return self._last_ms
 
     def advanced(self, milliseconds: int, checkpoint: int) -> tuple[tuple[int, int], ...]:
-        """Return the advances plus one more that takes effect from a checkpoint on.
+        """Return the advances plus one of this length that takes effect at this checkpoint.
 
         Raises:
             ValidationError: `clock_advance_invalid`.

@@ -13,7 +13,7 @@ from nexus_tools.sui.types.system_state import SystemState, decode_system_state,
 
 EPOCH_STARTS_SETTING = "epoch_starts"
 EPOCH_STARTS: Codec[tuple[int, ...]] = vector(u64)
-"""The stored form of the epochs' starts: the first checkpoint of each epoch."""
+"""The stored form of the epoch starts: the number of each epoch's first checkpoint."""
 
 Committee = tuple[tuple[bytes, int], ...]
 
@@ -21,7 +21,9 @@ _FIRST_VERSION = 1
 
 
 class Epoch(Struct, frozen=True):
-    """An epoch with its checkpoints and its times in ms. The end of the current epoch is None.
+    """An epoch with its checkpoints and its times in ms since 1970.
+
+    In the current epoch, `last_checkpoint` and `end_ms` are None.
 
     `state` is the system state at the start of a past epoch, or the current state of the current
     one.
@@ -45,7 +47,7 @@ def read_system_state(find: Callable[[Address], Object | None]) -> SystemState:
 
 
 def environment_of(state: SystemState) -> Environment:
-    """Return the parts of an epoch that transactions can see."""
+    """Return the properties of the current epoch that transactions can read."""
     return Environment(
         state.epoch,
         state.epoch_start_timestamp_ms,
@@ -83,12 +85,12 @@ class Epochs:
         state = read_system_state(self._ledger.get)
         self.environment = environment_of(state)
 
-    def starts_with(self, checkpoint: int) -> bytes:
-        """Return the setting for a next epoch that starts with this checkpoint."""
+    def next_epoch_at(self, checkpoint: int) -> bytes:
+        """Return the encoded epoch starts plus a new epoch that starts with this checkpoint."""
         return EPOCH_STARTS.encode((*self._starts, checkpoint))
 
     def starts_until(self, checkpoint: int) -> bytes:
-        """Return the setting as it was when this checkpoint was the latest one."""
+        """Return the encoded epoch starts as they were when this checkpoint was the latest one."""
         # An epoch starts with the checkpoint after the one that ended the previous epoch.
         # With starts (0, 40), checkpoint 39 is the last of epoch 0 and has ended it. After a revert
         # to 39 it is epoch 1, so 40 stays. After a revert to 38 it is epoch 0, so 40 is removed.
@@ -112,7 +114,7 @@ class Epochs:
         return Epoch(number, first, last, start_ms, end.timestamp_ms, state)
 
     def _state_before(self, checkpoint: int) -> SystemState:
-        """Return the system state that the end of the previous epoch, or genesis, wrote."""
+        """Return the system state at the start of the epoch whose first checkpoint this is."""
         if checkpoint == 0:
             return read_system_state(
                 lambda object_id: self._ledger.get_version(object_id, _FIRST_VERSION)

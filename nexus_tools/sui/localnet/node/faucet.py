@@ -19,7 +19,7 @@ from nexus_tools.sui.types.transaction import GasData, TransactionData
 from nexus_tools.sui.types.type_tag import GAS_COIN
 
 KEY_SETTING = "faucet_key"
-"""The ledger's setting that holds the seed of the key."""
+"""The name of the ledger setting that holds the seed of the faucet's key."""
 
 _BUDGET_MIST = 50_000_000
 _MAX_AMOUNTS = 250
@@ -82,9 +82,9 @@ class Faucet:
         )
 
     def _coins(self, ledger: Ledger, needed_mist: int) -> list[Object]:
-        """Return the fewest coins, largest first, that cover the amount.
+        """Return the faucet's largest coins, as few as cover the amount.
 
-        The transaction pays its gas with them, which merges them into one coin.
+        The transaction uses these coins as its gas payment, which merges them into one coin.
         """
         balance, coins = 0, []
         for coin in ledger.owned_by(self.address, GAS_COIN, limit=_MAX_GAS_COINS):
@@ -95,5 +95,5 @@ class Faucet:
         raise WrongStateError(
             "faucet_empty",
             f"the faucet has only {balance} MIST left; this needs {needed_mist} MIST",
-            hint="Request less, or start a new network.",
+            hint="Request a smaller amount, or start a new network.",
         )

@@ -46,7 +46,7 @@ Subscriber = Callable[[Checkpoint], None]
 
 
 class Node:
-    """A node over a ledger. It creates a genesis from `origin` if the ledger has none.
+    """A node over a ledger. If the ledger is empty, the node creates a genesis from `origin`.
 
     Each transaction is in a checkpoint of its own and is final when `execute` returns. Only one
     thread at a time may use a node.
@@ -84,9 +84,9 @@ class Node:
         wall_clock: WallClock = milliseconds,
         origin: Origin = DEFAULT_GENESIS_CONFIG,
     ) -> Self:
-        """Open the network stored in a directory; without a directory, create one in memory.
+        """Open the network stored in a directory, or create one in memory if `directory` is None.
 
-        A new network starts with `origin`. A stored network keeps its own.
+        A new network starts with `origin`. A stored network keeps its own origin.
 
         Raises:
             NexusError: `state_locked`, `state_damaged`, `state_incomplete`,
@@ -113,7 +113,9 @@ class Node:
     # --- Transactions
 
     def execute(self, data_bytes: bytes, signatures: Sequence[bytes]) -> ExecutedTransaction:
-        """Execute and commit a signed transaction. Return the earlier result of a repeated one.
+        """Execute and commit a signed transaction.
+
+        If it is already committed, return its first result.
 
         `data_bytes` is the BCS of `TransactionData`. The signatures are serialized. If an error is
         raised, nothing has changed.
@@ -130,7 +132,7 @@ class Node:
         builder = self._builder_for(data)
         if self._subscribers and not builder.shows_time(within_ms=_CATCH_UP_MS):
             # Transactions that do not use the clock may arrive so fast that subscribers never call
-            # `catch_up`. The clock has to run for them nevertheless.
+            # `catch_up`. The clock has to advance for subscribers nevertheless.
             builder.set_clock()
         if _uses(data, RANDOM):
             builder.draw_randomness(self._randomness)
@@ -144,15 +146,18 @@ class Node:
         for coin in data.gas.payment:
             current = self.ledger.get(coin.object_id)
             if current is not None and current.version == coin.version:
-                return None  # an executed transaction has changed all its gas coins
+                return None  # a committed transaction has changed its gas coins
         return self.ledger.transaction(transaction_digest(data_bytes))
 
     def simulate(
         self, data: TransactionData, mode: Mode = Mode.SIMULATE, executor: Executor | None = None
     ) -> tuple[ExecutedTransaction, ExecutionResult]:
-        """Execute a transaction without committing it, with another executor if one is given.
+        """Execute a transaction without committing it.
 
-        The transaction sees the random bytes of the last round, not those of its real execution.
+        `executor` replaces the executor of the node.
+
+        The transaction sees the random bytes of the last round. A real execution would draw new
+        bytes.
 
         Raises:
             TransactionRefused: the transaction cannot be executed.
@@ -201,10 +206,10 @@ class Node:
     def catch_up(self) -> None:
         """Make a checkpoint that sets the clock if it is at least a second behind.
 
-        Clients that watch the network see a running clock. Without clients nothing happens. The age
-        of the latest checkpoint is not used, because checkpoints of transactions that do not read
-        the clock leave it as it is. This method serves reads, so a disk that cannot be written to
-        only delays the clock.
+        The server calls this method for clients that read, so they see a running clock. The age of
+        the latest checkpoint does not matter, because a checkpoint sets the clock only if a
+        transaction reads it. A read must not fail because the disk is not writable, so a failed
+        write only delays the clock.
         """
         builder = self._builder(self.now_ms())
         if not builder.shows_time(within_ms=_CATCH_UP_MS):
@@ -231,7 +236,7 @@ class Node:
         if not last.shows_time():
             last.set_clock()
         last.end_epoch()
-        self._commit(last, {EPOCH_STARTS_SETTING: self.epochs.starts_with(last.number + 1)})
+        self._commit(last, {EPOCH_STARTS_SETTING: self.epochs.next_epoch_at(last.number + 1)})
         self.epochs.reload()
         first = self._builder(self.now_ms())
         first.set_clock()
@@ -241,7 +246,7 @@ class Node:
     def seed_randomness(self, seed: bytes) -> None:
         """Derive all future random bytes from a seed, for repeatable tests.
 
-        The seed takes effect with a checkpoint of its own.
+        The seed takes effect with a new checkpoint that contains no user transaction.
         """
         builder = self._builder(self.now_ms())
         builder.set_clock()

@@ -1,6 +1,9 @@
-"""The random bytes of the network. A seed, which can be chosen, determines those of each round.
+"""The random bytes of the network.
 
-On a real network the random bytes are a joint signature of the validators, of the same length.
+A seed determines the bytes of each round, and tests may choose the seed.
+
+On a real network, the random bytes are a joint signature of the validators, which also has 48
+bytes.
 """
 
 import secrets
@@ -17,7 +20,10 @@ from nexus_tools.sui.types.type_tag import TYPE_TAG, Primitive
 
 SEEDS_SETTING = "randomness_seeds"
 SEEDS: Codec[tuple[tuple[int, bytes], ...]] = vector(record((u64, byte_vector)))
-"""The stored form of the seeds: the checkpoint where each takes effect, and the seed."""
+"""The stored form of the seeds.
+
+Each pair is the first checkpoint that uses a seed, and the seed.
+"""
 
 _BYTES = 48
 _ID_BYTES = 32
@@ -25,7 +31,7 @@ _STATE = record((u64, u64, u64, u64))  # the field's name, version, epoch, round
 
 
 class Randomness:
-    """A generator of random bytes by epoch and round. The same seed gives the same bytes.
+    """A generator of random bytes. Seed, epoch and round determine the bytes.
 
     A new network has a random seed. A new seed takes effect with a checkpoint, so a revert to an
     earlier checkpoint also restores the earlier seed.
@@ -43,11 +49,11 @@ class Randomness:
         self._seeds = SEEDS.decode(self._ledger.setting(SEEDS_SETTING) or b"\0")
 
     def seeds_with(self, seed: bytes, checkpoint: int) -> bytes:
-        """Return the setting plus a seed that takes effect from a checkpoint on."""
+        """Return the encoded seeds plus a new one that takes effect at this checkpoint."""
         return SEEDS.encode((*self._seeds, (checkpoint, seed)))
 
     def seeds_until(self, checkpoint: int) -> bytes:
-        """Return the setting with only the seeds in effect at a checkpoint."""
+        """Return the encoded seeds that have taken effect at this checkpoint or earlier."""
         return SEEDS.encode(tuple(entry for entry in self._seeds if entry[0] <= checkpoint))
 
     def update(self, objects: ObjectStore, epoch: int) -> RandomnessStateUpdate:
@@ -66,8 +72,9 @@ class Randomness:
 def _next_round(objects: ObjectStore, random: MoveObject, epoch: int) -> int:
     """Return the number of the next round. Rounds count from 0 in each epoch.
 
-    `Random { id: UID, inner: Versioned { id: UID, version: u64 } }`; the inner state is a dynamic
-    field `RandomInner { version, epoch, randomness_round, random_bytes }` under the version.
+    The object is `Random { id: UID, inner: Versioned { id: UID, version: u64 } }`. The object's
+    dynamic field with the version as name holds `RandomInner { version, epoch, randomness_round,
+    random_bytes }`.
     """
     parent = Address(random.contents[_ID_BYTES : 2 * _ID_BYTES])
     version = random.contents[2 * _ID_BYTES :]

@@ -1,9 +1,9 @@
 """The settlement of address balances and event streams that a checkpoint's transactions changed.
 
-As on a real network, system transactions at the end of the checkpoint sum up the changes. They
-write the balances and the heads of streams, which are dynamic fields of the accumulator root. The
-last transaction, the barrier, gives the root its next version. If Ann sends 5 MIST of her balance
-to Bob's, and Bob sends 3 of his to Cid's, checkpoint 9 of epoch 0 ends with
+As on a real network, system transactions at the end of the checkpoint sum up the changes.
+Settlement transactions write the balances and the heads of streams, which are dynamic fields of the
+accumulator root. The last transaction, the barrier, gives the root its next version. If Ann sends 5
+MIST of her balance to Bob's, and Bob sends 3 of his to Cid's, checkpoint 9 of epoch 0 ends with
 
     settlement_prologue(root, epoch 0, checkpoint 9, number 0, paid in 8, paid out 8)
     settle_u128<Balance<SUI>>(root, ann, + 0, - 5)
@@ -40,14 +40,14 @@ from nexus_tools.sui.types.transaction import (
 from nexus_tools.sui.types.type_tag import SUI, TypeTag, balance_tag
 
 MAX_UPDATES = 100
-"""The most updates in one settlement: `max_updates_per_settlement_txn` of the protocol."""
+"""The maximum number of updates in one transaction (`max_updates_per_settlement_txn` in Sui)."""
 
 _SUI_FUNDS = balance_tag(SUI)
 _MODULE = "accumulator_settlement"
 
 
 class _Update(Struct):
-    """The deposits and withdrawals of one balance, in its smallest unit, or a stream's events."""
+    """The deposits and withdrawals of a balance in its smallest unit, or a stream's events."""
 
     owner: Address
     funds: TypeTag
@@ -71,7 +71,7 @@ class _Update(Struct):
 
 
 class _Calls:
-    """Calls of the settlement's module. Equal values share one input, as on Sui."""
+    """Calls of `0x2::accumulator_settlement`. Equal values share one input, as on Sui."""
 
     def __init__(self, root: SharedObject) -> None:
         self._root = root
@@ -79,7 +79,7 @@ class _Calls:
         self._commands: list[MoveCall] = []
 
     def add(self, function: str, values: Iterable[bytes], types: tuple[TypeTag, ...] = ()) -> None:
-        """Add a call of a function with the root and with values as BCS bytes."""
+        """Add a call. The call's arguments are the root and these values, which are BCS bytes."""
         arguments = (InputArgument(0), *map(self.place, values))
         self._commands.append(MoveCall(SUI_FRAMEWORK, _MODULE, function, types, arguments))
 
@@ -116,7 +116,10 @@ class Settlement:
         self._transactions += 1
 
     def transactions(self) -> Iterator[TransactionKind]:
-        """Yield the transactions that settle the changes, or nothing without changes."""
+        """Yield the transactions that settle the changes.
+
+        Without changes, yield nothing.
+        """
         updates = [self._updates[accumulator] for accumulator in sorted(self._updates)]
         starts = range(0, len(updates), MAX_UPDATES)
         for number, start in enumerate(starts):

@@ -1,6 +1,6 @@
-"""The server of a node: Sui's gRPC interface, the faucet and controls, on one port.
+"""The server of a localnet node. One port serves Sui's gRPC interface, the faucet and controls.
 
-`server` receives calls, `services` executes them, `requests` and `resolution` parse requests, and
+`server` receives calls, and `services` executes them. `requests` and `resolution` parse requests.
 `rendering` fills responses. Start reading with `server/application.py`, then `server/call.py`.
 """
 

@@ -1,4 +1,4 @@
-"""The shared state of all procedures."""
+"""The state that all procedures share."""
 
 from collections.abc import AsyncGenerator, Callable
 
@@ -26,9 +26,9 @@ class Backend(Struct, frozen=True):
     frames: SharedFrames = field(default_factory=SharedFrames)
 
     def refusal(self, head: RequestHead) -> str | None:
-        """Return why a request that a web page may have sent is refused, or None.
+        """Return the reason to refuse a request that a web page may have sent, or None.
 
-        Native gRPC is not checked, because a page cannot send it.
+        Do not call this method for native gRPC, which a web page cannot send.
         """
         return self.sources.refusal(head.host, head.headers.get("origin"))
 
@@ -38,7 +38,10 @@ class Backend(Struct, frozen=True):
 
 
 UnaryHandler = Callable[[Backend, Message, Message], None]
-"""A function that serves a request by filling the empty response."""
+"""A function that serves a unary call.
+
+The function receives the request and fills the empty response.
+"""
 
 StreamingHandler = Callable[[Backend, Message, type[Message]], AsyncGenerator[bytes]]
-"""A function that serves a request with messages of the given class, as bytes."""
+"""A function that serves a streaming call. The function yields the bytes of response messages."""

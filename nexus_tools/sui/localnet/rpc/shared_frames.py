@@ -1,4 +1,4 @@
-"""A cache of rendered frames for subscribers with the same request."""
+"""A cache of rendered frames, which subscribers with equal requests share."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -10,15 +10,15 @@ Frames = tuple[bytes, ...]
 _Key = tuple[str, bytes, Digest]  # kind and bytes of a request, and a checkpoint
 
 MAX_CACHE_BYTES = 16 * 1024 * 1024
-"""The largest size of the cache, including its overhead."""
+"""The maximum size of the cache in bytes, including its overhead."""
 
-_ENTRY_BYTES = 512  # the overhead of an entry, also of an empty one
+_ENTRY_BYTES = 512  # the overhead of an entry, even if it has no frames
 
 
 class SharedFrames:
-    """The frames of checkpoints by request, limited to the last 16 MiB.
+    """A cache of rendered frames by request and checkpoint, limited to the latest 16 MiB.
 
-    If 200 subscribers have the same request, the first one that reaches a checkpoint renders it.
+    If 200 subscribers send equal requests, each checkpoint is rendered only once.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Traces of transactions, call by call: a transaction is executed again and observed.
+"""Traces of transactions, which record every call while a transaction is executed again.
 
 Start reading with `replay.py`. `transaction_trace.py` has the data types.
 """

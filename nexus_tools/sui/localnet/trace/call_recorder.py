@@ -1,4 +1,4 @@
-"""The recording of calls while they happen."""
+"""The recorder of calls during an execution."""
 
 from msgspec import Struct, field
 
@@ -15,17 +15,17 @@ from nexus_tools.sui.localnet.trace.value_reader import ValueReader
 from nexus_tools.sui.localnet.vm import Context, LinkedFunction, Meter, ReferenceType, Type, Value
 
 MAX_CALLS = 10_000
-"""The most recorded calls of a transaction. Calls that lead to a failure are always recorded."""
+"""The maximum number of recorded calls. Calls that lead to a failure are always recorded."""
 
 MAX_DEPTH = 100
-"""The deepest recorded calls, because readers of a trace are recursive."""
+"""The maximum depth of recorded calls, because the readers of a trace are recursive."""
 
 
 class Running(Struct):
-    """A call or a command that has not ended. `left_out` counts unrecorded calls in it.
+    """A running call or command. `left_out` counts the unrecorded calls inside it.
 
-    `values` are the arguments themselves, `arguments` their copies from the start of the call. At
-    its end, the values behind `&mut` arguments are read again.
+    `values` are the arguments themselves, and `arguments` are copies from the start of the call. At
+    the end of the call, the targets of `&mut` arguments are read again.
     """
 
     gas_before: int
@@ -39,9 +39,10 @@ class Running(Struct):
     left_out: int = 0
 
     def gas(self, meter: Meter) -> GasUse:
-        """Return the gas used since the start.
+        """Return the gas used since the start of the call or command.
 
-        A call that used 100 units, 70 of them in functions that it called, has 30 units of its own.
+        For example, if a call used 100 units, 70 of them in functions that it called, its own use
+        is 30 units.
         """
         total = meter.spent - self.gas_before
         return GasUse(total, total - self.gas_of_callees)
@@ -57,23 +58,23 @@ class CallRecorder:
         self._events = 0
         self.left_out = 0
         self.failing_module: bytes | None = None
-        """The code of the module in which the transaction failed."""
+        """The bytecode of the module in which the transaction failed."""
 
     # --- Commands
 
     def begin(self, meter: Meter) -> None:
-        """Start a command."""
+        """Start the record of a command."""
         self._stack = [Running(meter.spent)]
 
     def end(self) -> Running:
-        """End the command and return its record."""
+        """End the record of the command and return it."""
         return self._stack.pop()
 
     # --- Calls
 
     def enter(self, callee: LinkedFunction, context: Context, arguments: list[Value]) -> None:
         """Record the start of a call."""
-        if not self._stack:  # the network's own calls do not belong to a command
+        if not self._stack:  # calls of system code do not belong to a command
             self.begin(context.meter)
         self._calls += 1
         is_kept = self._calls <= MAX_CALLS and len(self._stack) <= MAX_DEPTH
@@ -97,12 +98,16 @@ class CallRecorder:
             caller.steps.append(_call(running, CallStatus.RETURNED, gas, arguments, returned))
         else:
             self._leave_out(running, caller)
-        # Only native functions such as `event::emit` emit events, which are steps of the caller.
+        # Only native functions such as `event::emit` emit events. The events are steps of the
+        # caller.
         if callee.function.is_native:
             self._note_events(context, running.events_before, caller)
 
     def fail(self, context: Context, failure: BaseException) -> None:  # noqa: ARG002
-        """Record the failure of the innermost call. The calls around it fail next."""
+        """Record the failure of the innermost call.
+
+        The callers of the failed function fail next.
+        """
         running = self._stack.pop()
         caller, gas = self._stack[-1], running.gas(context.meter)
         caller.gas_of_callees += gas.total
@@ -134,8 +139,8 @@ class CallRecorder:
         )
 
     def _with_after(self, running: Running, callee: LinkedFunction) -> tuple[TracedValue, ...]:
-        """Return the arguments, with the final values of changed `&mut` arguments."""
-        if not self._values.has_room:  # a value truncated now may have been complete before
+        """Return the arguments, including the final values of changed `&mut` arguments."""
+        if not self._values.has_room:  # a value may be truncated only now
             return running.arguments
         arguments = list(running.arguments)
         for place, type_ in enumerate(callee.parameters):

@@ -19,10 +19,10 @@ from nexus_tools.sui.types.type_tag import TypeTag
 
 
 class ChangeKind(StrEnum):
-    """The kind of a change. An object is transferred if its owner has changed.
+    """The kind of a change. `TRANSFERRED` means that the owner changed.
 
-    An accumulated change is not of an object, but of the balance or the event stream of an address,
-    which is its owner.
+    `ACCUMULATED` is not a change of an object, but of an address balance or an event stream. The
+    owner of an accumulated change is the address.
     """
 
     CREATED = "created"
@@ -38,7 +38,7 @@ class ChangeKind(StrEnum):
 
 
 class ChangedObject(Struct, frozen=True):
-    """An object before and after; None where it did not exist. A package has no type."""
+    """The state of an object before and after a transaction."""
 
     kind: ChangeKind
     object_id: Address
@@ -49,7 +49,8 @@ class ChangedObject(Struct, frozen=True):
     owner: Owner | None = None
 
 
-# The keys: whether it existed before, whether it exists after, and the operation on its ID.
+# The keys are whether the object existed before, whether it exists after, and the operation on its
+# ID.
 _KINDS = {
     (False, True, IdOperation.CREATED): ChangeKind.CREATED,
     (False, True, IdOperation.NONE): ChangeKind.UNWRAPPED,
@@ -99,5 +100,6 @@ def _kind(change: ObjectChange) -> ChangeKind:
         return ChangeKind.MUTATED if is_same_owner else ChangeKind.TRANSFERRED
     existed = isinstance(change.input, InputState)
     exists = isinstance(change.output, ObjectWrite)
-    # Objects that exist before and after were handled above. Effects have no other combinations.
+    # The code above handles objects that exist before and after. Effects have no other
+    # combinations.
     return _KINDS[existed, exists, change.operation]

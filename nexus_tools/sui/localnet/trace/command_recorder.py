@@ -1,4 +1,4 @@
-"""The recording of commands and their arguments during execution."""
+"""The recorder of commands and their arguments during an execution."""
 
 from collections.abc import Callable
 
@@ -28,7 +28,7 @@ _Execute = Callable[[ExecutionContext, TypedCommand], list[Value]]
 
 
 class CommandRecorder:
-    """The executed commands of one transaction, each with its calls."""
+    """A recorder of the executed commands of one transaction, with the calls of each command."""
 
     def __init__(self, calls: CallRecorder, values: ValueReader) -> None:
         self._calls = calls
@@ -107,7 +107,7 @@ def _published(context: ExecutionContext, command: Command) -> Address | None:
 def with_status(
     recorded: list[CommandTrace], commands: tuple[Command, ...], failed: int | None
 ) -> tuple[CommandTrace, ...]:
-    """Return all commands with their status: executed, failed, or not run."""
+    """Return traces of all commands with their status. Add traces for commands that did not run."""
     run = [
         replace(trace, status=_failed_status(trace)) if index == failed else trace
         for index, trace in enumerate(recorded)
@@ -122,7 +122,7 @@ def with_status(
 
 
 def _failed_status(command: CommandTrace) -> CallStatus:
-    """Return whether the command itself failed, or a function that it called."""
+    """Return FAILED if the command itself failed, or UNWOUND if a called function failed."""
     is_unwound = any(
         isinstance(step, CallTrace) and step.status is not CallStatus.RETURNED
         for step in command.steps
@@ -133,7 +133,7 @@ def _failed_status(command: CommandTrace) -> CallStatus:
 def command_arguments(
     context: ExecutionContext, command: TypedCommand, values: ValueReader
 ) -> tuple[CommandArgument, ...]:
-    """Return all arguments in order."""
+    """Return all arguments of a command in order."""
     return tuple(
         CommandArgument(argument.argument, slot_value(context, argument.slot, values))
         for argument in command.arguments
@@ -142,8 +142,8 @@ def command_arguments(
 
 
 def slot_value(context: ExecutionContext, slot: ValueSlot, values: ValueReader) -> MoveValue | None:
-    """Return the value of a slot, or the target of a reference in it; None if it was moved."""
-    if slot.cell is None:  # an unused input, which must not be marked as used here
+    """Return the value in a slot, or the target of a reference. Return None if it was moved."""
+    if slot.cell is None:  # an unused input, which a trace must not mark as used
         assert slot.input is not None
         data = slot.input.object.data
         assert isinstance(data, MoveObject)
@@ -152,5 +152,5 @@ def slot_value(context: ExecutionContext, slot: ValueSlot, values: ValueReader) 
 
 
 def read(slot: ValueSlot, value: Value, values: ValueReader) -> MoveValue:
-    """Read a value of the slot's type, or the target of a reference."""
+    """Copy a value of the slot's type, or the target of a reference."""
     return values.read(slot.type, value.read() if isinstance(value, Reference) else value)

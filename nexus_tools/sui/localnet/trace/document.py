@@ -40,7 +40,7 @@ Form = Callable[[MoveValue], Any]
 
 
 def trace_document(trace: TransactionTrace, form: Form = as_json) -> Document:
-    """Return the whole trace. `form` converts each value. Costs are in MIST."""
+    """Return a trace as a JSON document. `form` converts each Move value. Costs are in MIST."""
     executed = trace.executed
     gas = executed.data.gas
     gas_used = executed.effects.gas_used

@@ -1,4 +1,4 @@
-"""The repeated execution of a transaction on its original objects, for a trace."""
+"""The repeated execution of a transaction on its original objects, which gives its trace."""
 
 from msgspec.structs import replace
 
@@ -27,9 +27,9 @@ from nexus_tools.sui.types.transaction import ProgrammableTransaction, Transacti
 
 
 class TracingExecutor(Executor):
-    """An executor for one transaction that records calls and commands, with its own machine.
+    """An executor for one transaction that has its own VM and records calls and commands.
 
-    The machine reads the packages of `store`. `calls` and `commands` contain the records.
+    The VM reads packages from `store`. `calls` and `commands` are the recorders.
     """
 
     def __init__(self, store: ObjectStore) -> None:
@@ -48,7 +48,8 @@ def trace_transaction(node: Node, digest: Digest) -> TransactionTrace:
     """Return the trace of a transaction on the chain.
 
     Raises:
-        NotFoundError: `transaction_not_found`, also for a transaction that a revert removed.
+        NotFoundError: `transaction_not_found`, for example because a revert removed the
+            transaction.
         WrongStateError: `trace_failed` if the transaction can no longer be executed.
     """
     executed, objects = node.ledger.transaction(digest), node.ledger.objects_before(digest)
@@ -67,15 +68,16 @@ def trace_transaction(node: Node, digest: Digest) -> TransactionTrace:
         raise WrongStateError(
             "trace_failed",
             f"transaction {digest} cannot be executed again: {refusal}",
-            hint="Use the version of nexus-tools that executed it, if the chain is older.",
+            hint="If another version of nexus-tools executed the transaction, use that version.",
         ) from None
     return _trace(executed, result, executor)
 
 
 def trace_simulation(node: Node, data: TransactionData) -> TransactionTrace:
-    """Return the trace of what a transaction would do now.
+    """Simulate a transaction on the current state and return its trace.
 
-    Without payment it uses a mock coin, and without a budget the largest one.
+    Without a payment, the simulation uses a mock coin. Without a budget, it uses the maximum
+    budget.
 
     Raises:
         TransactionRefused: the transaction cannot be executed, or is a system transaction.

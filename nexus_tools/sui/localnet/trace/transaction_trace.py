@@ -1,4 +1,4 @@
-"""The trace of one transaction: its commands, each with its calls of functions."""
+"""The trace of one transaction: its commands, and the function calls of each command."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -17,10 +17,14 @@ from nexus_tools.sui.types.type_tag import StructTag
 
 
 class CallStatus(StrEnum):
-    """The end of a call or a command.
+    """The way in which a call or a command ended.
 
-    RETURNED   it succeeded FAILED     it caused the failure of the transaction UNWOUND    a
-    function that it called failed NOT_RUN    the transaction had failed before
+    The values have these meanings:
+
+        RETURNED   it succeeded
+        FAILED     it caused the failure of the transaction
+        UNWOUND    a function that it called failed
+        NOT_RUN    the transaction failed before it started
     """
 
     RETURNED = "returned"
@@ -30,7 +34,7 @@ class CallStatus(StrEnum):
 
 
 class GasUse(Struct, frozen=True):
-    """Units of the machine's meter: with all called functions, and without."""
+    """The internal gas units of a call: `total` with the functions that it calls, `own` without."""
 
     total: int
     own: int
@@ -39,7 +43,7 @@ class GasUse(Struct, frozen=True):
 class TracedValue(Struct, frozen=True):
     """An argument or a result of a call. `type` may be a reference.
 
-    `after` is the value of a `&mut` argument when the call returned, if it had changed.
+    `after` is the value of a `&mut` argument when the call returned, if the call changed it.
     """
 
     type: Type
@@ -48,7 +52,7 @@ class TracedValue(Struct, frozen=True):
 
 
 class EventTrace(Struct, frozen=True):
-    """An event, the `index`th of the transaction."""
+    """An event, with its index among the events of the transaction."""
 
     index: int
     type: StructTag
@@ -56,10 +60,10 @@ class EventTrace(Struct, frozen=True):
 
 
 class CallTrace(Struct, frozen=True):
-    """A call of a function. `steps` are its calls and events in order.
+    """A function call. `steps` are the calls and events inside it in order.
 
-    `function.package` is the called version of the package. `left_out` counts calls in it that were
-    not recorded.
+    `function.package` is the called version of the package. `left_out` counts the unrecorded calls
+    inside this call.
     """
 
     function: Function
@@ -73,11 +77,11 @@ class CallTrace(Struct, frozen=True):
 
     @property
     def calls(self) -> tuple["CallTrace", ...]:
-        """The direct calls in it, without nested calls."""
+        """The calls that this function made directly."""
         return tuple(step for step in self.steps if isinstance(step, CallTrace))
 
     def walk(self) -> Iterator["CallTrace | EventTrace"]:
-        """Yield the call itself and everything in it, in the order of their starts."""
+        """Yield this call and all calls and events inside it, in the order of their starts."""
         yield self
         for step in self.steps:
             if isinstance(step, CallTrace):
@@ -90,9 +94,9 @@ Step = CallTrace | EventTrace
 
 
 class CommandArgument(Struct, frozen=True):
-    """An argument of a command, and its value if its type is known.
+    """An argument of a command, and its value if the value is known.
 
-    `after` is its value at the end of the command, if the command changed it.
+    `after` is the argument's value at the end of the command, if the command changed it.
     """
 
     argument: Argument
@@ -101,7 +105,7 @@ class CommandArgument(Struct, frozen=True):
 
 
 class CommandTrace(Struct, frozen=True):
-    """A command of the transaction. `package` is the package that it published."""
+    """The trace of a command. `package` is the ID of the package that it published."""
 
     command: Command
     status: CallStatus
@@ -114,9 +118,9 @@ class CommandTrace(Struct, frozen=True):
 
 
 class TraceFailure(Struct, frozen=True):
-    """The reason why a transaction failed, and its command. `message` is for users.
+    """The reason why a transaction failed, and the failed command. `message` is for users.
 
-    `clever_error` is the constant and the line that the abort code refers to.
+    `clever_error` has the constant and the line to which the abort code refers.
     """
 
     error: ExecutionError
@@ -126,7 +130,7 @@ class TraceFailure(Struct, frozen=True):
 
     @property
     def location(self) -> MoveLocation | None:
-        """The location of the failure in the code."""
+        """The location of the failure in Move code, or None."""
         data = self.error.data
         if isinstance(data, MoveAbort):
             return data.location
@@ -134,17 +138,17 @@ class TraceFailure(Struct, frozen=True):
 
     @property
     def abort_code(self) -> int | None:
-        """The code of an abort."""
+        """The abort code, or None if the failure is not an abort."""
         return self.error.data.code if isinstance(self.error.data, MoveAbort) else None
 
 
 class TransactionTrace(Struct, frozen=True):
     """The trace of a transaction.
 
-    `executed` and `objects` come from the chain, everything else from the second execution.
-    `is_faithful` says whether both executions had the same effects, byte for byte. The number of
-    recorded calls is limited. `left_out` counts the others. `is_simulated` is true for a
-    transaction that was not sent. Then `executed` is what the chain would contain.
+    `executed` and `objects` come from the chain. All other data come from the second execution.
+    `is_faithful` tells whether both executions had the same effects, byte for byte. The number of
+    recorded calls is limited, and `left_out` counts the unrecorded calls. For a simulated
+    transaction, `is_simulated` is true, and `executed` is what the chain would contain.
     """
 
     executed: ExecutedTransaction
@@ -165,7 +169,7 @@ class TransactionTrace(Struct, frozen=True):
                     yield step
 
     def calls(self, name: str = "") -> tuple[CallTrace, ...]:
-        """Return all calls, or those of one function if `name` is `module::function`."""
+        """Return all calls or, if `name` is `module::function`, the calls of this function."""
         return tuple(
             step
             for step in self.walk()

@@ -1,6 +1,6 @@
-"""Values of Move code as frozen values, with the field names of their types.
+"""Frozen copies of Move values, with the field names of their types.
 
-Programs get them as JSON, users as text.
+`as_json` formats them for programs, and `as_text` formats them for users.
 """
 
 import json
@@ -15,7 +15,7 @@ from nexus_tools.sui.types.type_tag import TX_CONTEXT, Primitive, StructTag, Typ
 
 
 class MoveValue(Struct, frozen=True):
-    """A value with its type.
+    """A Move value with its type.
 
         Type                                  Content
         bool                                  bool
@@ -28,7 +28,7 @@ class MoveValue(Struct, frozen=True):
         any other struct                      `StructContent`
         enum                                  `EnumContent`
 
-    `omitted` counts the elements at the end of a large vector that were not kept.
+    `omitted` counts the elements that were dropped from the end of a large vector.
     """
 
     type: TypeTag
@@ -36,7 +36,7 @@ class MoveValue(Struct, frozen=True):
     omitted: int = 0
 
     def __getitem__(self, field: str) -> "MoveValue":
-        """Return a field of a struct or of an enum's variant.
+        """Return a field of a struct or of an enum value.
 
         Raises:
             KeyError: the field does not exist.
@@ -47,13 +47,13 @@ class MoveValue(Struct, frozen=True):
 
 
 class StructContent(Struct, frozen=True):
-    """The fields of a struct, in order."""
+    """The names and values of a struct's fields, in order."""
 
     fields: tuple[tuple[str, MoveValue], ...]
 
 
 class EnumContent(Struct, frozen=True):
-    """The variant of an enum, and its fields in order."""
+    """The variant of an enum value, and the names and values of its fields in order."""
 
     variant: str
     fields: tuple[tuple[str, MoveValue], ...]
@@ -68,10 +68,10 @@ _SHORT_BELOW = Address.of(1 << 32)
 
 
 def as_json(value: MoveValue) -> Any:
-    """Convert the value to JSON in the format of `sui.rpc.v2`.
+    """Convert a value to JSON in the format of `sui.rpc.v2`.
 
-    Integers wider than u32 are strings, `vector<u8>` is base64, an enum has its variant's name as
-    `@variant`. A truncated vector is `{"first": [...], "omitted": number}`.
+    Integers wider than u32 are strings, and `vector<u8>` is base64. An enum value has the name of
+    its variant as `@variant`. A truncated vector is `{"first": [...], "omitted": number}`.
     """
     if not value.omitted:
         return _content_as_json(value)
@@ -103,10 +103,10 @@ def _fields_as_json(content: StructContent | EnumContent) -> dict[str, Any]:
 
 
 def as_text(value: MoveValue) -> str:
-    """Format the value for the most part as in Move code.
+    """Format a value for users, mostly in the syntax of Move code.
 
-    Addresses are complete, except those of the framework. A struct is prefixed with the name of its
-    type, without package and module. The transaction context is only its name.
+    Addresses are complete, except addresses of the framework. A struct starts with the name of its
+    type, without package and module. A `TxContext` is only its name.
     """
     content = value.content
     if isinstance(content, Address):
@@ -164,7 +164,7 @@ def _name(type_: TypeTag) -> str:
 
 
 def type_text(type_: Type) -> str:
-    """Format a type for users: with complete addresses, except those of the framework."""
+    """Format a type for users. Addresses are complete, except addresses of the framework."""
     if isinstance(type_, ReferenceType):
         return f"&{'mut ' if type_.mutable else ''}{type_text(type_.target)}"
     if isinstance(type_, VectorTag):
@@ -176,5 +176,5 @@ def type_text(type_: Type) -> str:
 
 
 def format_address(address: Address) -> str:
-    """Format an address for users: `0x2` for the framework, otherwise complete."""
+    """Format an address for users. A framework address is short, for example `0x2`."""
     return address.short() if address < _SHORT_BELOW else str(address)

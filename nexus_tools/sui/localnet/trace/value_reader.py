@@ -1,4 +1,4 @@
-"""The reader of values of running code."""
+"""The reader that copies values of running Move code."""
 
 from collections.abc import Callable
 
@@ -29,10 +29,10 @@ from nexus_tools.sui.types.type_tag import (
 )
 
 MAX_NODES = 5_000
-"""The most recorded parts of one value: integers, structs, 32 bytes of a `vector<u8>`."""
+"""The maximum number of nodes of one value: integers, structs, or 32 bytes of a `vector<u8>`."""
 
 MAX_NODES_TOTAL = 300_000
-"""The most recorded parts of all values of a transaction."""
+"""The maximum number of nodes of all recorded values of a transaction."""
 
 _BYTES_PER_NODE = 32
 _TEXTS = frozenset({STRING, ASCII_STRING, TYPE_NAME, URL})
@@ -44,9 +44,11 @@ Fields = tuple[tuple[str, Read], ...]
 
 
 class ValueReader:
-    """A reader that makes frozen copies of values. It prepares the reading once for each type.
+    """A reader that makes frozen copies of values.
 
-    It truncates vectors where one value, or all values together, would become too large.
+    The reader builds one read function for each type.
+
+    The reader truncates vectors if one value, or all values together, would become too large.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -57,11 +59,11 @@ class ValueReader:
 
     @property
     def has_room(self) -> bool:
-        """Whether a value is truncated only if it is too large by itself."""
+        """Whether the total limit leaves enough nodes for a value of the maximum size."""
         return self._left_in_total >= MAX_NODES
 
     def read(self, type_: Type, value: Value) -> MoveValue:
-        """Return the value, or the target of a reference.
+        """Copy a value, or the target of a reference.
 
         Raises:
             LinkError: the type is unknown.
@@ -71,12 +73,12 @@ class ValueReader:
             type_, value = type_.target, value.read()
         limit = self._left = min(MAX_NODES, self._left_in_total)
         result = self._reader(type_)(value)  # type: ignore[arg-type]  # no type parameters
-        # `_left` may be negative now, because only vectors are truncated, never structs.
+        # `_left` may be negative now, because vectors are truncated but structs are not.
         self._left_in_total -= limit - self._left
         return result
 
     def decode(self, type_: TypeTag, data: bytes) -> MoveValue:
-        """Return the value of BCS bytes.
+        """Decode BCS bytes and return the value.
 
         Raises:
             LinkError: the type is unknown.
@@ -188,7 +190,7 @@ def _text(value: Value) -> str:
 
 
 def _innermost(value: Value) -> Value:
-    """Return the value inside nested structs of one field."""
+    """Return the value inside nested structs that have one field each."""
     while isinstance(value, list):
         value = value[0]
     return value

@@ -1,4 +1,4 @@
-"""The verifier of published modules, which applies the rules of Move and those of Sui.
+"""The verifier of published modules, which enforces the rules of Move and of Sui.
 
 Start with `verifier.py`, which runs the passes in order. `sui/` has the passes of Sui.
 """

@@ -1,8 +1,9 @@
-"""An abstract interpreter, which visits a function's blocks until their states no longer change.
+"""An abstract interpreter, which visits the blocks of a function until their states are stable.
 
-Take `x; while (a) { move x }` with the blocks 0, the header 1, the body 2 and the end 3. When 1 is
-reached from 0, x has a value. After 2 it has none. The join of both at 1 is "maybe", which is a
-change, so 1 and 2 are visited again. Now 2 moves a value that may be missing, and is rejected.
+For example, `x; while (a) { move x }` has the entry block 0, the header 1, the body 2 and the end
+3. On the path from 0 to 1, x has a value. On the path from 2 to 1, x has no value. The join of both
+states at 1 is "maybe". The state of 1 has changed, so the interpreter visits 1 and 2 again. Now 2
+moves a value that may be missing, so the interpreter rejects 2.
 
 Source: `move-abstract-interpreter/src/absint.rs`.
 """
@@ -13,25 +14,29 @@ from nexus_tools.sui.localnet.verifier.context import FunctionContext
 from nexus_tools.sui.localnet.verifier.control_flow import Block
 
 _State = TypeVar("_State")
-# `ANALYZE_FUNCTION_BASE_COST`. `EXECUTE_BLOCK_BASE_COST` and `PER_SUCCESSOR_COST` are the same.
+# `ANALYZE_FUNCTION_BASE_COST`. `EXECUTE_BLOCK_BASE_COST` and `PER_SUCCESSOR_COST` have the same
+# value.
 _BASE_UNITS = 10
 _STEP_UNITS = 10
 
 
 class Analysis(Protocol[_State]):
-    """The state at a point of a function, and the effect of its blocks on the state."""
+    """A dataflow analysis: how a block changes a state, and how states are joined."""
 
     def execute(self, state: _State, block: Block) -> _State:
-        """Return the state after the block. `state` is the one before it and does not change."""
+        """Return the state after a block.
+
+        `state` is the state before the block and is not modified.
+        """
         ...
 
     def join(self, state: _State, other: _State) -> _State | None:
-        """Return the state that covers both, or None if that is `state` itself."""
+        """Return a state that covers both states, or None if `state` already covers `other`."""
         ...
 
 
 def interpret(context: FunctionContext, analysis: Analysis[_State], initial: _State) -> None:
-    """Raise the `VerificationError` of the first instruction that the analysis rejects."""
+    """Run an analysis and raise `VerificationError` for the first instruction that it rejects."""
     flow, meter = context.flow, context.meter
     meter.add(_BASE_UNITS)
     positions = {start: number for number, start in enumerate(flow.order)}

@@ -1,4 +1,4 @@
-"""The data that the passes over a function's code share, and the limits of their work.
+"""The data that the verifier's passes over a function share, and the meter of their work.
 
 Source of the limits: `move-bytecode-verifier-meter/src/bound.rs`, with the values of
 `sui-protocol-config`.
@@ -19,7 +19,7 @@ from nexus_tools.sui.localnet.verifier.type_table import Abilities, TypeTable
 
 
 class Meter:
-    """The work units that the functions of one module use."""
+    """The work units that verification of one module's functions uses."""
 
     __slots__ = ("_function", "_left_of_module", "_limit", "_module", "units")
 
@@ -31,7 +31,7 @@ class Meter:
         self.units = 0
 
     def enter(self, function: str) -> None:
-        """Start the next function and charge the units of the last one to the module's budget."""
+        """Start the next function, and charge the previous units to the module's budget."""
         self._left_of_module -= self.units
         self._function = function
         self._limit = min(FUNCTION_UNITS_MAX, self._left_of_module)
@@ -39,7 +39,7 @@ class Meter:
 
     @property
     def total(self) -> int:
-        """The units of all functions so far."""
+        """The units used for all functions so far."""
         return MODULE_UNITS_MAX - self._left_of_module + self.units
 
     def add(self, units: int) -> None:
@@ -53,7 +53,8 @@ class Meter:
 class FunctionContext(Struct, frozen=True):
     """A function with valid control flow.
 
-    `parameters`, `locals` (which starts with the parameters) and `returns` are types of `types`.
+    `parameters`, `locals` and `returns` are types from `types`. `locals` starts with the
+    parameters.
     """
 
     module: CompiledModule

@@ -1,4 +1,4 @@
-"""The basic blocks of a function, the order to visit them in, and the nesting of loops.
+"""The basic blocks of a function, their visiting order, and the check of loops.
 
 Source: `move-abstract-interpreter/src/control_flow_graph.rs`,
 `move-bytecode-verifier/src/control_flow.rs`.
@@ -14,7 +14,7 @@ from nexus_tools.sui.localnet.verifier.limits import LOOP_DEPTH_MAX
 
 
 class Block(Struct, frozen=True):
-    """The instructions from `start` to `end`, inclusive, and the starts of the blocks after it."""
+    """A block: its first and last instruction, and the starts of its successors."""
 
     start: int
     end: int
@@ -22,9 +22,10 @@ class Block(Struct, frozen=True):
 
 
 class ControlFlow(Struct, frozen=True):
-    """All blocks by their starts, including unreachable ones.
+    """The blocks of a function by their starts, including unreachable blocks.
 
-    `order` has the reachable ones in reverse postorder. `back_edges` are pairs of starts.
+    `order` has the starts of reachable blocks in reverse postorder. Each back edge is a pair of
+    starts.
     """
 
     blocks: dict[int, Block]
@@ -71,18 +72,21 @@ _Refused = Callable[[str, str, int], VerificationError]
 
 
 def verify_loops(flow: ControlFlow, refused: _Refused) -> None:
-    """Raise `refused(status, message, offset)` for a loop with two entries or too much nesting."""
+    """Raise `refused(status, message, offset)` for a loop with two entries or nested too deeply."""
     _Loops(flow, refused).verify()
 
 
 class _Loops:
-    """The loop check, in which blocks are numbered in preorder, so a block's descendants follow it.
+    """The loop check.
 
-    Loops are collapsed into their headers, starting with the innermost. Every path back to a header
-    must have come through it, so all blocks of the loop are its descendants. In `while (a) { while
-    (b) { c } }` the inner loop b, c becomes b, with depth 1. Then a and b become a, with depth 2.
-    With a jump from outside to c, the search back from c would leave the descendants of b, so the
-    loop has two entries. Source: Tarjan, "Testing flow graph reducibility" (1974).
+    The check numbers blocks in preorder, so a block's descendants follow the block.
+
+    The check collapses loops into their headers, starting with the innermost loop. A loop may be
+    entered only through its header, so all its blocks are descendants of the header. In `while (a)
+    { while (b) { c } }`, the inner loop of b and c becomes b, with depth 1. Then a and b become a,
+    with depth 2. If a jump from outside led to c, the loop would have two entries, and the search
+    back from c would leave the descendants of b. Source: Tarjan, "Testing flow graph reducibility"
+    (1974).
     """
 
     def __init__(self, flow: ControlFlow, refused: _Refused) -> None:
@@ -102,8 +106,8 @@ class _Loops:
 
     def _number(self, flow: ControlFlow) -> None:
         numbers: dict[int, int] = {}
-        # (block, number of its predecessor or -1, whether all of its descendants were visited).
-        # An edge to a block whose descendants were not all visited is a back edge.
+        # An entry is (block, number of its predecessor or -1, whether all its descendants were
+        # visited). An edge to a block with unvisited descendants is a back edge.
         stack = [(0, -1, False)]
         while stack:
             start, origin, is_visited = stack.pop()
@@ -121,7 +125,10 @@ class _Loops:
                 stack.extend((item, number, False) for item in flow.blocks[start].successors)
 
     def _body(self, head: int) -> set[int]:
-        """Return the blocks of the loop without its header. A header stands for an inner loop."""
+        """Return the blocks of a loop except its header.
+
+        An inner loop is represented by its header.
+        """
         body = {self._containing(node) for node in self._back[head]} - {head}
         frontier = list(body)
         while frontier:
@@ -136,7 +143,7 @@ class _Loops:
         return body
 
     def _containing(self, node: int) -> int:
-        """Return the header of the outermost loop so far that contains the block, or the block."""
+        """Return the header of the outermost collapsed loop around a block, or the block itself."""
         path = []
         while self._head_of[node] != node:
             path.append(node)

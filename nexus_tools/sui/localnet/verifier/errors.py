@@ -5,8 +5,8 @@ class VerificationError(Exception):
     """A module that violates a rule of Move or Sui.
 
     `status` is the name of the Move status code (`STLOC_TYPE_MISMATCH_ERROR`, ...) and `message`
-    describes the violation. `module` is the name of the module, `function` that of the function if
-    its code is invalid, and `offset` the index of the instruction if it is known.
+    describes the violation. `module` and `function` are names. `function` is None unless its code
+    is invalid. `offset` is the index of the instruction, or None if it is unknown.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The size limits of a module, which keep the cost of verifying and running it low.
+"""The size limits of a module, which bound the cost of its verification and execution.
 
 Source: the `VerifierConfig` that `sui-protocol-config` passes to the Move verifier, and
 `move-bytecode-verifier/src/limits.rs`.
@@ -34,8 +34,8 @@ BACK_EDGES_MAX = 10_000
 FUNCTION_UNITS_MAX = 16_000_000
 MODULE_UNITS_MAX = 16_000_000
 
-# `STRUCT_SIZE_WEIGHT` and `PARAM_SIZE_WEIGHT`, because the type behind a datatype or a type
-# parameter may be large. `vector<Coin<T>>` counts 1 + 4 + 4 = 9.
+# `STRUCT_SIZE_WEIGHT` and `PARAM_SIZE_WEIGHT`. A datatype or a type parameter counts as four nodes,
+# because it may stand for a large type. `vector<Coin<T>>` counts as 1 + 4 + 4 = 9 nodes.
 _OPEN_TYPE_WEIGHT = 4
 
 
@@ -67,7 +67,8 @@ def _verify_constants(module: CompiledModule) -> None:
             raise _refused(module, "MALFORMED_CONSTANT_DATA", message)
         if length > CONSTANT_VECTOR_LENGTH_MAX:
             message = (
-                f"constant {index} has {length} elements, at most {CONSTANT_VECTOR_LENGTH_MAX}"
+                f"constant {index} has {length} elements, but at most"
+                f" {CONSTANT_VECTOR_LENGTH_MAX} are allowed"
             )
             raise _refused(module, "TOO_MANY_VECTOR_ELEMENTS", message)
 

@@ -1,10 +1,10 @@
-"""The check that locals are read only with a value, and that values without `drop` are not lost.
+"""The check that code reads only locals with a value and loses no value without `drop`.
 
 Source: `move-bytecode-verifier/src/locals_safety`.
 
-In `let x; if (a) { x = 1 }; use(x)`, x has a value on one of two paths. The join of both is
-"maybe", so reading x is rejected. If the type of another local has no `drop`, returning while it
-may have a value is rejected too.
+In `let x; if (a) { x = 1 }; use(x)`, x has a value on one of two paths. The join of both states is
+"maybe", so the check rejects the read of x. The check also rejects a return while a local may have
+a value whose type has no `drop`.
 """
 
 from nexus_tools.sui.bytecode import DROP, Opcode
@@ -12,8 +12,9 @@ from nexus_tools.sui.localnet.verifier.abstract_interpreter import interpret
 from nexus_tools.sui.localnet.verifier.context import FunctionContext
 from nexus_tools.sui.localnet.verifier.control_flow import Block
 
-# Whether a local has a value: on no path to this point, on some, on all. A value that may exist and
-# cannot be dropped must not be overwritten. A value that may be missing must not be read.
+# The states of a local: it has a value on no path to this point, on some paths, or on all paths. A
+# value that may exist and cannot be dropped must not be overwritten. A value that may be missing
+# must not be read.
 _UNAVAILABLE, _MAYBE, _AVAILABLE = range(3)
 _States = tuple[int, ...]
 
@@ -28,7 +29,7 @@ _RETURN_UNITS = 10  # `RET_COST`, for each local
 
 
 def verify_locals(context: FunctionContext) -> None:
-    """Raise `VerificationError` for a local that is read without a value, or lost."""
+    """Raise `VerificationError` for a read of a missing value or the loss of one without `drop`."""
     parameter_count = len(context.parameters)
     initial = (_AVAILABLE,) * parameter_count + (_UNAVAILABLE,) * (
         len(context.locals) - parameter_count

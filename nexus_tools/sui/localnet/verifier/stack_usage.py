@@ -1,4 +1,4 @@
-"""The check that a block leaves the stack unchanged and pops only values that it pushed.
+"""The check that a block pops only values that it pushed, and pops all of them.
 
 `stack_effect` returns how many values an instruction pops and pushes. Other passes use it too.
 Source: `move-bytecode-verifier/src/stack_usage_verifier.rs`.
@@ -24,7 +24,7 @@ def _verify_block(context: FunctionContext, block: Block) -> None:
     instructions, returns = context.code.instructions, len(context.returns)
     for offset in range(block.start, block.end + 1):
         pops, pushes = stack_effect(context.module, returns, instructions[offset])
-        # Pops are not subtracted, because the limit bounds the time to verify a block.
+        # `pushed` ignores pops, because its limit bounds the time to verify a block.
         pushed += pushes
         if pushed > PUSHES_MAX:
             message = f"a block pushes more than {PUSHES_MAX} values"
@@ -45,7 +45,7 @@ _Effect = tuple[int, int]
 
 
 def stack_effect(module: CompiledModule, returns: int, instruction: Instruction) -> _Effect:
-    """Return how many values an instruction pops and pushes; RET pops `returns` values."""
+    """Return how many values an instruction pops and pushes. `returns` is the number for RET."""
     fixed = _FIXED.get(instruction.opcode)
     if fixed is not None:
         return fixed

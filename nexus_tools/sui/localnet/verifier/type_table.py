@@ -1,14 +1,14 @@
 """The types of one module, interned so that equal types are the same object.
 
-A type is looked up by the identity of its parts. So the time to compare two types, or to replace
-type parameters in a known type, does not depend on their size. The abilities of a type are looked
-up by its identity too.
+The table finds a type by the identities of its parts, and the abilities of a type by its identity.
+So the time to compare two types, or to replace type parameters in a known type, does not depend on
+the size of the types.
 
 Source of the abilities: `move-bytecode-verifier/src/ability_cache.rs`.
 
-Two signatures with `vector<Coin<T0>>` have two tokens, and `intern` returns one object for both.
-With the signature `[u64]` for the type parameters, `substitute` returns `vector<Coin<u64>>`, the
-same object each time.
+For example, two signatures with `vector<Coin<T0>>` have two tokens, and `intern` returns one object
+for both tokens. If the type arguments are the signature `[u64]`, `substitute` always returns one
+object for `vector<Coin<u64>>`.
 """
 
 from collections.abc import Sequence
@@ -37,9 +37,9 @@ NO_ARGUMENTS = -1
 
 
 class Abilities:
-    """The abilities of types, given the abilities of the type parameters.
+    """The abilities of types in a context in which the type parameters have known abilities.
 
-    Types are identified by `id`, which is fast for large types too. A type must outlive this
+    The cache identifies a type by `id`, which is fast for large types too. A type must outlive this
     object, because another type could reuse its memory address.
     """
 
@@ -77,7 +77,7 @@ class Abilities:
 
 
 class TypeTable:
-    """A factory of the types of a module."""
+    """The interned types of a module."""
 
     def __init__(self, module: CompiledModule) -> None:
         self._module = module
@@ -90,11 +90,11 @@ class TypeTable:
         self._written: dict[int, tuple[SignatureToken, SignatureToken]] = {}
 
     def size(self, type_: SignatureToken) -> int:
-        """Return the number of types that a type of this table consists of."""
+        """Return the number of nodes in the tree of a type of this table."""
         return self._sizes[id(type_)]
 
     def abilities(self, type_parameters: tuple[int, ...]) -> Abilities:
-        """Return the abilities of types, given those of the type parameters."""
+        """Return the abilities of types if the type parameters have these abilities."""
         abilities = self._abilities.get(type_parameters)
         if abilities is None:
             abilities = Abilities(self._module, type_parameters)
@@ -129,19 +129,19 @@ class TypeTable:
         return type_ or self._add(key, DatatypeToken(handle, arguments), size)
 
     def intern(self, token: SignatureToken) -> SignatureToken:
-        """Return the type of this table that equals a type of the module."""
+        """Return the interned type that equals a type of the module."""
         if isinstance(token, str):
             return self._primitives[token]
         entry = self._written.get(id(token))
         if entry is not None:
             return entry[1]
         type_ = self._intern(token)
-        # The token itself is stored, so that no other object can have its identity.
+        # The entry also stores the token, so that no other object can get its identity.
         self._written[id(token)] = (token, type_)
         return type_
 
     def substitute(self, token: SignatureToken, arguments: int) -> SignatureToken:
-        """Replace the type parameters in a type of this table by a signature of the module."""
+        """Replace the type parameters in an interned type with the types of a signature."""
         if isinstance(token, str) or arguments == NO_ARGUMENTS:
             return token
         key = (id(token), arguments)
@@ -182,7 +182,10 @@ class TypeTable:
 
 
 class NamedVariant(Struct, frozen=True):
-    """A variant: its enum definition, its tag, and the signature of the type arguments."""
+    """A variant of an enum.
+
+    `enum` and `type_arguments` are indices of its definition and signature.
+    """
 
     enum: int
     tag: int

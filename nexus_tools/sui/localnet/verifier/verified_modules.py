@@ -1,7 +1,7 @@
-"""The modules that passed all rules, so that a process verifies each of them once.
+"""A cache of modules that passed verification, so that a process verifies each module once.
 
-A publication is simulated before it is executed, which gives the package two IDs. Tests publish the
-same package many times.
+Clients simulate a publication before they execute it, and the package gets a different ID in each
+run. Tests publish the same package many times.
 """
 
 from collections.abc import Iterable
@@ -24,21 +24,25 @@ class Work(Struct, frozen=True):
 
 
 _verified: dict[bytes, Work] = {}
-"""The work by contents. All networks of the process share it."""
+"""The work of each verified module, by its contents.
+
+All networks of the process share this cache.
+"""
 
 
 class VerifiedModules:
-    """The modules of a new package, each with its bytes, among those that passed before.
+    """The view of the cache for the modules of a new package.
 
     Two modules have the same contents if their bytes differ only in the address of their package.
-    The rules compare that address only with other addresses.
+    The result of verification does not depend on this address, because rules only compare it with
+    other addresses.
     """
 
     def __init__(self, modules: Iterable[tuple[CompiledModule, bytes]]) -> None:
         self._contents = {id(module): _contents(module.address, data) for module, data in modules}
 
     def get(self, module: CompiledModule) -> Work | None:
-        """Return the work that the module took, or None if it must be verified."""
+        """Return the work recorded for a module, or None if the module must be verified."""
         contents = self._contents[id(module)]
         return None if contents is None else _verified.get(contents)
 
@@ -53,7 +57,7 @@ class VerifiedModules:
 
 
 def _contents(address: bytes, data: bytes) -> bytes | None:
-    """Return a digest that does not depend on the package; None if that is not certain."""
+    """Return a digest of a module without its address, or None if it contains the address twice."""
     if address.startswith(_SYSTEM_PREFIX) or data.count(address) != 1:
         return None
     return blake2b256(data.replace(address, _UNPUBLISHED))

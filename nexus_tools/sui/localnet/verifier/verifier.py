@@ -1,4 +1,4 @@
-"""The verification of a module or a package: the passes of Move in their order, then those of Sui.
+"""The verification of a module or a package, with the passes of Move and then those of Sui.
 
 Source: `move-bytecode-verifier/src/{verifier,code_unit_verifier}.rs`.
 """
@@ -39,8 +39,8 @@ def verify_module(module: CompiledModule, dependencies: Dependencies) -> int:
     """Verify a module by the rules of Move and return the work units of its functions.
 
     `dependencies` returns the module with a 32-byte address and a name, or None if it does not
-    exist. It is called for each module that this one names. Dependencies are assumed to be
-    verified. The work is bounded for every module: beyond the bound, the module is rejected as too
+    exist. The verifier calls it for each module to which this module refers, and assumes that
+    dependencies are already verified. If the work exceeds a limit, the module is rejected as too
     complex.
 
     Raises:
@@ -88,7 +88,7 @@ def _verify_code(module: CompiledModule, types: TypeTable) -> int:
 
 
 def _refuse_global_storage(module: CompiledModule) -> None:
-    """Raise `VerificationError` for instructions of global storage, which Sui does not have."""
+    """Raise `VerificationError` for an instruction on global storage, which Sui does not have."""
     for function in module.function_definitions:
         for offset, instruction in enumerate(function.code.instructions if function.code else ()):
             if instruction.opcode in DEPRECATED:
@@ -103,11 +103,11 @@ def verify_package(
     dependencies: Dependencies,
     verified: VerifiedModules | None = None,
 ) -> None:
-    """Raise `VerificationError` for modules that violate a rule.
+    """Raise `VerificationError` for the first module of a package that violates a rule.
 
-    As on the network, all modules are checked by the rules of Move before any is checked by Sui's
-    rules. The work for both, for all modules together, is limited. Modules that are in `verified`
-    are checked only against their dependencies.
+    As on Sui, the rules of Move are checked for all modules before the rules of Sui. One limit
+    applies to the total work for all modules and both sets of rules. A module in `verified` is
+    checked only against its dependencies.
     """
     package = PackageMeter()
     known = [verified.get(module) if verified else None for module in modules]

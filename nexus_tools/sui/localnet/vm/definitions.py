@@ -1,6 +1,6 @@
 """The functions and datatypes that a module defines, with all types resolved.
 
-A type is a type tag, which may contain type parameters, or a reference to one.
+A `Type` is a type tag, which may contain type parameters, or a reference to a type tag.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class ReferenceType(Struct, frozen=True):
         return f"&{'mut ' if self.mutable else ''}{self.target}"
 
 
-# Vectors and structs that contain type parameters are `VectorTag` and `StructTag` as well.
+# `VectorTag` and `StructTag` also represent vectors and structs that contain type parameters.
 Type = TypeTag | TypeParameter | ReferenceType
 
 
@@ -54,7 +54,7 @@ def substitute(type_: Type, type_arguments: Sequence[Type]) -> Type:
 
 
 def count_nodes(type_: Type) -> int:
-    """Count the types that a type consists of, including itself."""
+    """Return the number of nodes in the tree of a type: `vector<vector<u8>>` has 3."""
     if isinstance(type_, VectorTag):
         return 1 + count_nodes(type_.element)
     if isinstance(type_, ReferenceType):
@@ -76,7 +76,7 @@ def has_type_parameters(type_: Type) -> bool:
 
 
 class ModuleId(NamedTuple):
-    """A module's name and the original id of its package, which all versions share."""
+    """A module's name and the original id of its package, which all package versions share."""
 
     address: Address
     name: str
@@ -85,8 +85,8 @@ class ModuleId(NamedTuple):
 class Function(Struct, frozen=True):
     """A function of one version of a package.
 
-    `package` is the storage id of that version, `index` is the position of the function in its
-    module, and `type_parameters` has the abilities that each type argument must have.
+    `package` is the storage id of this package version. `index` is the position of the function in
+    its module. `type_parameters` has the abilities that each type argument must have.
     """
 
     package: Address
@@ -111,7 +111,7 @@ Field = tuple[str, Type]
 class Datatype(Struct, frozen=True):
     """A struct (`fields`) or an enum (`variants`, in the order of their tags).
 
-    The address of `tag` is the defining id. `tag` has no type arguments.
+    The address of `tag` is the defining id of the type. `tag` has no type arguments.
     """
 
     tag: StructTag
@@ -121,7 +121,7 @@ class Datatype(Struct, frozen=True):
     variants: tuple[tuple[str, tuple[Field, ...]], ...] | None
 
     def field_types(self) -> tuple[Type, ...]:
-        """Return the types of all fields; for an enum, of the fields of all variants."""
+        """Return the types of all fields, which for an enum are the fields of all variants."""
         if self.fields is not None:
             return tuple([type_ for _, type_ in self.fields])
         variants = self.variants or ()

@@ -33,7 +33,7 @@ __all__ = [
 
 
 class ErrorKind(StrEnum):
-    """The error of an instruction, named like its `StatusCode` in `move-core-types`."""
+    """The error of an instruction, which has the name of a `StatusCode` in `move-core-types`."""
 
     ARITHMETIC_ERROR = "ARITHMETIC_ERROR"
     VECTOR_OPERATION_ERROR = "VECTOR_OPERATION_ERROR"
@@ -46,11 +46,11 @@ class ErrorKind(StrEnum):
 
 
 class MoveFailure(Exception):  # noqa: N818 - a failed transaction is not a program error
-    """Execution ended before the function returned."""
+    """A failure that ended execution before the function returned."""
 
 
 class MoveAbort(MoveFailure):
-    """An abort by the ABORT instruction or a native function. `code` is a u64."""
+    """An abort by the ABORT instruction or by a native function. `code` is a u64."""
 
     def __init__(self, code: int, location: Location) -> None:
         super().__init__(f"abort {code} in {_describe(location)}")
@@ -65,7 +65,7 @@ class PrimitiveError(MoveFailure):
 
         1  index out of bounds
         2  pop from an empty vector
-        3  unpack of a vector with another length
+        3  unpack of a vector with a different length
         4  one element too many
     """
 
@@ -87,7 +87,7 @@ class LinkError(MoveFailure):
 
 
 class UnknownNative(LinkError):  # noqa: N818 - the name states the cause
-    """A native function that only a newer framework has: `FEATURE_NOT_YET_SUPPORTED`."""
+    """A call of a native function that only a newer framework has (`FEATURE_NOT_YET_SUPPORTED`)."""
 
 
 class InvalidCode(LinkError):  # noqa: N818 - the name states the cause
@@ -103,7 +103,7 @@ class NativeAbort(Exception):  # noqa: N818 - the name states the cause
 
 
 class NativeLimit(Exception):  # noqa: N818 - the name states the cause
-    """A native function would store more than one transaction is allowed to."""
+    """A native function would exceed the amount of data that a transaction may store."""
 
 
 def _describe(location: Location) -> str:

@@ -1,7 +1,7 @@
 """A module with its names resolved.
 
-A module names types by the original id of their package. At run time, a type is named by the id of
-the version that first defined it, as in the types of on-chain objects.
+A module refers to types by the original id of their package. At run time, the address of a type is
+the id of the package version that first defined it, as in the types of on-chain objects.
 """
 
 from collections.abc import Callable, Iterator
@@ -44,14 +44,14 @@ def _no_datatype(tag: StructTag) -> Datatype:
 
 
 def _any_type(_: TypeTag) -> None:
-    """Accept every type: constants are integers, booleans, addresses and vectors of those."""
+    """Accept every type. A constant is an integer, boolean, address, or a vector of constants."""
 
 
 _CONSTANTS = Codecs(_no_datatype, _any_type)
 
 
 class LoadedModule:
-    """A module of one version of a package, whose definitions are resolved at first use."""
+    """A module of one package version. Definitions in the module are resolved at first use."""
 
     def __init__(self, package: Address, compiled: CompiledModule, origin: TypeOrigins) -> None:
         self.package = package
@@ -146,7 +146,7 @@ class LoadedModule:
         return enum
 
     def signature(self, index: int) -> tuple[Type, ...]:
-        """Return the types of a signature."""
+        """Return the resolved types of the signature with this index."""
         types = self._signatures.get(index)
         if types is None:
             tokens = self.compiled.signatures[index]
@@ -183,7 +183,7 @@ class LoadedModule:
             raise InvalidCode(f"a constant of {self.name} is not a {type_}: {error}") from error
 
     def resolve(self, token: SignatureToken) -> Type:
-        """Return the type that a token of this module stands for.
+        """Return the type that a signature token of this module represents.
 
         Raises:
             LinkError: The type does not exist.

@@ -1,12 +1,14 @@
 """A package with its linkage and its type origins.
 
-Code names a package by its original id. The linkage of the calling package selects the version of
-each package. The type origins of that version name the version that first defined each type.
+Code refers to a package by its original id. The linkage of the calling package selects a version of
+each package that it calls. The type origins of the selected version tell which version first
+defined each type.
 
 Example: 0xA defines `m::Old`, its upgrade 0xB adds `m::New`, and 0xC is a further upgrade. All
-three have the original id 0xA, and the bytecode of each names itself by it. The type origins of 0xC
-are `m::Old` -> 0xA and `m::New` -> 0xB, so the types are 0xA::m::Old and 0xB::m::New in every
-version. If the linkage of a package has 0xA -> 0xC, its calls of 0xA::m run the code of 0xC.
+three packages have the original id 0xA, and their bytecode refers to its own package as 0xA. The
+type origins of 0xC are `m::Old` -> 0xA and `m::New` -> 0xB, so the types are 0xA::m::Old and
+0xB::m::New in every version. If the linkage of a package has 0xA -> 0xC, its calls of 0xA::m run
+the code of 0xC.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +22,7 @@ from nexus_tools.sui.types.object import MovePackage
 
 
 class LoadedPackage:
-    """One version of a package, whose modules are read at first use."""
+    """One version of a package. Modules of the package are read at first use."""
 
     def __init__(self, package: MovePackage, load: Callable[[Address], "LoadedPackage"]) -> None:
         self.id = package.id
@@ -34,7 +36,7 @@ class LoadedPackage:
 
     @cached_property
     def original_id(self) -> Address:
-        """The id of the package's first version, which all modules use."""
+        """The id of the package's first version, by which bytecode refers to the package."""
         if not self._files:
             raise LinkError(f"the package {self.id.short()} has no modules")
         try:
@@ -72,10 +74,11 @@ class LoadedPackage:
                 yield module
 
     def type_origin(self, address: Address, module: str, name: str) -> Address:
-        """Return the defining id of a type that code of this package names.
+        """Return the defining id of a type to which this package's code refers.
 
         Raises:
-            LinkError: The package is not linked, or it does not define the type.
+            LinkError: The linkage does not contain the type's package, or that package does not
+                define the type.
         """
         if address == self.original_id:
             package: LoadedPackage = self

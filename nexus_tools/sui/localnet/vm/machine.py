@@ -25,8 +25,9 @@ from nexus_tools.sui.types.type_tag import TypeTag
 class Machine:
     """A virtual machine for the packages in `types`.
 
-    `natives` has the native functions by (address, module, function). `packages` returns a package
-    by its storage id and is called once per package. Only one thread at a time may use a machine.
+    `natives` maps (address, module, function) to native functions. `packages` returns a package by
+    its storage id. The machine calls it once for each package. Only one thread at a time may use a
+    machine.
     """
 
     def __init__(self, natives: Natives, packages: Callable[[Address], MovePackage | None]) -> None:
@@ -41,10 +42,10 @@ class Machine:
         arguments: Sequence[Value],
         context: Context,
     ) -> list[Value]:
-        """Call a function and return its results.
+        """Call a Move function and return its results.
 
-        The arguments are moved into the function, and the results out of it. The linkage of the
-        function's package decides which versions of its dependencies are called.
+        The function owns the arguments, and the caller owns the results. The linkage of the
+        function's package determines the versions of its dependencies.
 
         Raises:
             MoveFailure: Execution ended early.
@@ -62,10 +63,11 @@ class Machine:
             linked = program.linked(function.module, function.name, tuple(type_arguments))
             result = linked(context, frames, *_spread(function, arguments))
         except (NameError, RecursionError) as error:
-            # The bytecode verifier rejects locals without a value and types nested hundreds deep.
+            # The bytecode verifier rejects both causes: locals without a value and very deeply
+            # nested types.
             raise InvalidCode(f"{function.name} cannot be executed: {error}") from error
         except OutOfGas:
-            raise  # unchanged, with the frames of the functions that were running
+            raise  # unchanged, so that its traceback still has the frames of the running functions
         except MoveFailure:
             context.meter.settle()  # if the budget was already used up, this raises OutOfGas
             raise
@@ -99,7 +101,7 @@ class Machine:
 
 
 def _spread(function: Function, arguments: Sequence[Value]) -> Iterator[Any]:
-    """Yield the arguments as translated code takes them: container and key for a reference."""
+    """Yield the arguments as translated code expects them: a reference as a container and a key."""
     for type_, argument in zip(function.parameters, arguments, strict=True):
         if isinstance(type_, ReferenceType):
             yield argument.container
@@ -109,7 +111,7 @@ def _spread(function: Function, arguments: Sequence[Value]) -> Iterator[Any]:
 
 
 def _collect(function: Function, result: Any) -> list[Value]:
-    """Return the results of translated code as a list, with references as objects."""
+    """Return the results of translated code as a list, with a `Reference` for each reference."""
     types = function.returns
     if len(types) == 1 and not isinstance(types[0], ReferenceType):
         return [result]

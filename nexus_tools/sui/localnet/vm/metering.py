@@ -1,14 +1,14 @@
-"""The cost of execution and its limits, in internal gas units.
+"""The meter of executed code, its prices in internal gas units, and the limits of execution.
 
-An instruction is charged by three measures: one for the instruction, the number of values that it
-pushes onto the operand stack, and their bytes. A push costs one unit. The prices of an instruction
-and of a byte rise in tiers with the transaction's total so far. Bytes that leave the stack do not
-count. Source: `sui-types/src/gas_model/tables.rs` and `sui-adapter/src/gas_meter.rs`, gas model
-11. That source charges two units for a push once more than 1 000 of the allowed 1 024 operands were
-on the stack. This module omits that rule.
+An instruction has a charge for itself, a charge for each value that it pushes onto the operand
+stack, and a charge for each byte of these values. A push costs one unit. The prices of instructions
+and of bytes rise in tiers with the transaction's totals so far. Popped values do not reduce the
+total of bytes. Source: `sui-types/src/gas_model/tables.rs` and `sui-adapter/src/gas_meter.rs`, gas
+model 11. Sui charges two units for a push once more than 1 000 of the allowed 1 024 operands were
+on the stack. This module omits the rule for more than 1 000 operands.
 
-Translated code subtracts its work from `Meter.left` before it does it, many instructions at once.
-It checks whether `left` is below zero at function entry and in every loop iteration.
+Translated code subtracts the work of many instructions from `Meter.left` before it does the work.
+Translated code checks whether `left` is below zero at function entry and in every loop iteration.
 """
 
 from bisect import bisect_left
@@ -20,12 +20,12 @@ from nexus_tools.sui.localnet.vm.errors import OutOfGas
 
 # `CALL_STACK_SIZE_LIMIT` of move-vm-runtime counts the callers of the running function.
 CALL_DEPTH_MAX = 1024 + 1
-# `OPERAND_STACK_SIZE_LIMIT` of move-vm-runtime. It applies to each basic block here, and to all
-# running functions together there.
+# `OPERAND_STACK_SIZE_LIMIT` of move-vm-runtime. This VM applies the limit to each basic block. Sui
+# applies the limit to all running functions together.
 OPERAND_STACK_MAX = 1024
 # `max_move_value_depth` of Sui's protocol configuration.
 VALUE_DEPTH_MAX = 128
-# `max_move_vector_len`, which no push may exceed.
+# `max_move_vector_len`, the maximum length of a vector after a push.
 VECTOR_LENGTH_MAX = 262_144
 # `MAX_TYPE_INSTANTIATION_NODES` of move-vm-runtime.
 TYPE_NODES_MAX = 128
@@ -35,7 +35,10 @@ FREE_NATIVE_CALLS = 700
 
 
 class Tiers:
-    """A price that rises with the amount. Each tier has a start and a price per unit above it."""
+    """A price that rises with the amount.
+
+    A tier has a start and a price for each unit above the start.
+    """
 
     def __init__(self, *tiers: tuple[int, int]) -> None:
         self._starts = [start for start, _ in tiers]
@@ -46,11 +49,11 @@ class Tiers:
     def cost(self, amount: int) -> int:
         """Return the cost of the first `amount` units, each at the price of its tier.
 
-        With tiers of 1 from the start and of 2 above 20 000, the first 20 010 cost 20 000 · 1 + 10
-        · 2 = 20 020.
+        For example, the price is 1 up to 20 000 units and 2 above. Then 20 010 units cost 20 000 ·
+        1 + 10 · 2 = 20 020.
         """
-        # The start of a tier still has the price of the tier below: the 20 000th costs 1, the next
-        # one 2.
+        # The unit at the start of a tier still has the price of the tier below. The 20 000th unit
+        # costs 1, and the next unit costs 2.
         tier = max(bisect_left(self._starts, amount) - 1, 0)
         return self._below[tier] + (amount - self._starts[tier]) * self._prices[tier]
 
@@ -59,7 +62,7 @@ class Tiers:
         return self._prices[max(bisect_left(self._starts, amount) - 1, 0)]
 
     def room(self, amount: int) -> int:
-        """Return how many more units fit into the tier that contains `amount`."""
+        """Return the number of units between `amount` and the end of the tier that contains it."""
         following = max(bisect_left(self._starts, amount), 1)
         return self._starts[following] - amount if following < len(self._starts) else _ENDLESS
 
@@ -74,11 +77,10 @@ INSTRUCTION_TIERS = Tiers(
 STACK_BYTE_TIERS = Tiers((0, 1), (100_000, 2), (500_000, 5), (1_000_000, 100), (100_000_000, 1_000))
 
 # `Meter.left` packs three counters into one number: instructions, pushes, and the sum of
-# instructions, pushes and bytes. The sum is the highest, so it decides when the meter is settled.
-# It is a float, because Python is faster with it than with an integer of this size. A float has 53
-# exact bits.
-# Example: 18 instructions with 13 pushes of 70 bytes are 18 + (13 << 18) + (101 << 35), which is
-# 3470336983058.
+# instructions, pushes and bytes. The sum has the highest bits, so `left` falls below zero when the
+# sum is used up. `left` is a float, because float arithmetic is faster in Python than integers of
+# this size. A float has 53 exact bits. Example: 18 instructions, 13 pushes and 70 bytes have the
+# sum 101. Packed, they are 18 + (13 << 18) + (101 << 35) = 3470336983058.
 #
 # Bits      0 to 17         18 to 34    35 to 52
 #           instructions    pushes      their sum with the bytes
@@ -88,17 +90,19 @@ _INSTRUCTION_MASK = (1 << _PUSHES_AT) - 1
 _PUSH_MASK = (1 << (_TOTAL_AT - _PUSHES_AT)) - 1
 _BYTE = float(1 << _TOTAL_AT)
 _INSTRUCTION = 1.0 + _BYTE
-# The maximum of the sum in one window. With the work between two checks, it fits into its field.
+# The maximum of the sum in one window, which is the work between two calls of `_count`. Even with
+# the work until the next check added, the sum fits into its field.
 _WINDOW = (1 << 15) - 1
-# Work that is charged in advance and returned in a later window makes that window's count negative.
-# Half of each field is for negative counts. `Charges` of the translator ensures that neither half
-# overflows.
+# If work is charged in one window and returned in a later one, the counts of the later window are
+# negative. Half of each field is for negative counts. `Charges` of the translator ensures that
+# neither half overflows.
 _INSTRUCTION_BIAS, _PUSH_BIAS = (_INSTRUCTION_MASK + 1) // 2, (_PUSH_MASK + 1) // 2
 _BIASES = _INSTRUCTION_BIAS | _PUSH_BIAS << _PUSHES_AT
 # More instructions than one window can count.
 _FAR = 1 << _PUSHES_AT
-# Larger values are charged separately, because all of their bytes have the higher price if they
-# cross a tier border. The same applies to a native whose work counts as more instructions.
+# Values of at least this size are charged separately, because all their bytes have the higher price
+# if they cross a tier border. Native functions whose work counts as at least this many instructions
+# are also charged separately.
 LARGE = 1_024
 
 
@@ -137,10 +141,10 @@ class Work(Struct, frozen=True):
 
     @property
     def left(self) -> float:
-        """The number to subtract from `Meter.left`.
+        """The packed number to subtract from `Meter.left` for this work.
 
-        If work is returned, all fields are negative: 11 instructions, 9 pushes and 52 bytes are
-        -(11 + (9 << 18) + (72 << 35)) = -2473903521803.
+        Returned work has negative counts. For example, 11 returned instructions, 9 pushes and 52
+        bytes are -(11 + (9 << 18) + (72 << 35)) = -2473903521803.
         """
         return float(self.instructions + (self.pushes << _PUSHES_AT) + (self.total << _TOTAL_AT))
 
@@ -152,15 +156,19 @@ def _pluralize(count: int, unit: str) -> str:
 
 _PUSH = Work(1, 1).left
 BYTE_PRICES = [_BYTE * size for size in range(LARGE)]
-"""The amount to subtract from `Meter.left` by bytes. A lookup is faster than a multiplication."""
+"""The amount to subtract from `Meter.left` for each number of bytes.
+
+A lookup is faster than a multiplication.
+"""
 
 
 class Meter:
-    """The internal gas units of a transaction, and the work that it has done.
+    """The gas meter of a transaction: its budget in internal gas units, and the work done so far.
 
-    `left` is below zero when `settle` is due. `pays_natives` means that natives charge the cost of
-    their work to this meter. If `takes_natives` is set, the units of a native, if fewer than
-    `LARGE`, may be subtracted from `left` as instructions, and its call need not be counted.
+    When `left` is below zero, call `settle`. If `pays_natives` is set, native functions charge the
+    cost of their work to this meter. If `takes_natives` is set, code may subtract the units of a
+    native call from `left` as instructions, if they are fewer than `LARGE`. Code need not count a
+    native call whose units it subtracts from `left`.
     """
 
     __slots__ = (
@@ -188,12 +196,12 @@ class Meter:
 
     @property
     def spent(self) -> int:
-        """The units used so far, at most the budget; available at any time."""
+        """The units used so far, at most the budget. You can read it at any time."""
         return min(self._count(), self.budget)
 
     @property
     def instructions(self) -> int:
-        """The number of executed instructions, including native units charged as such."""
+        """The number of executed instructions, including native units charged as instructions."""
         self._count()
         return self._instructions
 
@@ -229,11 +237,11 @@ class Meter:
             if left < 0.0:
                 self.settle()
             return
-        # All of the bytes have the price of the last one. `_count` adds their price as single
-        # bytes, so `_extra` has only the difference.
-        # Example: 99 500 bytes were pushed before, at 1 each, and above 100 000 a byte costs 2.
-        # Then 2 000 more at once cost 2 000 · 2 = 4 000. One by one, they would cost
-        # 500 · 1 + 1 500 · 2 = 3 500. The difference of 500 goes to `_extra`.
+        # All bytes of the value have the price of its last byte. `_count` charges each byte at the
+        # price of its own tier, so `_extra` adds only the difference. Example: 99 500 bytes were
+        # pushed before, and a byte above 100 000 costs 2. A value of 2 000 bytes costs 2 000 · 2 =
+        # 4 000. Charged one by one, its bytes would cost 500 · 1 + 1 500 · 2 = 3 500. The
+        # difference of 500 is added to `_extra`.
         self._count()
         old_bytes = self._bytes
         self._bytes += size
@@ -251,8 +259,8 @@ class Meter:
         if self.native_calls <= FREE_NATIVE_CALLS:
             self.charge(units)
         # The units are subtracted from `left` only if all of them have the price of the current
-        # tier. This is true if the rest of the tier exceeds a window, or at least the work of this
-        # window and these units.
+        # tier. All units have this price if the rest of the tier is larger than a window, or larger
+        # than the work of this window plus the units.
         elif units < LARGE and (
             self._instruction_room > _FAR
             or self._instruction_room > units + _instructions(self._start - self.left)
@@ -264,14 +272,17 @@ class Meter:
             self._charge_as_instructions(units)
 
     def exhaust(self) -> None:
-        """Empty the budget, so that the next check raises `OutOfGas`. This is thread-safe."""
+        """Empty the budget, so that the next check raises `OutOfGas`.
+
+        Any thread may call this method.
+        """
         self.budget = -1
-        # The running thread may overwrite `left`. It still notices the empty budget at the end of
-        # the window.
+        # The running thread may overwrite `left`. The thread still notices the empty budget at the
+        # end of the window.
         self.left = -1.0
 
     def _charge_as_instructions(self, units: int) -> None:
-        """Charge all units at the price of the last one, as in `charge_bytes`."""
+        """Charge all units at the price of the last unit, as `charge_bytes` does for bytes."""
         self._count()
         old_instructions = self._instructions
         self._instructions += units
@@ -283,10 +294,10 @@ class Meter:
 
     def _count(self) -> int:
         """Add the work of the current window, open a new window, and return the cost so far."""
-        # The biases make a negative field positive, so that it does not borrow from another one.
+        # The biases make a negative field positive, so that it does not borrow from the next field.
         # Example: after 11 instructions, 9 pushes and 52 bytes were returned, `start - left` is
-        # -2473903521803. Its lowest 18 bits are 262133, not -11. With the bias of 131072 they are
-        # 131061, and 131061 - 131072 = -11.
+        # -2473903521803. The lowest 18 bits of this number are 262133, not -11. With the bias of
+        # 131072 they are 131061, and 131061 - 131072 = -11.
         packed = int(self._start - self.left) + _BIASES
         instructions = (packed & _INSTRUCTION_MASK) - _INSTRUCTION_BIAS
         pushes = (packed >> _PUSHES_AT & _PUSH_MASK) - _PUSH_BIAS
@@ -296,10 +307,9 @@ class Meter:
         cost = self._pushes + self._extra
         cost += INSTRUCTION_TIERS.cost(self._instructions) + STACK_BYTE_TIERS.cost(self._bytes)
         remaining = max(self.budget - cost, 0)
-        # A window ends no later than the budget does at the lowest prices, because every unit of a
-        # window costs at least one internal unit. At higher prices, the code does more work than
-        # the budget pays for until the end of the window. The transaction then fails and is
-        # reverted anyway.
+        # A window is at most as long as the budget lasts at the lowest prices, which are one
+        # internal unit each. At higher prices, the code may do more work until the end of the
+        # window than the budget pays for. The transaction then fails and is reverted anyway.
         self._start = self.left = min(_WINDOW, remaining) * _BYTE
         self._extra_max = self._extra + remaining
         self._instruction_room = room = INSTRUCTION_TIERS.room(self._instructions)

@@ -1,7 +1,7 @@
-"""Native functions: Python implementations of functions without Move code.
+"""The kinds of native functions, which are Python implementations of functions without Move code.
 
-Most are a `Native`. The other kinds are faster, because their cost or types are known before the
-call.
+Most native functions are of the kind `Native`. The other kinds are faster, because their cost or
+types are known before the call.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,18 +14,23 @@ from nexus_tools.sui.localnet.vm.types import Types
 from nexus_tools.sui.types.type_tag import TypeTag
 
 Native = Callable[..., Any]
-"""A function of the context, the type arguments and the arguments, with references as objects."""
+"""A function that receives the context, the type arguments, and the arguments.
+
+A reference is a `Reference`.
+"""
 
 Charge = Callable[[Context, int], None]
-"""A function that charges a native's internal gas units."""
+"""A function that charges internal gas units for a call of a native function."""
 
 
 class PricedNative(Struct, frozen=True):
-    """A native that receives only its arguments, and whose cost is known before the call.
+    """A native function that receives only its arguments.
 
-    `implementation` receives the target in place of a reference, and returns no references. `cost`
-    is in internal gas units. If it is a function, it maps the length of the first argument to the
-    cost and never decreases.
+    The cost of the native function is known before the call.
+
+    `implementation` receives the target of a reference instead of the reference, and returns no
+    references. `cost` is in internal gas units. If `cost` is a function, it maps the length of the
+    first argument to the cost, and a longer argument never costs less.
     """
 
     implementation: Callable[..., Any]
@@ -41,7 +46,7 @@ class HashState(Protocol):
         """The length of the digest in bytes."""
 
     def copy(self) -> Self:
-        """Return a copy that has hashed the same bytes."""
+        """Return a copy of the hash object that has hashed the bytes added so far."""
 
     def update(self, data: bytearray, /) -> None:
         """Add bytes."""
@@ -51,10 +56,10 @@ class HashState(Protocol):
 
 
 class HashNative(Struct, frozen=True):
-    """A hash function of one argument: bytes, or a reference to bytes.
+    """A native hash function whose only argument is bytes or a reference to bytes.
 
-    `initial` has hashed no bytes yet, because copying it is faster than making a new one. `cost` is
-    as in `PricedNative`.
+    Each call copies `initial`, which has hashed no bytes yet. Copying is faster than creating a
+    hash object. `cost` maps the length of the argument to the cost, as in `PricedNative`.
     """
 
     initial: HashState
@@ -63,10 +68,11 @@ class HashNative(Struct, frozen=True):
 
 
 class TypedNative(Struct, frozen=True):
-    """A native that is made separately for each tuple of type arguments.
+    """A native function with a separate implementation for each tuple of type arguments.
 
-    `make` returns it at the first call. The native receives the context and the arguments, with the
-    target in place of a reference. It returns a reference as a tuple of container and key.
+    `make` returns the implementation at the first call. The implementation receives the context and
+    the arguments. For a reference argument, it receives the target. If the implementation returns a
+    reference, it returns a tuple of container and key.
     """
 
     make: Callable[[Types, tuple[TypeTag, ...]], Callable[..., Any]]
@@ -74,4 +80,4 @@ class TypedNative(Struct, frozen=True):
 
 AnyNative = Native | PricedNative | HashNative | TypedNative
 Natives = Mapping[tuple[bytes, str, str], AnyNative]
-"""The natives by address, module and function."""
+"""The native functions by address, module name and function name."""

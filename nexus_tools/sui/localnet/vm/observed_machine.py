@@ -14,7 +14,7 @@ from nexus_tools.sui.types.address import Address
 
 
 class LinkedFunction(Struct, frozen=True):
-    """A function with type arguments. They are applied in `parameters` and `returns`."""
+    """A function with type arguments. `parameters` and `returns` contain no type parameters."""
 
     function: Function
     type_arguments: TypeArguments
@@ -23,16 +23,22 @@ class LinkedFunction(Struct, frozen=True):
 
 
 class CallObserver(Protocol):
-    """An observer of all calls, including natives. It must not change the values it receives."""
+    """An observer of all calls, including native ones.
+
+    An observer must not change the values that it receives.
+    """
 
     def enter(self, callee: LinkedFunction, context: Context, arguments: list[Value]) -> None:
-        """Record that a function is called."""
+        """Record a call of a function with these arguments."""
 
     def leave(self, context: Context, results: list[Value]) -> None:
-        """Record that the function entered last returns."""
+        """Record that the most recently entered function returned these results."""
 
     def fail(self, context: Context, failure: BaseException) -> None:
-        """Record that the function entered last fails. Its callers fail with the same error."""
+        """Record that the most recently entered function failed.
+
+        The callers of the failed function fail with this error too.
+        """
 
 
 class ObservedMachine(Machine):
@@ -70,7 +76,7 @@ class ObservedMachine(Machine):
 
 
 def _values(types: Sequence[Type], parts: Iterable[Any]) -> list[Value]:
-    """Convert the values that translated code passes, with references as objects."""
+    """Convert the values that translated code passes to Move values, with `Reference` objects."""
     remaining = iter(parts)
     return [
         Reference(next(remaining), next(remaining))

@@ -1,7 +1,7 @@
-"""Running code: translated functions that are linked with each other.
+"""Executable programs, which consist of translated functions linked with each other.
 
 A program belongs to one package, whose linkage selects the version of each dependency. A function
-is linked once for each tuple of type arguments. Its callees are linked when they are first called.
+is linked once for each tuple of type arguments. A callee is linked when it is first called.
 """
 
 from collections.abc import Callable
@@ -33,10 +33,10 @@ from nexus_tools.sui.types.type_tag import Primitive, TypeTag
 
 TypeArguments = tuple[TypeTag, ...]
 Wrapper = Callable[[Callable[..., Any], Function, TypeArguments], Callable[..., Any]]
-"""Returns the function to call instead of a linked function."""
+"""A function that returns the function to call instead of a linked function."""
 
-# A program stores at most this many linked functions. Beyond that, the functions of code that keeps
-# making new type arguments are linked at every call.
+# A program stores at most this many linked functions and links any other function at every call.
+# Only code that keeps making new type arguments reaches this limit.
 _LINKED_MAX = 20_000
 
 
@@ -50,13 +50,13 @@ class Translations:
     def get(
         self, package: LoadedPackage, function: Function, called: ModuleId | None = None
     ) -> Translation:
-        """Return the translation of a function of the package.
+        """Return the translation of a function of this package.
 
-        `called` is the module that the caller names, if it may be one that the function's module
-        extends.
+        `called` is the module to which the caller refers. It may be a module that the function's
+        module extends.
 
         Raises:
-            LinkError: The function is malformed, or it is a native that does not exist.
+            LinkError: The function is malformed, or it is a native function that does not exist.
         """
         key = (package.id, function.module.name, function.name)
         translation = self._translations.get(key)
@@ -68,7 +68,7 @@ class Translations:
                 translation = (
                     translate_native(function, native) if native else translate(module, function)
                 )
-            except MalformedModule as error:  # the code of a function is only parsed here
+            except MalformedModule as error:  # the module's loading did not parse the code
                 name = f"{package.id.short()}::{function.module.name}::{function.name}"
                 raise LinkError(f"{name} is malformed: {error}") from error
             self._translations[key] = translation
@@ -81,19 +81,22 @@ class Translations:
         if native is None:
             name = f"{module.address.short()}::{module.name}::{function.name}"
             raise UnknownNative(
-                f"native function {name} does not exist: the localnet has the natives of framework"
-                f" {FRAMEWORK_VERSION}"
+                f"native function {name} does not exist: the localnet has the native functions of"
+                f" framework {FRAMEWORK_VERSION}"
             )
         return native
 
     def forget(self, package: Address) -> None:
-        """Drop the functions of a package."""
+        """Discard the translations of a package's functions."""
         for key in [key for key in self._translations if key[0] == package]:
             del self._translations[key]
 
 
 class Program:
-    """The linked functions of one linkage, each wrapped by `wrapper` if that is set."""
+    """The linked functions for one package's linkage.
+
+    If `wrapper` is set, it wraps each function.
+    """
 
     wrapper: Wrapper | None = None
 
@@ -111,7 +114,7 @@ class Program:
     def linked(
         self, module: ModuleId, name: str, type_arguments: TypeArguments
     ) -> Callable[..., Any]:
-        """Return a function with the parameters `(context, room, *arguments)`.
+        """Return the linked function, which has the parameters `(context, room, *arguments)`.
 
         Raises:
             LinkError: The function or its package does not exist.
@@ -141,7 +144,7 @@ class Program:
         for symbol_name, symbol in translation.symbols.items():
             names[symbol_name] = self._resolve(names, symbol_name, symbol, function, type_arguments)
         linked = FunctionType(translation.code, names, name)
-        # If no nested call is left in this thread, the code calls itself by this name in another
+        # If this thread allows no further nested call, the code calls itself by this name in a new
         # thread (see `call_in_new_thread`).
         names["this"] = linked
         checked = self._checked(linked, translation, function, type_arguments)
@@ -187,10 +190,11 @@ class Program:
         function: Function,
         type_arguments: TypeArguments,
     ) -> Callable[..., Any]:
-        """Return a function that links the callee at its first call and stores it by name.
+        """Return a function that links the callee at the first call and then replaces itself.
 
-        Code names many functions that it seldom calls. Once the callee is linked, it replaces this
-        function in the globals of the caller, so later calls go to it directly.
+        Code refers to many functions that it seldom calls, so linking waits for the first call. The
+        linked callee replaces this function in the globals of the caller. Later calls go directly
+        to the callee.
         """
 
         def link_and_call(*arguments: Any) -> Any:
@@ -207,7 +211,7 @@ class Program:
         return link_and_call
 
     def _check_callee(self, callee: Callee, caller: Function) -> None:
-        """Raise `LinkError` if the caller may not call the callee or assumes another signature."""
+        """Raise `LinkError` if the callee is private to another module or its signature differs."""
         _, function = self._find(callee.module, callee.name)
         name = f"{callee.module.name}::{callee.name}"
         if function.visibility is Visibility.PRIVATE and callee.module != caller.module:
@@ -215,7 +219,7 @@ class Program:
         expected = (callee.parameters, callee.returns, len(callee.type_arguments))
         actual = (function.parameters, function.returns, len(function.type_parameters))
         if expected != actual:
-            raise LinkError(f"{caller.module.name} calls {name} with another signature")
+            raise LinkError(f"{caller.module.name} calls {name} with a different signature")
 
     def _checked(
         self,
@@ -224,7 +228,7 @@ class Program:
         function: Function,
         type_arguments: TypeArguments,
     ) -> Callable[..., Any]:
-        """Return the function, or one that fails because the function nests a value too deep."""
+        """Return the function, or one that fails because this function nests values too deeply."""
         for type_, offset in translation.packed:
             concrete = substitute(type_, type_arguments)
             if self._types.depth(concrete) > VALUE_DEPTH_MAX:  # type: ignore[arg-type]
@@ -240,7 +244,7 @@ class Program:
 def _first_use(
     names: dict[str, Any], symbol_name: str, symbol: LazySymbol, type_arguments: TypeArguments
 ) -> Callable[..., Any]:
-    """Return a function that makes the symbol's value at its first call and stores it."""
+    """Return a function that makes a symbol's value when first called and replaces itself."""
 
     def make_and_call(context: Context, *arguments: Any) -> Any:
         value = names[symbol_name] = symbol.make(context.types, type_arguments)

@@ -1,4 +1,4 @@
-"""The environment of running code: the transaction's context, deeply nested calls, and errors."""
+"""The runtime of translated code: the transaction's context, deeply nested calls, and errors."""
 
 import inspect
 import threading
@@ -25,8 +25,8 @@ from nexus_tools.sui.localnet.vm.values.values import Reference, Value, Variant,
 class Context(Struct, eq=False):
     """The state of one transaction. Native functions receive it as their first argument.
 
-    `runtime` belongs to the native functions. `frames_left` counts the calls that may still be
-    nested inside the running ones.
+    Only native functions use `runtime`. `frames_left` is the number of further calls that may be
+    nested inside the running calls.
     """
 
     types: Types
@@ -36,19 +36,19 @@ class Context(Struct, eq=False):
 
 
 # A call of a Move function is a call of a Python function, and Python allows 1000 nested calls per
-# thread. The first calls use the caller's thread, and the others use further threads.
-# A call may take two Python frames, and natives, copies and translation need some hundreds too.
-# The limit is 1 025 nested calls. The first 100 run in the caller's thread, 200 in each of four
-# further threads, and 125 in a fifth. Each thread waits for the next.
+# thread. The first nested calls use the caller's thread, and deeper calls use further threads. A
+# call may take two Python frames. Native functions, copies and translation need some hundreds of
+# frames too. The limit is 1 025 nested calls. The first 100 run in the caller's thread, 200 in each
+# of four further threads, and 125 in a fifth. Each thread waits for the next.
 FIRST_FRAMES = 100
 _FURTHER_FRAMES = 200
 
 
 def call_in_new_thread(context: Context, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function in another thread, because the running thread allows no further nested calls.
+    """Call a function in a new thread, because this thread allows no further nested calls.
 
     Raises:
-        PrimitiveError: Calls are nested too deep (`CALL_STACK_OVERFLOW`).
+        PrimitiveError: Calls are nested too deeply (`CALL_STACK_OVERFLOW`).
     """
     frames = min(context.frames_left, _FURTHER_FRAMES)
     if not frames:
@@ -74,9 +74,10 @@ def call_in_new_thread(context: Context, function: Callable[..., Any], *argument
 
 
 def _calling_instruction() -> Location | None:
-    """Return the location of the call that is nested too deep, from its Python frame."""
-    # Only translated code has the global name `this`, for itself. The innermost such frame belongs
-    # to the callee, which stopped at its first line. The next one belongs to the caller.
+    """Return the location of the call that is nested too deeply, from its Python frame."""
+    # Only translated functions have the global name `this`, which is the function itself. The
+    # innermost frame of translated code belongs to the callee, which stopped at its first line. The
+    # next frame of translated code belongs to the caller.
     frame = inspect.currentframe()
     callees = 0
     while frame is not None:
@@ -90,7 +91,10 @@ def _calling_instruction() -> Location | None:
 
 
 def equal(meter: Meter, left: Value, right: Value, size: Sizer | None) -> bool:
-    """Return whether two values of one type are equal; without `size`, they are already charged."""
+    """Charge for the bytes of two values of one type if `size` is given.
+
+    Return whether they are equal.
+    """
     if size is not None:
         meter.charge_bytes(size(left) + size(right))
     return bool(left == right)
@@ -113,17 +117,17 @@ def vector_error(function: Function, offset: int, sub_status: int) -> PrimitiveE
 
 
 def variant_error(function: Function, offset: int) -> PrimitiveError:
-    """Return the error of unpacking a variant that the value does not have."""
+    """Return the error of unpacking an enum value as a variant that it does not have."""
     return PrimitiveError(ErrorKind.VARIANT_TAG_MISMATCH, None, function.location(offset))
 
 
 def stack_overflow(function: Function, offset: int) -> PrimitiveError:
-    """Return the error of too many operands."""
+    """Return the error of too many operands on the stack."""
     return PrimitiveError(ErrorKind.EXECUTION_STACK_OVERFLOW, None, function.location(offset))
 
 
 def memory_limit_exceeded(function: Function) -> PrimitiveError:
-    """Return the error of a native function that stores more than a transaction is allowed to."""
+    """Return the error of a native function that exceeds a transaction's storage limits."""
     return PrimitiveError(ErrorKind.MEMORY_LIMIT_EXCEEDED, None, function.location(0))
 
 

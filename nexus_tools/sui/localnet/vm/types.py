@@ -1,4 +1,4 @@
-"""The definitions of published packages, and the encoding, size and depth of their values."""
+"""The types of published packages, with the encoding, size and depth of their values."""
 
 from collections.abc import Callable, Iterator
 
@@ -26,8 +26,9 @@ from nexus_tools.sui.types.type_tag import Primitive, StructTag, TypeTag, Vector
 class Types:
     """Packages by storage id, with cached codecs, sizes and depths of their types.
 
-    `packages` returns a package and is called once for each. `forgotten` is called with a package
-    that is removed, so that its users can drop its definitions too.
+    `packages` returns a package by its storage id and is called once for each package. `forgotten`
+    is called with the id of a removed package, so that other caches can discard its definitions
+    too.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class Types:
         self._add(package)
 
     def forget(self, package: Address) -> None:
-        """Remove a package and everything that was computed from it."""
+        """Remove a package and all cached codecs, sizes and depths."""
         self._packages.pop(package, None)
         self._codecs.forget()
         self._depth.forget()
@@ -102,7 +103,7 @@ class Types:
             yield from module.functions()
 
     def datatype(self, tag: StructTag) -> Datatype | None:
-        """Return the struct or enum that a type is an instance of, or None."""
+        """Return the definition of the struct or enum that a type instantiates, or None."""
         loaded = self.package(tag.address)
         module = loaded.module(tag.module) if loaded else None
         return module.datatype(tag.name) if module else None
@@ -162,7 +163,7 @@ class Types:
         return self._codecs.codec(type_).encode
 
     def size(self, type_: Type, value: Value) -> int:
-        """Return the number of bytes that are charged for a value. Raises `LinkError`."""
+        """Return the number of bytes to charge for a value. Raises `LinkError`."""
         return self._sizes.size(type_, value)
 
     def sizer(self, type_: Type) -> Sizer:
@@ -174,7 +175,10 @@ class Types:
         return copier(self._sizes, type_)
 
     def depth(self, type_: TypeTag) -> int:
-        """Return the nesting depth of values of a type, 1 for an integer. Raises `MoveFailure`."""
+        """Return the nesting depth of a type's values, which is 1 for an integer.
+
+        Raises `MoveFailure`.
+        """
         return self._depth.of(type_)
 
     def _check_depth(self, type_: TypeTag) -> None:

@@ -18,7 +18,7 @@ def test_all_framework_modules_have_a_stub():
     assert len(stub_packages(embedded_release())[SUI_FRAMEWORK]) == 1 + 61
 
 
-# What follows is as the framework's sources declare it.
+# The expected texts are those of the framework's sources.
 def test_struct_keeps_abilities_type_parameters_and_fields():
     assert (
         "public struct Coin<phantom T0> has store, key"

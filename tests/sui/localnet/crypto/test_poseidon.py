@@ -8,8 +8,8 @@ import pytest
 from nexus_tools.sui.localnet.crypto import poseidon
 from nexus_tools.sui.localnet.crypto.poseidon import poseidon_tree
 
-# Of the numbers from 1 on, as the crate `light-poseidon` has them for up to 12 of them, and
-# `fastcrypto` for 15 and 16.
+# Hashes of the numbers from 1 on, by their count. The crate `light-poseidon` computed those of up
+# to 12 numbers, and `fastcrypto` those of 15 and 16.
 HASHES = {
     1: 0x29176100EAA962BDC1FE6C654D6A3C130E96A4D1168B33848B897DC502820133,
     2: 0x115CC0F5E7D690413DF64C6B9662E9CF2A3617F2743245519E19607A4417189A,

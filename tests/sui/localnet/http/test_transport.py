@@ -267,7 +267,7 @@ async def test_stream_above_the_limit_is_refused_separately(app, serve, connect)
     assert await client.body(client.head("/once")) == b"ok"
 
 
-# --- Who does not keep up
+# --- Slow subscribers
 
 
 @pytest.mark.parametrize("kind", [Http1, Http2])
@@ -351,7 +351,7 @@ async def upload(client, stream, connection_room, left):
     return await client.body(stream)
 
 
-# --- Who says nothing, or only half of it
+# --- Silent clients and incomplete requests
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,7 @@ def test_malformed_form_aborts(call, verify):
 
 
 def test_proof_of_more_iterations_than_challenge_bits_verifies(verify):
-    # Such a proof is not zero: it is the input times the quotient of 2**iterations and the
-    # challenge.
+    # The proof is not zero: it is the input times the quotient of 2**iterations and the challenge.
     iterations = 300
     source = form_of(INPUT)
     identity = QuadraticForm.of(1, 1)

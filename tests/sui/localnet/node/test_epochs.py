@@ -128,7 +128,7 @@ def test_subscribers_receive_both_checkpoints_of_an_epoch_change(node):
     assert seen == [0, 1]
 
 
-# --- What transactions notice
+# --- Epochs in transactions
 
 
 def test_transactions_contain_their_epoch(node, alice, bob):

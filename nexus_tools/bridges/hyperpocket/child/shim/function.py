@@ -38,7 +38,7 @@ class FunctionTool(Tool):
         tool_vars: dict[str, str] | None = None,
         keep_structured_arguments: bool = False,
     ) -> FunctionTool:
-        """Return the tool for a function; an existing tool receives the variables."""
+        """Return the tool for a function. An existing tool receives the variables."""
         for candidate in (func, afunc):
             if isinstance(candidate, FunctionTool):
                 candidate.override_tool_variables(tool_vars or {})
@@ -62,7 +62,7 @@ class FunctionTool(Tool):
     def from_dock(
         cls, dock: list[Callable[..., Any]], tool_vars: dict[str, str] | None = None
     ) -> list[FunctionTool]:
-        """Return the tools for functions; `__model__`, `__auth__`, and `__vars__` describe them."""
+        """Return tools for functions, as `__model__`, `__auth__`, and `__vars__` describe them."""
         return [cls._of_dock(function, tool_vars or {}) for function in dock]
 
     @classmethod
@@ -86,7 +86,7 @@ def function_tool(
     auth_handler: str | None = None,
     tool_vars: dict[str, str] | None = None,
 ) -> Any:
-    """Make the decorated function a `FunctionTool`; works with and without parentheses."""
+    """Make the decorated function a `FunctionTool`. It works with and without parentheses."""
 
     def decorate(function: Callable[..., Any]) -> FunctionTool:
         auth = None

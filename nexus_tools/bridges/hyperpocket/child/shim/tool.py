@@ -12,7 +12,7 @@ from nexus_tools.bridges.hyperpocket.child.shim.provider import AuthProvider
 
 
 class ToolAuth(BaseModel):
-    """The authentication that a tool needs; without a provider it needs none."""
+    """The authentication that a tool needs. Without a provider, it needs none."""
 
     auth_provider: AuthProvider | None = None
     auth_handler: str | None = None
@@ -20,7 +20,7 @@ class ToolAuth(BaseModel):
 
 
 class Tool(BaseModel, ABC):
-    """The base class of authors' tools; a subclass implements `invoke` or `ainvoke`."""
+    """The base class of authors' tools. A subclass implements `invoke` or `ainvoke`."""
 
     name: str
     description: str
@@ -36,12 +36,12 @@ class Tool(BaseModel, ABC):
         """Run the tool with `body`, `envs`, `thread_id`, and `profile`."""
 
     async def ainvoke(self, **kwargs: Any) -> Any:
-        """Run the tool asynchronously; the default calls `invoke`."""
+        """Run the tool asynchronously. The default calls `invoke`."""
         return self.invoke(**kwargs)
 
     @property
     def tool_vars(self) -> dict[str, str]:
-        """The tool's variables; those set by its user override the defaults."""
+        """The tool's variables. Variables that its user sets override the defaults."""
         return {**self.default_tool_vars, **self.overridden_tool_vars}
 
     def override_tool_variables(self, override_vars: dict[str, str]) -> Tool:
@@ -50,7 +50,7 @@ class Tool(BaseModel, ABC):
         return self
 
     def schema_model(self, use_profile: bool = False) -> type[BaseModel]:
-        """Return a model of the arguments; with `use_profile`, of body, thread, and profile."""
+        """Return a model of the arguments, or with `use_profile` of body, thread, and profile."""
         schema = self.argument_json_schema or {"type": "object", "properties": {}}
         if not use_profile:
             names = schema.get("properties", {})

@@ -1,8 +1,8 @@
-"""BLS12-381: its scalars, the groups G1 and G2 with their pairing, and signatures.
+"""BLS12-381: scalars, the groups G1 and G2 with their pairing, and BLS signatures.
 
-The arithmetic is from arkworks, by `py_arkworks_bls12381`, which is imported when a point is first
-used. The bytes are parsed as strictly as in blst, which Sui uses. A BLS signature is a point of one
-group, and its key is a point of the other.
+The library `py_arkworks_bls12381` does the arithmetic. The library is imported when a point is
+first used. This module parses bytes as strictly as blst, which Sui uses. A BLS signature is a point
+of G1 or G2, and its key is a point of the other group.
 
 Sources:
 
@@ -37,13 +37,16 @@ class Scalars:
     """The integers modulo the order of the groups, as 32 big-endian bytes."""
 
     def decode(self, data: bytes) -> int:
-        """Return the scalar of 32 bytes, modulo the order. Raises `InvalidElement`."""
+        """Return the scalar in 32 bytes, reduced modulo the order. Raises `InvalidElement`."""
         if len(data) != SCALAR_BYTES:
             raise InvalidElement
         return int.from_bytes(data, "big") % ORDER
 
     def validate(self, data: bytes) -> int:
-        """Return the scalar, which must be less than the order. Raises `InvalidElement`."""
+        """Return the scalar in 32 bytes.
+
+        Raises `InvalidElement` if it is not less than the order.
+        """
         if int.from_bytes(data, "big") >= ORDER:
             raise InvalidElement
         return self.decode(data)
@@ -74,27 +77,30 @@ class Scalars:
 SCALARS = Scalars()
 
 
-# Flags in the highest bits of the first byte, which are free because a number below the prime has
-# 381 bits of 384. `_LARGER` selects y or -y for a point that is encoded as x only.
+# The flags in the three highest bits of the first byte. These bits are free, because a number below
+# the prime has only 381 of 384 bits. A compressed point has only x, so `_LARGER` selects y or -y.
 _COMPRESSED, _INFINITY, _LARGER = 0x80, 0x40, 0x20
 _FLAGS = _COMPRESSED | _INFINITY | _LARGER
 
 
 class Point(Protocol):
-    """A point of the curve of G1 or G2, in the representation of the library."""
+    """A point on the curve of G1 or G2, as the library represents it."""
 
     def __add__(self, other: Self, /) -> Self: ...
     def __sub__(self, other: Self, /) -> Self: ...
     def __neg__(self) -> Self: ...
     def __mul__(self, scalar: Any, /) -> Self: ...
     def is_in_subgroup(self) -> bool:
-        """Return whether this is a point of the group."""
+        """Return whether the point is in the subgroup G1 or G2."""
 
     def to_compressed_bytes(self) -> bytes:
-        """Return the coordinate x, with flags."""
+        """Return the coordinate x with the flags."""
 
     def to_xy_bytes_be(self) -> bytes:
-        """Return both coordinates, with the coefficient of 1 before that of u."""
+        """Return both coordinates.
+
+        In each one, the coefficient of 1 comes before the coefficient of u.
+        """
 
 
 def _library() -> Any:
@@ -104,7 +110,7 @@ def _library() -> Any:
 
 
 class PointGroup(Struct, frozen=True):
-    """G1 or G2. `degree` is that of the extension field of a point's coordinates."""
+    """The group G1 or G2. `degree` is the degree of the field that contains the coordinates."""
 
     name: str
     degree: int
@@ -115,9 +121,9 @@ class PointGroup(Struct, frozen=True):
         return self.degree * NUMBER_BYTES
 
     def decode(self, data: bytes) -> Point:
-        """Return a compressed point of the curve. Raises `InvalidElement`.
+        """Decompress a point on the curve. Raises `InvalidElement`.
 
-        This does not check whether the point is in the group.
+        The method does not check whether the point is in the group.
         """
         flags = data[0] & _FLAGS if len(data) == self.size else 0
         if not flags & _COMPRESSED:
@@ -129,11 +135,11 @@ class PointGroup(Struct, frozen=True):
         return self._read("from_compressed_bytes_unchecked", data)
 
     def validate(self, data: bytes) -> Point:
-        """Return a compressed point of the group. Raises `InvalidElement`."""
+        """Decompress a point of the group. Raises `InvalidElement`."""
         return self._in_group(self.decode(data))
 
     def decode_uncompressed(self, data: bytes) -> Point:
-        """Return a point of the curve from both coordinates. Raises `InvalidElement`."""
+        """Decode a point on the curve from both coordinates. Raises `InvalidElement`."""
         if len(data) != 2 * self.size or data[0] & (_COMPRESSED | _LARGER):
             raise InvalidElement
         if data[0] & _INFINITY:
@@ -143,15 +149,15 @@ class PointGroup(Struct, frozen=True):
         return self._read("from_xy_bytes_unchecked_be", self._swapped(data))
 
     def validate_uncompressed(self, data: bytes) -> Point:
-        """Return a point of the group from both coordinates. Raises `InvalidElement`."""
+        """Decode a point of the group from both coordinates. Raises `InvalidElement`."""
         return self._in_group(self.decode_uncompressed(data))
 
     def encode(self, element: Point) -> bytes:
-        """Return a compressed point."""
+        """Compress a point."""
         return element.to_compressed_bytes()
 
     def encode_uncompressed(self, element: Point) -> bytes:
-        """Return both coordinates of a point."""
+        """Encode a point as both coordinates."""
         if self.is_identity(element):
             return bytes([_INFINITY]) + bytes(2 * self.size - 1)
         return self._swapped(element.to_xy_bytes_be())
@@ -175,7 +181,7 @@ class PointGroup(Struct, frozen=True):
         return total
 
     def combine(self, scalars: Sequence[int], points: Sequence[Point]) -> Point:
-        """Return the sum of points, each multiplied by its scalar."""
+        """Return the sum of the points multiplied by their scalars."""
         numbers = [_library().Scalar(scalar) for scalar in scalars]
         point: Point = self._points().multiexp_unchecked(list(points), numbers)
         return point
@@ -186,7 +192,7 @@ class PointGroup(Struct, frozen=True):
         return point
 
     def is_identity(self, point: Point) -> bool:
-        """Return whether this is the point at infinity."""
+        """Return whether a point is the point at infinity."""
         return bool(point == self._points().identity())
 
     def hash_to(self, message: bytes) -> Point:
@@ -219,8 +225,8 @@ class PointGroup(Struct, frozen=True):
     def _swapped(self, data: bytes) -> bytes:
         """Return both coordinates with their coefficients in reverse order, as in the library.
 
-        For a point of G2 the library uses x0, x1, y0, y1, with x = x0 + x1·u, and Zcash x1, x0, y1,
-        y0.
+        For a G2 point with x = x0 + x1·u, the library has the order x0, x1, y0, y1. The Zcash
+        format has the order x1, x0, y1, y0.
         """
         numbers = [
             data[start : start + NUMBER_BYTES] for start in range(0, len(data), NUMBER_BYTES)
@@ -236,7 +242,7 @@ G2 = PointGroup("G2", 2)
 
 
 def pairing(pairs: Sequence[tuple[Point, Point]]) -> bytes:
-    """Return the product of pairings of points of G1 with points of G2, encoded as in arkworks.
+    """Return the product of the pairings of G1 and G2 points, encoded as in arkworks.
 
     The encoding has the twelve coefficients in Fp, each as 48 little-endian bytes.
     """
@@ -245,27 +251,27 @@ def pairing(pairs: Sequence[tuple[Point, Point]]) -> bytes:
 
 
 def is_pairing_product_one(pairs: Sequence[tuple[Point, Point]]) -> bool:
-    """Return whether the product of pairings of points of G1 with points of G2 is one."""
+    """Return whether the product of the pairings of G1 and G2 points is one."""
     first, second = zip(*pairs, strict=True)
     return bool(_library().GT.pairing_check(list(first), list(second)))
 
 
 def verify_min_sig(key: bytes, signature: bytes, message: bytes) -> bool:
-    """Return whether a signature in G1 is by a key in G2. A malformed input is not valid."""
+    """Return whether a G1 signature is valid for a G2 key. Malformed inputs are not valid."""
     try:
         public_point, signature_point = _public_key(G2, key), _in_group(G1, signature)
     except InvalidElement:
         return False
     # e(hash, key) = e(signature, generator) holds if the signature is the hash times the secret
-    # number, and the key is the generator times the same number. The form
-    # e(hash, key) · e(-signature, generator) = 1 needs one final exponentiation instead of two.
+    # number, and the key is the generator times this secret number. The form e(hash, key) ·
+    # e(-signature, generator) = 1 needs one final exponentiation instead of two.
     return is_pairing_product_one(
         [(G1.hash_to(message), public_point), (-signature_point, G2.generator())]
     )
 
 
 def verify_min_pk(key: bytes, signature: bytes, message: bytes) -> bool:
-    """Return whether a signature in G2 is by a key in G1. A malformed input is not valid."""
+    """Return whether a G2 signature is valid for a G1 key. Malformed inputs are not valid."""
     try:
         public_point, signature_point = _public_key(G1, key), _in_group(G2, signature)
     except InvalidElement:
@@ -276,7 +282,7 @@ def verify_min_pk(key: bytes, signature: bytes, message: bytes) -> bool:
 
 
 def compressed(group: PointGroup, data: bytes) -> bytes:
-    """Return the compressed form of a point in either form. Raises `InvalidElement`."""
+    """Compress an encoded point, which may already be compressed. Raises `InvalidElement`."""
     return group.encode(_point(group, data))
 
 

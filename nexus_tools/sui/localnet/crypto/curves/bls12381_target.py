@@ -1,7 +1,8 @@
-"""The group GT of BLS12-381, which contains the values of the pairing.
+"""The group GT of BLS12-381, whose elements are results of the pairing.
 
-Sui writes it additively. The bytes are those of blst: the coefficients in Fp2 of w⁰ to w⁵, each
-number big-endian. arkworks uses another order and little-endian numbers.
+Sui writes the group operation as addition. Elements are encoded as in blst, which has the
+coefficients in Fp2 of w⁰ to w⁵ as big-endian numbers. arkworks uses a different order and
+little-endian numbers.
 """
 
 from nexus_tools.sui.localnet.crypto.curves.bls12381 import NUMBER_BYTES, PRIME
@@ -16,7 +17,7 @@ TARGET_BYTES = 12 * NUMBER_BYTES
 
 
 class TargetGroup:
-    """GT, whose elements are those of Fp12. Membership in the group is not checked."""
+    """The group GT. The methods accept all elements of Fp12 and do not check membership in GT."""
 
     def __init__(self) -> None:
         self._field = ExtensionField(PRIME, 1)
@@ -50,7 +51,7 @@ GT = TargetGroup()
 
 
 def from_arkworks(data: bytes) -> bytes:
-    """Convert an element from the encoding of arkworks to that of blst."""
+    """Convert an element from the encoding of arkworks to the encoding of blst."""
     numbers = [number_bytes[::-1] for number_bytes in _numbers(data)]
     return b"".join(from_tower_order(numbers))
 

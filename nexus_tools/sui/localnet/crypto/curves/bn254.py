@@ -1,9 +1,9 @@
-"""The curve BN254, also called alt_bn128: its points, encoded as in arkworks.
+"""The points of the curve BN254, also called alt_bn128, encoded as in arkworks.
 
-G1 is y² = x³ + 3 over Fp, G2 the points of order r on y² = x³ + 3 / (9 + u) over Fp2. A point is
-encoded as x, in 32 little-endian bytes for each coefficient, with two flags in the highest bits.
-Source: EIP-197; `SWFlags` and `Affine` of arkworks, which accept any x with the flag of infinity,
-and ignore bytes after an element.
+G1 is y² = x³ + 3 over Fp. G2 is the set of points of order r on y² = x³ + 3 / (9 + u) over Fp2. A
+point is encoded as x, with 32 little-endian bytes for each coefficient and two flags in the highest
+bits. Source: EIP-197; `SWFlags` and `Affine` of arkworks, which accept any x with the flag of
+infinity, and ignore bytes after an element.
 """
 
 from nexus_tools.sui.localnet.crypto.curves import bn254_field as fp2
@@ -21,7 +21,7 @@ XI: Pair = (9, 1)
 _TWIST_B = fp2.scale(fp2.inverse(XI), 3)
 
 TwistPoint = tuple[Pair, Pair] | None
-"""Coordinates in Fp2, or None for the point at infinity."""
+"""The coordinates in Fp2 of a point on the twisted curve, or None for the point at infinity."""
 
 _LARGER, _INFINITY, _FLAGS = 0x80, 0x40, 0xC0
 
@@ -35,18 +35,19 @@ def decode_number(data: bytes, limit: int) -> int:
 
 
 def decode_g1(data: bytes) -> Point:
-    """Return the point in the first 32 bytes. Raises `InvalidElement`."""
+    """Decode the G1 point in the first 32 bytes. Raises `InvalidElement`."""
     x_bytes, flags = _without_flags(data[:G1_BYTES])
     x = decode_number(x_bytes, PRIME)
     if flags == _INFINITY:
         return None
-    # Every x has two points, with y and -y. The bytes have only x, so the flag selects the point.
+    # For every x, two points exist, with y and -y. The bytes have only x, so the flag selects the
+    # point.
     y = square_root(x * x * x + G1.b)
     return x, y if _is_larger((y, 0)) == (flags == _LARGER) else -y % PRIME
 
 
 def decode_g2(data: bytes) -> TwistPoint:
-    """Return the point of order r in the first 64 bytes. Raises `InvalidElement`."""
+    """Decode the G2 point in the first 64 bytes. Raises `InvalidElement`."""
     x_bytes, flags = _without_flags(data[:G2_BYTES])
     real, imaginary = x_bytes[:NUMBER_BYTES], x_bytes[NUMBER_BYTES:]
     x = decode_number(real, PRIME), decode_number(imaginary, PRIME)
@@ -60,14 +61,14 @@ def decode_g2(data: bytes) -> TwistPoint:
 
 
 def encode_g1(point: Point) -> bytes:
-    """Return a point as 32 bytes."""
+    """Encode a G1 point as 32 bytes."""
     if point is None:
         return _with_flags((0,), _INFINITY)
     return _with_flags(point[:1], _LARGER if _is_larger((point[1], 0)) else 0)
 
 
 def encode_g2(point: TwistPoint) -> bytes:
-    """Return a point as 64 bytes."""
+    """Encode a G2 point as 64 bytes."""
     if point is None:
         return _with_flags((0, 0), _INFINITY)
     return _with_flags(point[0], _LARGER if _is_larger(point[1]) else 0)
@@ -87,7 +88,7 @@ def _with_flags(x: tuple[int, ...], flags: int) -> bytes:
 
 
 def _is_larger(y: Pair) -> bool:
-    """Return whether y is larger than -y, by the coefficient of u unless that is zero."""
+    """Return whether y is larger than -y. The coefficient of u is compared first."""
     return y[::-1] > fp2.negate(y)[::-1]
 
 
@@ -95,12 +96,12 @@ def _is_larger(y: Pair) -> bool:
 
 
 def negate(point: TwistPoint) -> TwistPoint:
-    """Return the inverse of a point."""
+    """Return the negative of a point."""
     return point and (point[0], fp2.negate(point[1]))
 
 
 def slope(first: tuple[Pair, Pair], second: tuple[Pair, Pair]) -> Pair:
-    """Return the slope of the line through two points, or of the tangent.
+    """Return the slope of the line through two points, or of the tangent if they are equal.
 
     The line must not be vertical.
     """
@@ -127,8 +128,8 @@ def _sum(first: TwistPoint, second: TwistPoint) -> TwistPoint:
 
 
 def _has_order_r(point: TwistPoint) -> bool:
-    # r times a point is infinity only for the points of G2. The loop goes from the highest bit
-    # down, as in `_LOOP` of the pairing.
+    # r times a point is infinity only for the points of G2. The loop goes from the highest bit to
+    # the lowest, as with `_LOOP` of the pairing.
     total: TwistPoint = None
     for bit in f"{ORDER:b}":
         total = _sum(total, total)

@@ -1,4 +1,4 @@
-"""The fields of BN254's points: Fp, and Fp2 = Fp[u] / (u² + 1)."""
+"""The fields of BN254's coordinates, which are Fp and Fp2 = Fp[u] / (u² + 1)."""
 
 from nexus_tools.sui.localnet.crypto.curves.weierstrass import InvalidElement
 
@@ -33,7 +33,7 @@ def multiply(first: Pair, second: Pair) -> Pair:
 
 
 def scale(number: Pair, factor: int) -> Pair:
-    """Return the product of an element of Fp2 and one of Fp."""
+    """Return the product of an element of Fp2 and an element of Fp."""
     return number[0] * factor % PRIME, number[1] * factor % PRIME
 
 
@@ -43,8 +43,8 @@ def negate(number: Pair) -> Pair:
 
 
 def conjugate(number: Pair) -> Pair:
-    """Return an element of Fp2 to the power of p."""
-    # The prime is 3 modulo 4, so -1 is not a square, and u to the power of p is -u.
+    """Return an element of Fp2 raised to the power p."""
+    # The prime is 3 modulo 4, so -1 is not a square, and u raised to the power p is -u.
     return number[0], -number[1] % PRIME
 
 
@@ -56,7 +56,7 @@ def inverse(number: Pair) -> Pair:
 
 
 def power(number: Pair, exponent: int) -> Pair:
-    """Return an element of Fp2 to the power of `exponent`."""
+    """Return an element of Fp2 raised to the power `exponent`."""
     result = (1, 0)
     for bit in f"{exponent:b}":
         result = multiply(result, result)

@@ -2,7 +2,8 @@
 
 Source: Vercauteren, "Optimal pairings" (eprint.iacr.org/2008/096), section IV.A; Fuentes-Castañeda,
 Knapp and Rodríguez-Henríquez, "Faster hashing to G2" (2011), section 5, for the final
-exponentiation. As in arkworks, it computes the reduced pairing to the power of 2x(6x² + 3x + 1).
+exponentiation. As in arkworks, the result is the reduced pairing raised to the power 2x(6x² + 3x +
+1).
 """
 
 from collections.abc import Iterable
@@ -29,10 +30,10 @@ from nexus_tools.sui.localnet.crypto.curves.extension_field import (
 from nexus_tools.sui.localnet.crypto.curves.weierstrass import Point
 
 _FIELD = ExtensionField(PRIME, XI[0])
-# The number that defines the curve. Its field has the order p = 36x⁴ + 36x³ + 24x² + 6x + 1.
-# Its groups have the order r = 36x⁴ + 36x³ + 18x² + 6x + 1.
+# The number x that defines the curve. The field has the order p = 36x⁴ + 36x³ + 24x² + 6x + 1. The
+# groups have the order r = 36x⁴ + 36x³ + 18x² + 6x + 1.
 _X = 4965661367192848881
-# Without the highest bit, because the loop starts with the point itself.
+# The bits of 6x + 2 without the highest one, because the loop starts with the point itself.
 _LOOP = bin(6 * _X + 2)[3:]
 
 TARGET_BYTES = 12 * NUMBER_BYTES
@@ -41,11 +42,11 @@ _Point2 = tuple[Pair, Pair]
 
 
 def pairing(pairs: Iterable[tuple[Point, TwistPoint]]) -> Element:
-    """Return the product of the pairings of points of G1 with points of G2."""
-    # A Miller loop multiplies a point of G2 by 6x + 2, bit by bit. It evaluates the line of each
-    # step at the point of G1 and multiplies the results. All pairs use one loop, so they share the
-    # squarings, which are the expensive part, and the final exponentiation. A pair with a point at
-    # infinity has the pairing 1.
+    """Return the product of the pairings of G1 points with G2 points."""
+    # A Miller loop multiplies a G2 point by 6x + 2, bit by bit. The loop evaluates the line of each
+    # step at the G1 point and multiplies the results. All pairs use one loop, so they share the
+    # squarings, which are the expensive part, and the final exponentiation. If a point of a pair is
+    # infinity, the pairing is 1.
     finite_pairs = [
         (g1_point, g2_point)
         for g1_point, g2_point in pairs
@@ -60,7 +61,7 @@ def pairing(pairs: Iterable[tuple[Point, TwistPoint]]) -> Element:
             if bit == "1":
                 value, points[index] = _step(value, points[index], g2_point, g1_point)
     for point, (g1_point, g2_point) in zip(points, finite_pairs, strict=True):
-        # Two more lines, through the point times p and times -p².
+        # Add two more lines, through the G2 point times p and times -p².
         first = _frobenius(g2_point)
         second = negate(_frobenius(first))
         assert second is not None
@@ -72,12 +73,12 @@ def pairing(pairs: Iterable[tuple[Point, TwistPoint]]) -> Element:
 def _step(
     value: Element, point: _Point2, other: _Point2, g1_point: tuple[int, int]
 ) -> tuple[Element, _Point2]:
-    """Do a Miller step: add two points, and multiply the value by their line at the point `at`.
+    """Do a Miller step: add two points, and multiply the value by their line at `g1_point`.
 
-    With the twist, (x, y) stands for (xw², yw³).
+    On the twisted curve, (x, y) represents the point (xw², yw³).
     """
     slope_value = slope(point, other)
-    # y - λx·w + (λx₁ - y₁)·w³, for the line with the slope λ through (x₁w², y₁w³).
+    # The line with the slope λ through (x₁w², y₁w³) is y - λx·w + (λx₁ - y₁)·w³.
     constant = fp2.subtract(fp2.multiply(slope_value, point[0]), point[1])
     line = _FIELD.from_powers(
         (g1_point[1], 0, *fp2.scale(slope_value, -g1_point[0]), 0, 0, *constant, 0, 0, 0, 0)
@@ -91,7 +92,7 @@ def _frobenius_factors() -> tuple[Pair, Pair]:
 
 
 def _frobenius(point: _Point2) -> _Point2:
-    """Return a point of G2 multiplied by p: its coordinates to the power of p, in the twist."""
+    """Return a G2 point multiplied by p. On the twisted curve, this raises its coordinates to p."""
     x_factor, y_factor = _frobenius_factors()
     return fp2.multiply(fp2.conjugate(point[0]), x_factor), fp2.multiply(
         fp2.conjugate(point[1]), y_factor
@@ -99,19 +100,20 @@ def _frobenius(point: _Point2) -> _Point2:
 
 
 def _final_exponentiation(value: Element) -> Element:
-    # To the power of (p¹² - 1) / r, so that values that differ by an r-th power become equal. First
-    # to p⁶ - 1 and p² + 1, which is cheap with Frobenius, then to the rest by powers of x.
+    # Raise the value to the power (p¹² - 1) / r, so that values that differ by an r-th power become
+    # equal. The factors p⁶ - 1 and p² + 1 come first, because they are cheap with Frobenius. The
+    # rest uses powers of x.
     field = _FIELD
     value = field.multiply(field.conjugate(value), field.inverse(value))
     value = field.multiply(field.frobenius(value, 2), value)
-    # From here on, conjugates are inverses.
-    # The remaining exponent is 2x(6x² + 3x + 1)(p⁴ - p² + 1) / r. In powers of p, its
-    # coefficients are small, because they are polynomials of x of degree three.
+    # From here on, conjugates are inverses. The remaining exponent is 2x(6x² + 3x + 1)(p⁴ - p² + 1)
+    # / r. Written in powers of p, its coefficients are small, because they are polynomials in x of
+    # degree three.
     #
     #     (12x³ + 12x² + 6x + 1) + (12x³ + 6x² + 4x)p
     #     + (12x³ + 6x² + 6x)p² + (12x³ + 6x² + 4x - 1)p³.
     #
-    # Each comment below is the power to which `value` has been raised.
+    # Each comment below is the power of `value` that the line computes.
     inverse = field.conjugate(value)
     twice = field.power(value, 2 * _X)  # 2x
     six = field.multiply(field.multiply(twice, twice), twice)  # 6x
@@ -126,13 +128,13 @@ def _final_exponentiation(value: Element) -> Element:
 
 
 def decode_target(data: bytes) -> Element:
-    """Return the element of Fp12 in the first 384 bytes, of any order. Raises `InvalidElement`."""
+    """Decode the element of Fp12 in the first 384 bytes. Raises `InvalidElement`."""
     starts = range(0, TARGET_BYTES, NUMBER_BYTES)
     tower = [decode_number(data[start : start + NUMBER_BYTES], PRIME) for start in starts]
     return _FIELD.from_powers(from_tower_order(tower))
 
 
 def encode_target(element: Element) -> bytes:
-    """Return an element of Fp12 as 384 bytes."""
+    """Encode an element of Fp12 as 384 bytes."""
     tower = to_tower_order(_FIELD.to_powers(element))
     return b"".join([number.to_bytes(NUMBER_BYTES, "little") for number in tower])

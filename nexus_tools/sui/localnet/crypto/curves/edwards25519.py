@@ -9,21 +9,21 @@ D = -121665 * pow(121666, -1, PRIME) % PRIME
 SQUARE_ROOT_OF_MINUS_ONE = pow(2, (PRIME - 1) // 4, PRIME)
 
 Point = tuple[int, int, int, int]
-"""Extended coordinates: x = X/Z, y = Y/Z, xy = T/Z."""
+"""The extended coordinates (X, Y, Z, T) of a point, with x = X/Z, y = Y/Z and xy = T/Z."""
 
 IDENTITY: Point = (0, 1, 1, 0)
 
 _BASE_X = 0x216936D3CD6E53FEC0A4E231FDD6DC5C692CC7609525A7B2C9562D608F25D51A
 _BASE_Y = 4 * pow(5, -1, PRIME) % PRIME
 BASE: Point = (_BASE_X, _BASE_Y, 1, _BASE_X * _BASE_Y % PRIME)
-"""B, the generator of the subgroup of prime order."""
+"""The generator B of the subgroup of prime order."""
 
 
 def add(first: Point, second: Point) -> Point:
-    """Return the sum of two points, which may be the same."""
+    """Return the sum of two points, which may be equal."""
     x1, y1, z1, t1 = first
     x2, y2, z2, t2 = second
-    # This formula needs no division, and it is valid for all pairs of points, including equal ones
+    # This formula does not divide, and it is valid for all pairs of points, including equal points
     # and inverses.
     a = (y1 - x1) * (y2 - x2) % PRIME
     b = (y1 + x1) * (y2 + x2) % PRIME
@@ -45,13 +45,13 @@ def double(point: Point) -> Point:
 
 
 def negate(point: Point) -> Point:
-    """Return the inverse of a point."""
+    """Return the negative of a point."""
     x, y, z, t = point
     return -x % PRIME, y, z, -t % PRIME
 
 
 def combine(first: int, point: Point, second: int, other: Point) -> Point:
-    """Return [first]point + [second]other, using the bits of both scalars together."""
+    """Return first · point + second · other. Each step uses one bit of both scalars."""
     table = (IDENTITY, point, other, add(point, other))
     total = IDENTITY
     for bit_index in range(max(first.bit_length(), second.bit_length()) - 1, -1, -1):

@@ -1,15 +1,15 @@
-"""Extension fields of degree twelve, which contain the values of pairings.
+"""Extension fields of degree twelve, whose elements are results of pairings.
 
-The tower of both curves is
+Both curves use this tower of fields:
 
     Fp2 = Fp[u] / (u² + 1)
     Fp6 = Fp2[v] / (v³ - ξ), with ξ = a + u
     Fp12 = Fp6[w] / (w² - v)
 
-Because w⁶ = ξ, an element is also a polynomial of w with twelve coefficients in Fp, modulo w¹² -
-2a·w⁶ + a² + 1. Elements are stored in this form, because one multiplication of long integers
-multiplies two polynomials (Kronecker substitution). With a byte for each coefficient, (3 + 5w)(2 +
-4w) is 0x0503 · 0x0402 = 0x141606, which is 6 + 22w + 20w².
+Because w⁶ = ξ, an element is also a polynomial in w with twelve coefficients in Fp, modulo w¹² -
+2a·w⁶ + a² + 1. Elements are stored as these polynomials, because one multiplication of long
+integers multiplies two polynomials (Kronecker substitution). For example, with one byte for each
+coefficient, (3 + 5w)(2 + 4w) is 0x0503 · 0x0402 = 0x141606, which is 6 + 22w + 20w².
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from typing import TypeVar
 _Number = TypeVar("_Number")
 
 Element = tuple[int, ...]
-"""The coefficients of w⁰ to w¹¹, less than the prime."""
+"""The coefficients of w⁰ to w¹¹, each less than the prime."""
 
 _DEGREE, _HALF = 12, 6
 ONE: Element = (1, *[0] * (_DEGREE - 1))
@@ -27,7 +27,7 @@ _W: Element = (0, 1, *[0] * (_DEGREE - 2))
 
 
 class ExtensionField:
-    """The field with p¹² elements, for a prime p and the number a in ξ = a + u."""
+    """The field with p¹² elements. `prime` is p, and `a` is the number in ξ = a + u."""
 
     def __init__(self, prime: int, a: int) -> None:
         self.prime = prime
@@ -35,7 +35,7 @@ class ExtensionField:
         self._slot = (2 * prime.bit_length() + 4 + 7) // 8  # bytes of a number below 12p²
 
     def from_powers(self, coefficients: Sequence[int]) -> Element:
-        """Return the element with these coefficients in Fp2 of w⁰ to w⁵, as pairs of 1 and u."""
+        """Return an element from its coefficients in Fp2 of w⁰ to w⁵, each as two numbers."""
         real, imaginary = coefficients[::2], coefficients[1::2]
         # Because w⁶ = ξ = a + u, u is w⁶ - a, and c + du is (c - ad) + d·w⁶.
         pairs = zip(real, imaginary, strict=True)
@@ -48,7 +48,7 @@ class ExtensionField:
         )
 
     def to_powers(self, element: Element) -> list[int]:
-        """Return the coefficients in the form that `from_powers` accepts."""
+        """Return the coefficients of an element in the form that `from_powers` accepts."""
         pairs = zip(element[:_HALF], element[_HALF:], strict=True)
         return [
             number
@@ -65,7 +65,8 @@ class ExtensionField:
             int.from_bytes(data[start : start + slot], "little")
             for start in range(0, (2 * _DEGREE - 1) * slot, slot)
         ]
-        # From the highest power down: w¹² is 2a·w⁶ - (a² + 1), which may add another high power.
+        # Reduce from the highest power to the lowest, because w¹² = 2a·w⁶ - (a² + 1) may add
+        # another high power.
         double, norm = 2 * self._a, self._a * self._a + 1
         for power in range(2 * _DEGREE - 2, _DEGREE - 1, -1):
             product[power - _HALF] += double * product[power]
@@ -79,7 +80,7 @@ class ExtensionField:
         )
 
     def power(self, element: Element, exponent: int) -> Element:
-        """Return an element to the power of `exponent`."""
+        """Return an element raised to the power `exponent`."""
         result = ONE
         for bit in f"{exponent:b}":
             result = self.multiply(result, result)
@@ -88,7 +89,10 @@ class ExtensionField:
         return result
 
     def conjugate(self, element: Element) -> Element:
-        """Return the element to the power of p⁶, which is its inverse if its norm is one."""
+        """Return an element raised to the power p⁶.
+
+        The result is the inverse of an element whose norm over Fp6 is one.
+        """
         return tuple(
             [
                 -coefficient % self.prime if index & 1 else coefficient
@@ -97,10 +101,10 @@ class ExtensionField:
         )
 
     def frobenius(self, element: Element, times: int = 1) -> Element:
-        """Raise the element to the power of p, `times` times."""
+        """Raise an element to the power p, `times` times."""
         for _ in range(times):
-            # In a field of characteristic p, a sum to the power of p is the sum of the powers, and
-            # numbers of Fp do not change. So only the powers of w change.
+            # In a field of characteristic p, a sum raised to p is the sum of the terms raised to p,
+            # and numbers of Fp do not change. So only the powers of w change.
             images = zip(element, self._images, strict=True)
             scaled = [[coefficient * part for part in image] for coefficient, image in images]
             element = tuple([sum(parts) % self.prime for parts in zip(*scaled, strict=True)])
@@ -108,16 +112,17 @@ class ExtensionField:
 
     @cached_property
     def _images(self) -> list[Element]:
-        """The powers of w to the power of p."""
+        """The powers w⁰ to w¹¹, each raised to the power p."""
         image, images = self.power(_W, self.prime), [ONE]
         for _ in range(_DEGREE - 1):
             images.append(self.multiply(images[-1], image))
         return images
 
     def inverse(self, element: Element) -> Element:
-        """Return the multiplicative inverse of an element, and zero for zero."""
-        # The product of all conjugates over a smaller field is in that field: from Fp12 to Fp6, to
-        # Fp2, to Fp, where the inverse is fast. `rest` is the product of the other conjugates.
+        """Return the multiplicative inverse of an element. The inverse of zero is zero."""
+        # The product of all conjugates of an element over a smaller field is in the smaller field.
+        # The code goes from Fp12 to Fp6, to Fp2 and to Fp, where the inverse is fast. `rest` is the
+        # product of the other conjugates.
         conjugate = self.conjugate(element)
         in_fp6 = self.multiply(element, conjugate)
         others = self.multiply(self.frobenius(in_fp6, 2), self.frobenius(in_fp6, 4))
@@ -130,7 +135,7 @@ class ExtensionField:
         )
 
 
-# The order of the powers of w in arkworks, with Fp6 before Fp2: 1, v and v², and these times w.
+# The order of the powers of w in arkworks: 1, v, v², w, vw and v²w, with v = w².
 _TOWER_POWERS = (0, 2, 4, 1, 3, 5)
 
 

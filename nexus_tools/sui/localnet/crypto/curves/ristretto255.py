@@ -1,7 +1,7 @@
 """The prime-order group ristretto255, based on the curve edwards25519.
 
-Several points represent the same element, but each element has one encoding. Sums, multiples and
-the generator are those of the curve.
+Several points of the curve represent one element of the group, but each element has only one
+encoding. Use the curve's functions for sums and multiples, and the curve's generator.
 
 Source: RFC 9496. Hashing to the group is `hash_to_ristretto255` of RFC 9380, appendix B.
 """
@@ -18,7 +18,7 @@ from nexus_tools.sui.localnet.crypto.curves.edwards25519 import (
 
 ELEMENT_LENGTH = SCALAR_LENGTH = 32
 
-# The constants of section 4.1, with those of the curve.
+# The constants of section 4.1, together with the constants of the curve.
 _SQRT_AD_MINUS_ONE = 0x376931BF2B8348AC0F3CFCC931F5D1FDAF9D8E0C1B7854BD7E97F6A0497B2E1B
 _INVSQRT_A_MINUS_D = 0x786C8905CFAFFCA216C27B91FE01D8409D2F16175A4172BE99C8FDAA805D40EA
 _ONE_MINUS_D_SQ = 1 - D * D
@@ -29,7 +29,7 @@ _UNIFORM_LENGTH = 64
 
 
 def decode(data: bytes) -> Point:
-    """Return the element of 32 bytes (section 4.3.1). Raises `ValueError` for invalid bytes."""
+    """Decode an element from 32 bytes (section 4.3.1). Raises `ValueError` for invalid bytes."""
     s = int.from_bytes(data, "little")
     if len(data) != ELEMENT_LENGTH or s >= PRIME or s % 2:
         raise ValueError("not a canonical encoding of an element")
@@ -46,7 +46,7 @@ def decode(data: bytes) -> Point:
 
 
 def encode(element: Point) -> bytes:
-    """Return the 32 bytes of an element, for any of its points (section 4.3.2)."""
+    """Encode an element, given by any of its points, as 32 bytes (section 4.3.2)."""
     x, y, z, t = element
     u1, u2 = (z + y) * (z - y) % PRIME, x * y % PRIME
     _, inverse_root = _square_root_ratio(1, u1 * u2 * u2 % PRIME)
@@ -69,7 +69,7 @@ def hash_to_element(message: bytes, domain: bytes) -> Point:
 
 
 def from_uniform(data: bytes) -> Point:
-    """Return the element for 64 random bytes (section 4.3.4)."""
+    """Map 64 uniformly random bytes to an element (section 4.3.4)."""
     return add(_map(data[:32]), _map(data[32:]))
 
 
@@ -88,7 +88,7 @@ def _map(data: bytes) -> Point:
 
 
 def _square_root_ratio(u: int, v: int) -> tuple[bool, int]:
-    """Return whether u/v is a square, and a root of it or of u/v times √-1 (section 4.2)."""
+    """Return whether u/v is a square, and a root of u/v or else of √-1 · u/v (section 4.2)."""
     r = u * v**3 * pow(u * v**7, (PRIME - 5) // 8, PRIME) % PRIME
     check = v * r * r % PRIME
     if check in (-u % PRIME, -u * SQUARE_ROOT_OF_MINUS_ONE % PRIME):

@@ -7,15 +7,15 @@ are affine. A recovery takes about ten milliseconds.
 from msgspec import Struct
 
 Point = tuple[int, int] | None
-"""Coordinates, or None for the point at infinity."""
+"""The affine coordinates of a point, or None for the point at infinity."""
 
 
 class InvalidElement(Exception):  # noqa: N818 - the name states the cause
-    """The bytes are not an element of the group, or a scalar has no inverse."""
+    """Bytes that are not a valid group element, or a scalar without an inverse."""
 
 
 class NoPublicKey(Exception):  # noqa: N818 - the name states the cause
-    """No public key matches the signature."""
+    """A signature for which no public key exists."""
 
 
 class Curve(Struct, frozen=True):
@@ -30,7 +30,7 @@ class Curve(Struct, frozen=True):
     def add(self, first: Point, second: Point) -> Point:
         """Return the sum of two points.
 
-        On y² = x³ + 2x + 2 modulo 17, (5, 1) + (5, 1) is (6, 3), and (6, 3) + (5, 1) is (10, 6).
+        For example, on y² = x³ + 2x + 2 modulo 17, (5, 1) + (5, 1) is (6, 3).
         """
         if first is None or second is None:
             return first or second
@@ -55,7 +55,7 @@ class Curve(Struct, frozen=True):
         return total
 
     def lift(self, x: int, *, odd: bool) -> tuple[int, int]:
-        """Return the point with this x and the parity of y. Raises `NoPublicKey`."""
+        """Return the point with this x and an odd or even y. Raises `NoPublicKey`."""
         square = (x * x * x + self.a * x + self.b) % self.prime
         y = pow(square, (self.prime + 1) // 4, self.prime)  # the prime is 3 modulo 4
         if x >= self.prime or y * y % self.prime != square:
@@ -63,13 +63,13 @@ class Curve(Struct, frozen=True):
         return x, y if y % 2 == odd else self.prime - y
 
     def recover(self, digest: bytes, signature: bytes, recovery_id: int) -> bytes:
-        """Return the compressed public key of a signature r || s. Raises `NoPublicKey`."""
+        """Recover the compressed public key from a signature r || s. Raises `NoPublicKey`."""
         r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:], "big")
         if not (0 < r < self.order and 0 < s < self.order):
             raise NoPublicKey
         nonce_point = self.lift(r + self.order * (recovery_id >> 1), odd=bool(recovery_id & 1))
-        # A signature is made with s = (message + r · secret) / nonce. So the key, secret · G, is
-        # (s · nonce point - message · G) / r.
+        # The signer computes s = (message + r · secret) / nonce. So the public key, which is secret
+        # · G, is (s · nonce point - message · G) / r.
         inverse = pow(r, -1, self.order)
         message = int.from_bytes(digest, "big")
         key = self.add(
@@ -82,7 +82,7 @@ class Curve(Struct, frozen=True):
 
 
 def compress(point: tuple[int, int]) -> bytes:
-    """Return a point as 33 bytes: the parity of y, and x."""
+    """Compress a point to 33 bytes, which are the parity of y, and x."""
     return bytes([2 + point[1] % 2]) + point[0].to_bytes(32, "big")
 
 

@@ -1,4 +1,4 @@
-"""The commands of a programmable transaction: one module for each kind, and a table of all.
+"""The commands of a programmable transaction, with one module for each kind, and a table.
 
 Start reading with `table.py`.
 """

@@ -1,4 +1,4 @@
-"""The lookup of a command's arguments and the check of their types.
+"""The lookup and type check of the arguments of commands.
 
 Source: `static_programmable_transactions/typing/translate.rs` of `sui-adapter`.
 """
@@ -31,7 +31,7 @@ _BORROW = {False: Usage.BORROW, True: Usage.BORROW_MUTABLY}
 
 
 class Located(Struct, frozen=True):
-    """The command's `index`th argument and the slot that it names."""
+    """An argument of a command, with its index in the command and the slot to which it refers."""
 
     index: int
     argument: Argument
@@ -39,7 +39,7 @@ class Located(Struct, frozen=True):
 
 
 class FirstUse(Struct, frozen=True):
-    """The first use of an untyped input as a value of a type."""
+    """The first use of an untyped input as a value of one type."""
 
     command: int
     index: int
@@ -48,9 +48,11 @@ class FirstUse(Struct, frozen=True):
 
 
 class ArgumentTyper:
-    """The types of arguments, one command after the other. Methods raise `CommandFailed`.
+    """A type checker for the arguments of one command after the other.
 
-    `pure` and `receiving` are the uses of such inputs, once for each input and type.
+    Methods raise `CommandFailed`.
+
+    `pure` and `receiving` have the first use of each pure or receiving input for each type.
     """
 
     def __init__(self, context: ExecutionContext) -> None:
@@ -61,7 +63,10 @@ class ArgumentTyper:
     # --- Lookup
 
     def locate(self, arguments: Iterable[Argument], start: int = 0) -> list[Located]:
-        """Return the slots of arguments. The first is the command's `start`th argument."""
+        """Return arguments with their slots.
+
+        The first one is argument number `start` of the command.
+        """
         return [
             Located(index, argument, self._find(argument, index))
             for index, argument in enumerate(arguments, start)
@@ -93,11 +98,11 @@ class ArgumentTyper:
     def all_typed(
         self, located: Sequence[Located], expected: Iterable[Type]
     ) -> Iterator[TypedArgument]:
-        """Return arguments for parameters of these types."""
+        """Return typed arguments for parameters of the `expected` types."""
         return map(self.typed, located, expected)
 
     def typed(self, located: Located, expected: Type) -> TypedArgument:
-        """Return an argument for a parameter of this type.
+        """Return a typed argument for a parameter of the `expected` type.
 
             slot            parameter    usage
             a value         T            BY_VALUE: moved, or copied if the type can be copied
@@ -126,18 +131,21 @@ class ArgumentTyper:
         accepts: Callable[[ValueSlot], bool],
         otherwise: ArgumentErrorKind,
     ) -> TypedArgument:
-        """Return a typed argument by value, if `accepts` accepts its slot."""
+        """Return a typed argument by value if `accepts(slot)` is true.
+
+        If `accepts` returns False, fail with `otherwise`.
+        """
         slot = located.slot
         if not isinstance(slot, ValueSlot) or not accepts(slot):
             raise argument_failed(located.index, otherwise)
         return _by_value(located, slot)
 
     def tx_context(self, index: int, expected: ReferenceType) -> TypedArgument:
-        """Return the `TxContext` argument, which the sender does not pass."""
+        """Return the `TxContext` argument, which the transaction does not contain."""
         return TypedArgument(index, None, self._context.tx_context, _BORROW[expected.mutable])
 
     def coin(self, located: Located) -> TypedArgument:
-        """Return a coin that the command takes by `&mut`."""
+        """Return the typed argument for a coin that the command borrows by `&mut`."""
         slot = located.slot
         if not isinstance(slot, ValueSlot) or slot.reference is False or not is_coin(slot.type):
             raise _mismatch(located)
@@ -145,7 +153,7 @@ class ArgumentTyper:
         return TypedArgument(located.index, located.argument, slot, usage)
 
     def result(self, type_: Type) -> ValueSlot:
-        """Return a slot for a result of this type."""
+        """Return a new slot for a result of this type."""
         if isinstance(type_, ReferenceType):
             return ValueSlot(_closed(type_.target), _REFERENCE_ABILITIES, reference=type_.mutable)
         return ValueSlot(_closed(type_), self._context.abilities(_closed(type_)))
@@ -153,7 +161,10 @@ class ArgumentTyper:
     def _of_reference(
         self, located: Located, slot: ValueSlot, expected: ReferenceType | None
     ) -> TypedArgument:
-        """Return a reference for a reference parameter, or read a copy for a value parameter."""
+        """Return the argument for a reference in a slot.
+
+        A value parameter receives a copy of its target.
+        """
         usage = Usage.BY_VALUE
         if expected is None:
             usage = Usage.READ
@@ -178,7 +189,8 @@ class ArgumentTyper:
         self, located: Located, slot: PureSlot | ReceivingSlot, tag: TypeTag
     ) -> ValueSlot:
         is_pure = isinstance(slot, PureSlot)
-        # Types that cannot be pure are refused when the bytes are decoded, except in mode INSPECT.
+        # Types that are not allowed for pure inputs are refused later, when `check_inputs` decodes
+        # the bytes. Only mode INSPECT allows these types.
         is_plain = is_pure and pure_check(tag) is not None
         abilities = _PURE_ABILITIES if is_plain else self._context.abilities(tag)
         value_slot = ValueSlot(tag, abilities, is_unread=True)
@@ -189,7 +201,7 @@ class ArgumentTyper:
 
 
 def _by_value(located: Located, slot: ValueSlot) -> TypedArgument:
-    # A value that can be copied is moved only by its last use, which `drop_safety` finds.
+    # If a value has `copy`, only its last use moves it, which `drop_safety` determines.
     moves = Ability.COPY not in slot.abilities
     return TypedArgument(located.index, located.argument, slot, Usage.BY_VALUE, moves)
 
@@ -199,5 +211,5 @@ def _mismatch(located: Located) -> Exception:
 
 
 def _closed(type_: Type) -> TypeTag:
-    """Narrow a type that is known to have no references or type parameters."""
+    """Narrow the static type of a `Type` that has no references or type parameters."""
     return type_  # type: ignore[return-value]

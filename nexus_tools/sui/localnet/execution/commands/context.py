@@ -1,7 +1,7 @@
 """The values of a programmable transaction while its commands are checked and executed.
 
-Commands get their arguments from here: by value, by `&` or by `&mut`. The checks before the first
-command ensure that these uses are allowed.
+Commands take their arguments from the context by value, by `&` or by `&mut`. The checks before the
+first command ensure that these uses are allowed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -49,16 +49,17 @@ _Command = TypeVar("_Command")
 def coin_value(object_id: Address, balance: int) -> Value:
     """Return a coin as a Move value.
 
-    `Coin { id: UID { id: ID { bytes } }, balance: Balance { value } }`, each struct a list.
+    The Move type is `Coin { id: UID { id: ID { bytes } }, balance: Balance { value } }`. Each
+    struct is a list.
     """
     return [[[bytes(object_id)]], [balance]]
 
 
 class ExecutionContext:
-    """The slots of a transaction's arguments, and the other results of its commands.
+    """The state of an execution: the slots of inputs and results, and what the commands changed.
 
-    `command_index` is the index of the current command, or None before and after. `asked_deny_list`
-    says whether the deny list was read.
+    `command_index` is the index of the current command, or None before the first and after the
+    last. `asked_deny_list` tells whether the execution has read the deny list.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class ExecutionContext:
         self._objects = inputs.objects
 
     def in_turn(self, commands: Iterable[_Command]) -> Iterator[_Command]:
-        """Yield each command, and set `command_index` so that errors name it."""
+        """Yield each command, and set `command_index` for errors of this command."""
         for self.command_index, command in enumerate(commands):
             yield command
         self.command_index = None
@@ -98,10 +99,10 @@ class ExecutionContext:
     # --- Slots
 
     def open(self, inputs: Sequence[Input], payment: GasPayment | None) -> None:
-        """Create the slots of the inputs, and of the gas coin without the budget.
+        """Create the slots of the inputs and of the gas coin.
 
-        Commands see a gas coin without the budget, so they cannot spend the amount that is due in
-        the end. With 20 000 000 MIST and a budget of 15 000 000, they see 5 000 000.
+        Commands see the gas coin without the budget, so they cannot spend the amount that gas may
+        cost. With 20 000 000 MIST and a budget of 15 000 000, they see 5 000 000.
         """
         self.input_slots = [self._input_slot(value) for value in inputs]
         if payment is None:
@@ -132,7 +133,9 @@ class ExecutionContext:
     # --- Values
 
     def cell(self, slot: ValueSlot) -> list[Value]:
-        """Return a list with the slot's value. Decode and charge for an input on its first use.
+        """Return the list that contains a slot's value.
+
+        On the first use, decode and charge an input.
 
         Raises:
             OutOfGas: the budget is used up.
@@ -142,7 +145,7 @@ class ExecutionContext:
             data = slot.input.object.data
             assert isinstance(data, MoveObject)
             slot.cell = [self.machine.types.decode(slot.type, data.contents)]
-        # Inputs that no command uses are never decoded and cost nothing here.
+        # Inputs that no command uses are never decoded or charged here.
         if slot.is_unread:
             slot.is_unread = False
             self.charge_copy(slot.type, slot.cell[0])
@@ -160,7 +163,7 @@ class ExecutionContext:
         """Return the values of arguments in order."""
         return [self.take(argument) for argument in arguments]
 
-    # --- Gas: the interpreter of commands charges as for instructions
+    # --- Gas: commands charge for their values as instructions do
 
     def charge_copy(self, tag: TypeTag, value: Value) -> None:
         """Charge for reading or copying a value.
@@ -194,7 +197,7 @@ class ExecutionContext:
 
 def _by_value(context: ExecutionContext, slot: ValueSlot, moves: bool) -> Value:
     (value,) = context.cell(slot)
-    # A move costs as much as a pointer for values of any size. A copy costs the value's bytes.
+    # A move costs the size of a pointer for values of any size. A copy costs the value's bytes.
     if moves:
         context.charge_reference()
         slot.cell = []

@@ -14,7 +14,7 @@ from nexus_tools.sui.types.type_tag import Primitive, TypeTag, VectorTag
 
 
 def load_element_type(context: ExecutionContext, command: MakeMoveVec) -> TypeTag | None:
-    """Return the resolved element type, or None if the command names no type.
+    """Return the resolved element type, or None if the command does not specify a type.
 
     Raises:
         CommandFailed: the type does not exist.
@@ -26,7 +26,10 @@ def load_element_type(context: ExecutionContext, command: MakeMoveVec) -> TypeTa
 def type_make_move_vec(
     typer: ArgumentTyper, command: MakeMoveVec, element_type: TypeTag | None
 ) -> TypedCommand:
-    """Type the elements. Without an element type, the first one must be an object and sets it."""
+    """Type the elements.
+
+    Without an element type, the first element must be an object of this type.
+    """
     first = [] if element_type is not None else [_first_object(typer, command)]
     tag = first[0].slot.type if element_type is None else element_type
     others = typer.locate(command.elements[len(first) :], len(first))
@@ -41,8 +44,8 @@ def _first_object(typer: ArgumentTyper, command: MakeMoveVec) -> TypedArgument:
 
 
 def make_move_vec(context: ExecutionContext, command: TypedCommand) -> list[Value]:
-    """Make a vector of the values."""
+    """Return a vector of the argument values."""
     elements = context.take_all(command.arguments)
-    # The machine holds a `vector<u8>` as a `bytearray`.
+    # The VM represents a `vector<u8>` as a `bytearray`.
     is_bytes = command.results[0].type == VectorTag(Primitive.U8)
     return [bytearray(elements) if is_bytes else elements]

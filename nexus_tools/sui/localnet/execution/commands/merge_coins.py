@@ -14,7 +14,7 @@ from nexus_tools.sui.types.transaction import MergeCoins
 
 
 def type_merge_coins(typer: ArgumentTyper, command: MergeCoins, _loaded: None) -> TypedCommand:
-    """Type a coin by `&mut`, and coins of the same type by value."""
+    """Type the destination coin as `&mut`, and the source coins as values of its type."""
     destination, *sources = typer.locate((command.destination, *command.sources))
     coin = typer.coin(destination)
     typed_sources = typer.all_typed(sources, repeat(coin.slot.type))
@@ -22,7 +22,7 @@ def type_merge_coins(typer: ArgumentTyper, command: MergeCoins, _loaded: None) -
 
 
 def merge_coins(context: ExecutionContext, command: TypedCommand) -> list[Value]:
-    """Merge coins of the same type into a coin and delete them."""
+    """Merge the source coins into the destination coin, and delete the source coins."""
     destination, *sources = command.arguments
     balance = context.take(destination).read()[1]
     for coin in context.take_all(sources):

@@ -30,15 +30,15 @@ from nexus_tools.sui.types.execution_status import ErrorKind
 from nexus_tools.sui.types.transaction import MoveCall
 from nexus_tools.sui.types.type_tag import TX_CONTEXT, TypeTag
 
-# Python's exceptions for code with wrong types, which the verifier should have refused.
+# The Python exceptions that badly typed bytecode can cause. The verifier should have refused it.
 _UNTYPED = (TypeError, ValueError, LookupError, AttributeError, AssertionError, OverflowError)
 
 
 def load_function(context: ExecutionContext, command: MoveCall) -> LoadedFunction:
-    """Return the function and the type arguments that the command names.
+    """Return the function and the type arguments to which the command refers.
 
     Raises:
-        CommandFailed: the function or a type does not exist, or a type breaks a constraint.
+        CommandFailed: the function or a type does not exist, or a type violates a constraint.
     """
     type_arguments = resolve_type_arguments(context, command.type_arguments)
     function = context.machine.types.function(command.package, command.module, command.function)
@@ -53,7 +53,10 @@ def load_function(context: ExecutionContext, command: MoveCall) -> LoadedFunctio
 
 
 def type_move_call(typer: ArgumentTyper, command: MoveCall, loaded: LoadedFunction) -> TypedCommand:
-    """Type one argument for each parameter except `TxContext`, at any position."""
+    """Type one argument for each parameter.
+
+    `TxContext` may be at any position and has no argument.
+    """
     located = iter(typer.locate(command.arguments))
     function, types = loaded.function, loaded.type_arguments
     parameters = [substitute(parameter, types) for parameter in function.parameters]
@@ -79,7 +82,7 @@ def _is_tx_context(type_: Type) -> TypeGuard[ReferenceType]:
 
 
 def move_call(context: ExecutionContext, command: TypedCommand) -> list[Value]:
-    """Call the function."""
+    """Call the function of the command."""
     assert isinstance(command.loaded, LoadedFunction)
     values = context.take_all(command.arguments)
     return call(context, command.loaded.function, command.loaded.type_arguments, values)
@@ -91,9 +94,10 @@ def call(
     type_arguments: tuple[TypeTag, ...],
     values: Sequence[Value],
 ) -> list[Value]:
-    """Run a function, and record the events that it emits for its module.
+    """Call a function, and record its events with the function's module as the emitting module.
 
-    Verified code that still causes a type error in Python fails as an invariant violation.
+    If verified code still causes a Python type error, the command fails with an invariant
+    violation.
     """
     try:
         results = context.machine.call(function, type_arguments, values, context.call_context)
@@ -112,10 +116,10 @@ def call(
 
 
 def _at_storage_id(context: ExecutionContext, function: Function, abort: MoveAbort) -> MoveAbort:
-    """Return the abort with the ID of the package version whose code was running.
+    """Return an abort whose location is the package version that was running.
 
-    Bytecode refers to itself by its original ID. If the called package links 0xA as 0xC, an abort
-    in 0xA::m is reported in 0xC::m.
+    Bytecode refers to its own package by the original ID. If the called package links 0xA as 0xC,
+    an abort in 0xA::m is reported in 0xC::m.
     """
     package = context.machine.types.package(function.package)
     assert package is not None

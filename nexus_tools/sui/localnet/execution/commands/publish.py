@@ -28,10 +28,10 @@ COMPATIBLE = 0
 
 
 def load_dependencies(context: ExecutionContext, command: Publish | Upgrade) -> Dependencies:
-    """Return the dependencies that the command names, by original ID.
+    """Return the dependencies of the new package by their original IDs.
 
     Raises:
-        CommandFailed: a dependency does not exist or is named in two versions.
+        CommandFailed: a dependency does not exist, or the command has two versions of it.
     """
     return dependencies_of(command.dependencies, context.store)
 
@@ -39,7 +39,10 @@ def load_dependencies(context: ExecutionContext, command: Publish | Upgrade) -> 
 def type_publish(
     typer: ArgumentTyper, command: Publish, dependencies: Dependencies
 ) -> TypedCommand:
-    """Return the command without arguments. Its result is the `UpgradeCap` of the package."""
+    """Return the typed command.
+
+    `Publish` has no arguments, and its result is the package's `UpgradeCap`.
+    """
     return TypedCommand(command, dependencies, (), [typer.result(UPGRADE_CAP)])
 
 
@@ -74,13 +77,13 @@ def add_package(
 
 
 def _has_init(module: CompiledModule) -> bool:
-    """Return whether a module has an `init`. Loading the others would double their reading."""
+    """Return whether a module has an `init`. Only modules with `init` are loaded into the VM."""
     functions = module.function_definitions
     return any(module.function_id(function.handle)[2] == INIT for function in functions)
 
 
 def _initialize(context: ExecutionContext, package: Address, module: str) -> None:
-    """Call the module's `init`, with its one-time witness if it has that parameter."""
+    """Call the module's `init`. If it has two parameters, pass a one-time witness."""
     function = context.machine.types.function(package, module, INIT)
     assert function is not None
     # A one-time witness is a struct whose only field is a boolean, which is true.

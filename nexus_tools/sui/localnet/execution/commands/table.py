@@ -1,10 +1,11 @@
-"""The table of the commands of a programmable transaction, and the steps that run them.
+"""The table of command kinds, and the steps that check and run the commands of a transaction.
 
-All commands finish a step before the first command starts the next step. The steps look up
-functions and types (*load*), determine the types of arguments (*type*), run the package `checks`,
-and execute the commands (*run*). If two commands fail, the error of the earlier step is reported,
-even if it is in the later command. Source: `static_programmable_transactions/mod.rs` of
-`sui-adapter`, which is enabled since protocol 104 (`enable_ptb_execution_v2`).
+Each step handles all commands before the next step starts. The steps look up functions and types
+(*load*), determine the types of arguments (*type*), run the checks of the package `checks`, and
+execute the commands (*run*). So if two commands fail in different steps, the result has the error
+of the earlier step, even if it is from the later command. Source:
+`static_programmable_transactions/mod.rs` of `sui-adapter`, which is enabled since protocol 104
+(`enable_ptb_execution_v2`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -73,7 +74,7 @@ _STEPS: Mapping[type[Command], tuple[Load | None, Type, Run]] = {
 
 CommandTable = Mapping[type[Command], Run]
 COMMANDS: CommandTable = {kind: run for kind, (_, _, run) in _STEPS.items()}
-"""The functions that run commands. A trace uses a table of its own."""
+"""The functions that run commands, by kind of command. A trace uses a different table."""
 
 # --- Before the first command runs
 
@@ -82,7 +83,7 @@ def type_commands(context: ExecutionContext, commands: Sequence[Command]) -> lis
     """Load, type and check the commands.
 
     Raises:
-        CommandFailed: a command breaks a rule.
+        CommandFailed: a command violates a rule.
     """
     targets = [_load(context, command) for command in context.in_turn(commands)]
     typer = ArgumentTyper(context)
@@ -122,7 +123,7 @@ def run_commands(
     table: CommandTable,
     reports: list[CommandResult],
 ) -> None:
-    """Run all commands in order. A simulation reports the results of each.
+    """Run all commands in order. A simulation appends the results of each command to `reports`.
 
     Raises:
         Exception: one of `EXECUTION_FAILURES`.

@@ -1,10 +1,10 @@
-"""The resolution of type arguments into the types of running code.
+"""The resolution of a transaction's type arguments to the types that the VM uses.
 
-A transaction may name a type by any version of its package that has the type. Values are of the
-type by the version that first defined it.
+A transaction may refer to a type by the ID of any package version that has the type. The VM uses
+the ID of the version that first defined the type.
 
 For example, version 0xB of a package added a type, and 0xC is a later version. Both 0xB::m::New and
-0xC::m::New resolve to 0xB::m::New. 0xA::m::New, of the version before, is not a type.
+0xC::m::New resolve to 0xB::m::New. 0xA::m::New, with the version before 0xB, is not a type.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from nexus_tools.sui.types.type_tag import StructTag, TypeTag, VectorTag
 def resolve_type_arguments(
     context: ExecutionContext, tags: Sequence[TypeTag]
 ) -> tuple[TypeTag, ...]:
-    """Return the types that a command names.
+    """Return the resolved types of a command's type arguments.
 
     Raises:
         CommandFailed: a type does not exist.
@@ -31,9 +31,9 @@ def resolve_type_arguments(
 def check_constraints(
     context: ExecutionContext, tags: Sequence[TypeTag], constraints: Sequence[Ability]
 ) -> None:
-    """Check types against the type parameters of a function.
+    """Check type arguments against the constraints of a function's type parameters.
 
-    The loader that checks this reports a bytecode error, unlike the one that resolves the types.
+    As on Sui, a violation is reported as a bytecode error and not as a type argument error.
 
     Raises:
         CommandFailed: the number of types is wrong, or a type lacks an ability.
@@ -49,7 +49,7 @@ def check_constraints(
 
 
 def resolve_type_argument(context: ExecutionContext, tag: TypeTag, index: int) -> TypeTag:
-    """Return the type that the command's `index`th type argument names.
+    """Return the resolved type of the type argument at `index` of the command.
 
     Raises:
         CommandFailed: the type does not exist.

@@ -1,7 +1,7 @@
-"""A command after typing: its slots, the types of its values, and how it uses them.
+"""A command after typing, with the slots and types of its values and how it uses each value.
 
-A value lies in a *slot*: the gas coin, an input, or a result of a command. An argument names the
-slot and the way in which the command uses its value.
+A value is in a *slot*: the gas coin, an input, or a result of a command. A typed argument refers to
+a slot and to the way in which the command uses the slot's value.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,12 +19,12 @@ from nexus_tools.sui.types.type_tag import TypeTag
 
 
 class ValueSlot(Struct, eq=False):
-    """A slot for one value of one type. `cell` is a list of it, or empty before and after.
+    """A slot for one value of one type. `cell` is a list with the value, or empty without a value.
 
-    `input` is the object in the slot, if it is an input. Its cell is None until its first use.
-    `reference` is None for a value; for a reference it says whether the reference is mutable.
-    `lent_mutably` says that the value may differ from the input, `is_unread` that its first use is
-    still to be charged.
+    If the slot is an input object, `input` is the object, and `cell` is None until the first use.
+    For a reference, `reference` tells whether the reference is mutable. For other values, it is
+    None. If `lent_mutably` is set, the value may differ from the input. If `is_unread` is set, the
+    first use of the value must still be charged.
     """
 
     type: TypeTag
@@ -43,10 +43,10 @@ class ValueSlot(Struct, eq=False):
 
 
 class PureSlot(Struct, eq=False):
-    """Bytes that get a type where they are used, with a separate value for each type.
+    """The bytes of a pure input, which have a separate value for each type that commands expect.
 
-    The same 32 bytes may be an `address` in one command and an `ID` in the next. A command that
-    changes one by `&mut` does not change the other.
+    For example, 32 bytes may be an `address` in one command and an `ID` in the next. A command that
+    changes the `ID` by `&mut` does not change the `address`.
     """
 
     data: bytes
@@ -54,7 +54,10 @@ class PureSlot(Struct, eq=False):
 
 
 class ReceivingSlot(Struct, eq=False):
-    """A ticket for an object that was sent to an object, with a separate value for each type."""
+    """A receiving input, which refers to an object sent to another object.
+
+    The slot has a value for each type that commands expect.
+    """
 
     reference: ObjectReference
     typed: dict[TypeTag, ValueSlot] = field(default_factory=dict)
@@ -89,10 +92,10 @@ BORROWS = frozenset({Usage.BORROW, Usage.BORROW_MUTABLY})
 
 
 class TypedArgument(Struct):
-    """The command's `index`th argument. If it `moves` the value, the slot is empty afterwards.
+    """An argument at an index of a command. If it `moves` the value, the slot is empty afterward.
 
-    `argument` is None for the `TxContext`, which the sender does not pass. `is_borrowed` says that
-    the value had references when this argument copied it.
+    `argument` is None for the `TxContext`, which the transaction does not contain. If `is_borrowed`
+    is set, references to the value existed when this argument copied it.
     """
 
     index: int
@@ -118,7 +121,7 @@ class LoadedFunction(Struct, frozen=True):
 
 
 CommandTarget = LoadedFunction | Dependencies | TypeTag | None
-"""The function, packages or vector element type that a command names."""
+"""The function, packages or vector element type to which a command refers."""
 
 
 class TypedCommand(Struct, frozen=True):

@@ -39,14 +39,14 @@ UPGRADE_RECEIPT = StructTag(SUI_FRAMEWORK, "package", "UpgradeReceipt")
 def type_upgrade(
     typer: ArgumentTyper, command: Upgrade, dependencies: Dependencies
 ) -> TypedCommand:
-    """Type the upgrade ticket. The result is a receipt."""
+    """Type the upgrade ticket. The result of the command is an `UpgradeReceipt`."""
     (ticket,) = typer.locate((command.ticket,))
     arguments = [typer.typed(ticket, UPGRADE_TICKET)]
     return TypedCommand(command, dependencies, arguments, [typer.result(UPGRADE_RECEIPT)])
 
 
 def upgrade(context: ExecutionContext, command: TypedCommand) -> list[Value]:
-    """Publish the next version of a package, and turn the ticket into a receipt."""
+    """Publish the next version of a package, consume the upgrade ticket, and return a receipt."""
     upgrade_command = command.command
     assert isinstance(upgrade_command, Upgrade)
     # `UpgradeTicket { cap: ID, package: ID, policy: u8, digest: vector<u8> }`.

@@ -1,4 +1,4 @@
-"""The payment of a transaction: checked coins and reservations, smashed into the first one."""
+"""The gas payment of a transaction: coins and fund reservations that are *smashed* into one."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,16 +16,19 @@ from nexus_tools.sui.types.transaction import GasData, TransactionData
 
 MOCK_COIN_ID = Address(b"\xff" * 32)
 MOCK_COIN_BALANCE = 1_000_000_000_000_000_000
-"""The balance in MIST: `SIMULATION_GAS_COIN_VALUE` of real nodes."""
+"""The balance of the mock coin in MIST (`SIMULATION_GAS_COIN_VALUE` in Sui)."""
 
 _NO_TRANSACTION = Digest(bytes(32))
 
 
 class GasPayment(Struct, frozen=True):
-    """The smashed payment: `balance` is the total in MIST, `smashed` the coins merged into it.
+    """A smashed payment.
 
-    `reserved` is the part from the payer's address balance. The remainder stays in `coin`. Without
-    a coin it returns to the address balance, and the commands see a temporary coin.
+    `balance` is the total in MIST. `smashed` are the coins merged into `coin`.
+
+    `reserved` is the part in MIST from the payer's address balance. The unspent remainder stays in
+    `coin`. If `coin` is None, the remainder returns to the address balance, and commands see a
+    temporary gas coin.
     """
 
     payer: Address
@@ -38,9 +41,9 @@ class GasPayment(Struct, frozen=True):
 def smash(gas: GasData, coins: tuple[Object, ...]) -> GasPayment | None:
     """Merge the whole payment into its first part. Return None for an empty payment.
 
-    Coins of 3, 4 and 5 become one of 12 in the place of the first. The others are deleted even if
-    the transaction fails. A reservation counts as a coin. If it comes first, the funds stay in the
-    address balance.
+    For example, coins of 3, 4 and 5 become one coin of 12 with the ID of the first coin. Smashed
+    coins other than the first are deleted even if the transaction fails. A reservation counts as a
+    coin. If the first part is a reservation, the funds stay in the address balance.
 
     Raises:
         TransactionRefused: an object is not a coin of SUI, or an address does not own it.
@@ -57,7 +60,7 @@ def smash(gas: GasData, coins: tuple[Object, ...]) -> GasPayment | None:
 
 
 def _spendable(coin: Object) -> int:
-    """Return the balance of a coin, or refuse it if it cannot pay for gas."""
+    """Return the balance of a coin, or refuse an object that cannot pay for gas."""
     if not isinstance(coin.owner, AddressOwner):
         raise TransactionRefused(
             "gas_object_not_owned_object",
@@ -69,13 +72,13 @@ def _spendable(coin: Object) -> int:
 
 
 def mock_payment(owner: Address) -> tuple[Object, ...]:
-    """Return a coin that exists only for a simulation."""
+    """Return a payment with one coin that exists only in a simulation."""
     data = gas_coin(MOCK_COIN_ID, MOCK_COIN_BALANCE, version=1)
     return (Object(data, AddressOwner(owner), _NO_TRANSACTION, 0),)
 
 
 def with_simulated_gas(data: TransactionData, environment: Environment) -> TransactionData:
-    """Fill in the missing price and budget of a transaction without payment."""
+    """Return a transaction with its missing gas price or budget filled in."""
     gas = data.gas
     return replace(
         data,
@@ -88,10 +91,10 @@ def with_simulated_gas(data: TransactionData, environment: Environment) -> Trans
 
 
 def needs_mock_payment(data: TransactionData, mode: Mode, store: ObjectStore) -> bool:
-    """Return whether a transaction without coins is executed with a mock coin.
+    """Return whether a transaction without a gas payment should use a mock coin.
 
-    A committed transaction pays from the payer's address balance, and so does a simulation if it
-    can.
+    A committed transaction without coins pays from the payer's address balance. A simulation also
+    pays from this balance if it suffices.
     """
     gas = data.gas
     if gas.payment or mode is Mode.COMMIT:

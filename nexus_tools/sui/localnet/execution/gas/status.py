@@ -1,7 +1,7 @@
 """The gas of a transaction: its limit, its use and its cost.
 
-Computation is the sum of the machine's meter, natives, bytes read and bytes published, with half of
-the digits rounded up. Source: `sui-types/src/gas_model/gas_v2.rs`.
+The computation units are the sum of VM instructions, native functions, bytes read and bytes
+published. `rounded_computation` rounds the sum up. Source: `sui-types/src/gas_model/gas_v2.rs`.
 """
 
 from nexus_tools.sui.localnet.execution.errors import TransactionRefused
@@ -30,9 +30,9 @@ _KB = 1_000  # as in the protocol's configuration
 
 
 def rounded_computation(units: int) -> int:
-    """Round gas units as they are paid: at least 1 000, with half of the digits rounded up.
+    """Round gas units up as Sui bills them: at least 1 000, and with fewer significant digits.
 
-    So 1 234 units are paid as 1 240, and 12 345 as 12 400.
+    For example, 1 234 units are billed as 1 240, and 12 345 as 12 400.
     """
     if units < MIN_GAS_COMPUTATION:
         return MIN_GAS_COMPUTATION
@@ -41,10 +41,10 @@ def rounded_computation(units: int) -> int:
 
 
 class GasStatus:
-    """The gas of one transaction: budget and price from the sender, and the units used so far.
+    """The gas of one transaction: the sender's budget and price, and the units used so far.
 
-    `meter` counts all charges, in internal gas units. Natives charge it through `natives`. `rules`
-    are the rules of the epoch.
+    `meter` counts all charges in internal gas units. Native functions charge the meter through
+    `natives`. `rules` are the protocol rules of the epoch.
     """
 
     limits = METERED_LIMITS
@@ -94,7 +94,8 @@ class GasStatus:
     def computation_cost(self, price_max: int | None = None) -> tuple[int, bool]:
         """Return the computation cost in MIST, and whether the budget covers it.
 
-        The cost is at most the budget. A gas unit costs at most `price_max`, if that is given.
+        The cost is at most the budget. If `price_max` is given, a gas unit costs at most
+        `price_max`.
         """
         units = self.meter.spent // INTERNAL_UNITS_PER_GAS_UNIT
         price = self.price if price_max is None else min(self.price, price_max)
@@ -107,7 +108,7 @@ class GasStatus:
         return due <= self.budget - computation_cost
 
     def summary(self, computation_cost: int, storage: StorageCharge) -> GasCostSummary:
-        """Return the costs in the form of the effects."""
+        """Return the costs as the effects contain them."""
         rebate = self._sender_rebate(storage)
         return GasCostSummary(computation_cost, storage.cost, rebate, storage.rebate - rebate)
 

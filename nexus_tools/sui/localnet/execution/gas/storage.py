@@ -1,8 +1,8 @@
-"""The cost of storage: the bytes of an object, their price, and the rebate.
+"""The storage cost of objects, and the rebate for removed or replaced objects.
 
-The bytes are the fixed sizes of owner (40), digest (32) and rebate (8) plus the data. Nearly all of
-the price is refunded when the object is deleted. Source: `object_size_for_gas_metering` in
-`sui-types/src/{object,move_package}.rs`, `gas_model/gas_v2.rs`.
+The cost depends on the bytes of an object: fixed sizes for owner (40), digest (32) and rebate (8),
+plus the data. When the object is deleted, nearly all of the cost is refunded. Source:
+`object_size_for_gas_metering` in `sui-types/src/{object,move_package}.rs`, `gas_model/gas_v2.rs`.
 """
 
 from functools import lru_cache
@@ -25,10 +25,10 @@ def _type_bytes(tag: StructTag) -> int:
 
 
 def storage_bytes(data: MoveObject | MovePackage) -> int:
-    """Return the number of bytes that storage is charged for.
+    """Return the number of bytes for which an object's storage is charged.
 
-    A coin of SUI has 40 + 32 + 8 + 1 + 8 + 1 + 32 + 8 = 130 bytes. Its type is encoded as one byte.
-    Its contents are an ID and a u64.
+    A coin of SUI has 40 + 32 + 8 + 1 + 8 + 1 + 32 + 8 = 130 bytes. The coin's type is encoded as
+    one byte, and its contents are an ID and a u64.
     """
     if isinstance(data, MovePackage):
         return _METADATA_BYTES + package_bytes(data)
@@ -36,7 +36,7 @@ def storage_bytes(data: MoveObject | MovePackage) -> int:
 
 
 def package_bytes(package: MovePackage) -> int:
-    """Return the size of a package, which is also limited."""
+    """Return the size of a package in bytes, for its storage cost and its size limit."""
     modules = sum(len(name.encode()) + len(code) for name, code in package.modules)
     origins = sum(
         len(origin.module) + len(origin.datatype) + _ADDRESS_BYTES
@@ -52,15 +52,15 @@ def storage_cost(data: MoveObject | MovePackage) -> int:
 
 
 def sender_rebate(storage_rebate: int, rate: int) -> int:
-    """Return the sender's refund for storage that is given up, rounded half up.
+    """Return the part of a storage rebate in MIST that the sender receives, rounded half up.
 
-    `rate` is the protocol's rate in basis points (of 10 000): 9 900 until version 137.
+    `rate` is the protocol's rebate rate in basis points, which is 9 900 until protocol version 137.
     """
     return (storage_rebate * rate + _BASIS_POINTS // 2) // _BASIS_POINTS
 
 
 class StorageCharge(Struct, frozen=True):
-    """The cost of all written objects, and the earlier cost of replaced or removed ones (MIST)."""
+    """The storage cost of written objects and the rebate for replaced or removed ones (MIST)."""
 
     cost: int
     rebate: int

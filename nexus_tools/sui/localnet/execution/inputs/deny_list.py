@@ -1,8 +1,8 @@
-"""The deny lists of regulated coins, as the network enforces them.
+"""The enforcement of the deny lists of regulated coins.
 
-A denied sender may not use the coin as an input from that moment on, and no account may use a
-paused coin. From the next epoch on, a denied address cannot receive the coin. SUI itself has no
-list. Source: `sui-types/src/{deny_list_v1,deny_list_v2,config}.rs`.
+As soon as a sender is on the deny list, it may not use the coin as an input. No account may use a
+paused coin. From the next epoch on, an address on the list cannot receive the coin. SUI itself has
+no deny list. Source: `sui-types/src/{deny_list_v1,deny_list_v2,config}.rs`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ from nexus_tools.sui.types.type_tag import (
 T = TypeVar("T")
 
 BYTES_READ_PER_OWNER = 10_000
-"""The cost of a lookup for a new coin owner, as a number of bytes read."""
+"""The cost of a deny list lookup for a new coin owner, as a number of bytes read."""
 
 _COIN_INDEX = 0
 _ID_BYTES = 32
@@ -53,7 +53,7 @@ _LIST_KEY = VectorTag(Primitive.U8)
 
 
 class DenyLists:
-    """The deny lists in a store. With `epoch` None, a setting counts before it takes effect."""
+    """The deny lists in a store. With `epoch` None, the newest settings count immediately."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
@@ -89,7 +89,8 @@ class DenyLists:
             return False
         newer_epoch, newer, older = setting
         # In the epoch in which a setting changes, the earlier value is still in effect. A value set
-        # in epoch 7 applies to receivers from epoch 8 on, and to inputs (no epoch) immediately.
+        # in epoch 7 applies to receivers from epoch 8 on. The value applies to inputs (`epoch`
+        # None) immediately.
         return bool(newer if epoch is None or epoch > newer_epoch else older)
 
     def _field(self, parent: Address, key: TypeTag, name: bytes, value: Codec[T]) -> T | None:
@@ -101,7 +102,7 @@ class DenyLists:
 
 
 def check_denied_inputs(sender: Address, inputs: Iterable[Object], store: ObjectStore) -> None:
-    """Refuse coins, also received ones, that the sender may not use now."""
+    """Refuse input or received coins that the deny lists do not allow the sender to use now."""
     coin_types = sorted(set(filter(None, map(_regulated_coin_type, inputs))))
     lists = DenyLists(store)
     for coin_type in coin_types:
@@ -123,7 +124,7 @@ def _denied(address: Address, coin_type: str) -> TransactionRefused:
 
 
 def coin_owners(written: Iterable[tuple[Owner, MoveObject]]) -> dict[str, list[Address]]:
-    """Return the addresses that own coins among these objects, by coin type, both sorted."""
+    """Return the owners of the regulated coins among `written`, by coin type, with both sorted."""
     owners: dict[str, set[Address]] = {}
     for owner, data in written:
         coin_type = _coin_type(data.type)
@@ -135,7 +136,7 @@ def coin_owners(written: Iterable[tuple[Owner, MoveObject]]) -> dict[str, list[A
 def check_denied_owners(
     owners: Mapping[str, Iterable[Address]], epoch: int, store: ObjectStore
 ) -> None:
-    """Fail if one of these owners may not receive its coin in an epoch."""
+    """Fail if the deny lists do not allow an owner to receive its coin in this epoch."""
     lists = DenyLists(store)
     for coin_type, addresses in owners.items():
         if lists.is_paused(coin_type, epoch):
@@ -150,7 +151,7 @@ def _regulated_coin_type(value: Object) -> str | None:
 
 
 def _coin_type(tag: StructTag) -> str | None:
-    """Return the coin type as deny lists write it; None for SUI and for other objects."""
+    """Return the coin type in the notation of deny lists, or None for SUI and other objects."""
     if tag == GAS_COIN or not is_coin(tag):
         return None
     return canonical_text(tag.type_params[0])

@@ -1,8 +1,8 @@
 """The use of address balances by a transaction, for its commands and for its gas.
 
-A transaction without gas coins is paid from the payer's address balance. Only its digest then
-prevents a second execution. So it must be valid for at most two epochs, or use an object that
-changes. Source: `TransactionData` in `sui-types/src/transaction.rs` and
+A transaction without gas coins pays its gas from the payer's address balance. In this case, only
+the transaction digest prevents a second execution. So the transaction must be valid for at most two
+epochs, or use an owned object. Source: `TransactionData` in `sui-types/src/transaction.rs` and
 `accumulators/funds_read.rs` of `sui-core`.
 """
 
@@ -31,7 +31,7 @@ from nexus_tools.sui.types.transaction import (
 from nexus_tools.sui.types.type_tag import SUI, TypeTag, balance_tag, short_name
 
 MAX_WITHDRAWALS = 10
-"""The most withdrawals in one transaction, including gas."""
+"""The maximum number of withdrawals in one transaction, including gas."""
 
 _SENDER = 0
 
@@ -39,7 +39,7 @@ _Limits = defaultdict[tuple[Address, TypeTag], int]
 
 
 def balance_of(store: ObjectStore, owner: Address, coin_type: TypeTag) -> int:
-    """Return the current address balance, in the coin's smallest unit."""
+    """Return an owner's current address balance, in the coin's smallest unit."""
     stored = store.get(accumulator_id(owner, balance_tag(coin_type)))
     balance = address_balance(stored) if stored is not None else None
     return balance.amount if balance is not None else 0
@@ -53,7 +53,7 @@ def withdrawals(data: TransactionData) -> Iterator[FundsWithdrawal]:
 
 
 def uses_gas_coin(data: TransactionData) -> bool:
-    """Return whether a command names the gas coin."""
+    """Return whether a command has the gas coin as an argument."""
     assert isinstance(data.kind, ProgrammableTransaction)
     gas = GasCoin()
     return any(gas in arguments_of(command) for command in data.kind.commands)
@@ -66,9 +66,9 @@ def available_for_gas(data: TransactionData, store: ObjectStore) -> int:
 
 
 def can_pay_from_balance(data: TransactionData, store: ObjectStore) -> bool:
-    """Return whether a transaction without gas coins could be executed unchanged.
+    """Return whether a transaction can pay its gas from the payer's address balance.
 
-    If not, it is simulated with a mock coin.
+    If it cannot, a simulation uses a mock coin.
     """
     return (
         not uses_gas_coin(data)
@@ -78,7 +78,7 @@ def can_pay_from_balance(data: TransactionData, store: ObjectStore) -> bool:
 
 
 def check_withdrawals(data: TransactionData, *, gas_from_balance: bool) -> None:
-    """Refuse withdrawals that are invalid with any balance."""
+    """Refuse withdrawals that are invalid for any balance."""
     reservations = _reservations(data)
     count = int(gas_from_balance) + len(reservations)
     if not all(map(reserved_amount, reservations)):
@@ -102,13 +102,13 @@ def check_withdrawals(data: TransactionData, *, gas_from_balance: bool) -> None:
 
 
 def check_funds(data: TransactionData, store: ObjectStore, *, gas_from_balance: bool) -> None:
-    """Refuse a transaction that may withdraw more than the balance.
+    """Refuse a transaction whose withdrawal limits exceed an address balance.
 
-    The limits of the withdrawals count, not their later amounts, because balances change only when
-    a checkpoint is settled, after its transactions.
+    The check uses the limits of withdrawals and not the amounts that commands really withdraw,
+    because balances change only when the checkpoint is settled, after its transactions.
 
-    Two withdrawals of at most 60 from a balance of 100 are refused, even if no command redeems
-    either.
+    For example, two withdrawals with a limit of 60 each from a balance of 100 are refused, even if
+    no command redeems them.
     """
     limits = _withdrawal_limits(data)
     if gas_from_balance:
@@ -126,7 +126,7 @@ def check_funds(data: TransactionData, store: ObjectStore, *, gas_from_balance: 
 
 
 def check_replay_protection(data: TransactionData, store: ObjectStore) -> None:
-    """Refuse a transaction that could run again after the network has forgotten it."""
+    """Refuse a transaction that could be executed again after nodes have pruned its digest."""
     if not _is_replay_protected(data, store):
         raise TransactionRefused(
             "invalid_expiration",
@@ -136,8 +136,8 @@ def check_replay_protection(data: TransactionData, store: ObjectStore) -> None:
 
 
 def _is_replay_protected(data: TransactionData, store: ObjectStore) -> bool:
-    # A gas coin gets a new version, so the same transaction cannot name it again. A reservation is
-    # valid for only two epochs by itself.
+    # A gas coin gets a new version, so a second execution would refer to an old version. A
+    # reservation of funds is itself valid for only two epochs.
     if data.gas.payment or _is_brief(data.expiration):
         return True
     assert isinstance(data.kind, ProgrammableTransaction)
@@ -150,10 +150,10 @@ def _is_owned(value: Object | None) -> bool:
 
 
 def _is_brief(expiration: Expiration) -> bool:
-    """Return whether it is valid for at most two consecutive epochs.
+    """Return whether an expiration allows at most two consecutive epochs.
 
-    From 4 to 5 is brief, from 4 to 6 is not. Without a first or a last epoch it is not brief
-    either.
+    Epochs 4 to 5 are brief, and 4 to 6 are not. An expiration without a first or a last epoch is
+    not brief.
     """
     if not isinstance(expiration, ValidDuring | Validity):
         return False

@@ -1,6 +1,6 @@
 """The loading of a transaction's objects, and the check that its sender may use them.
 
-Source: `sui-transaction-checks/src/lib.rs`. Packages that commands name are inputs too.
+Source: `sui-transaction-checks/src/lib.rs`. The packages to which commands refer are inputs too.
 """
 
 from collections.abc import Iterator
@@ -48,10 +48,10 @@ _ONLY_READ = frozenset({CLOCK, RANDOM})
 
 
 class InputObject(Struct, frozen=True):
-    """An object that a transaction uses. `mutable` says that commands may change it.
+    """An input object of a transaction. If `mutable` is set, commands may change the object.
 
-    A mutable object gets a new version, unless it is a shared object without exclusive access. Then
-    `exclusive` is false, and the object stays as it is.
+    A mutable object gets a new version, unless `exclusive` is false. Only a shared object can be
+    used without exclusive access.
     """
 
     object: Object
@@ -60,12 +60,12 @@ class InputObject(Struct, frozen=True):
 
     @property
     def is_written(self) -> bool:
-        """Whether it gets a new version."""
+        """Whether the transaction writes a new version of the object."""
         return self.mutable and self.exclusive
 
     @property
     def is_consensus_object(self) -> bool:
-        """Whether consensus orders its uses: it is shared, or has a `ConsensusAddressOwner`."""
+        """Whether consensus orders the uses of the object (shared or owned through consensus)."""
         return isinstance(self.object.owner, Shared | ConsensusAddressOwner)
 
 
@@ -79,9 +79,9 @@ class TransactionInputs(Struct, frozen=True):
 
     @property
     def lamport_version(self) -> int:
-        """The version of all objects that the transaction writes: one above every input version."""
-        # Objects of versions 3 and 8 are both written as version 9. So versions show which of two
-        # transactions came later if they share an object.
+        """The version of all written objects, which is one more than the highest input version."""
+        # For example, inputs with versions 3 and 8 are both written as version 9. So if two
+        # transactions share an object, versions show which of the two came later.
         versions = [value.object.version for value in self.objects.values()]
         versions.extend(reference.version for reference in self.receiving)
         return max(versions, default=0) + 1
@@ -99,7 +99,7 @@ class InputLoader:
         self._mode = mode
 
     def load(self, gas: tuple[Object, ...] | None = None) -> TransactionInputs:
-        """Return the inputs. `gas` replaces the coins that the transaction names."""
+        """Return the inputs. `gas` replaces the gas coins of the transaction."""
         kind = self._data.kind
         assert isinstance(kind, ProgrammableTransaction)
         object_ids = [value.object_id for value in kind.inputs if isinstance(value, _OBJECTS)]
@@ -145,9 +145,9 @@ class InputLoader:
         return InputObject(value, mutable=not isinstance(owner, Immutable))
 
     def _at(self, reference: ObjectReference) -> Object:
-        """Return the live object, which must have this version and digest.
+        """Return the live object, which must have the version and digest of the reference.
 
-        Inspected transactions may name an old version, and their digests are not checked.
+        In mode INSPECT, the version may be an old one, and the digest is not checked.
         """
         value = self._store.get(reference.object_id)
         if self._mode is Mode.INSPECT:
@@ -241,7 +241,7 @@ class InputLoader:
 
 
 def _packages(commands: tuple[Command, ...]) -> list[Address]:
-    """Return the packages that commands name, without duplicates, sorted by ID."""
+    """Return the IDs of the packages to which commands refer, sorted and without duplicates."""
     packages: set[Address] = set()
     for command in commands:
         if isinstance(command, MoveCall):

@@ -1,4 +1,4 @@
-"""The check that the sender may use an object that the transaction names as owned.
+"""The check that the sender may use an object that the transaction passes as owned.
 
 Source: `check_one_object` in `sui-transaction-checks/src/lib.rs`.
 """
@@ -20,7 +20,7 @@ from nexus_tools.sui.types.object import (
 
 
 def check_owner(value: Object, sender: Address) -> None:
-    """Refuse an object that is neither the sender's nor immutable."""
+    """Refuse an object that neither belongs to the sender nor is immutable."""
     _CHECKS[type(value.owner)](value, value.owner, sender)
 
 

@@ -1,6 +1,6 @@
-"""Values that a transaction passes as bytes.
+"""The types of pure inputs, which a transaction passes as bytes.
 
-Only plain data may be passed so: primitives, IDs, strings, and options and vectors of them. Source:
+Only primitives, IDs, strings, and options and vectors of these types are allowed. Source:
 `primitive_serialization_layout` in `sui-adapter`.
 """
 
@@ -24,7 +24,7 @@ Check = Callable[[Value], bool]
 
 @lru_cache(maxsize=1_024)
 def pure_check(tag: TypeTag) -> Check | None:
-    """Return the check for a value beyond its layout, or None if the type cannot be pure."""
+    """Return a check of decoded values of a type, or None if the type is not allowed."""
     if isinstance(tag, Primitive):
         return None if tag is Primitive.SIGNER else _accept
     if isinstance(tag, VectorTag):
@@ -51,7 +51,7 @@ def _option_check(tag: StructTag) -> Check | None:
     check = pure_check(tag.type_params[0])
     if check is None:
         return None
-    # An option is a struct around a vector, which might decode to two elements.
+    # An option is a struct around a vector, and the vector might decode to two elements.
     return lambda value: len(value[0]) <= 1 and all(map(check, value[0]))
 
 

@@ -1,4 +1,4 @@
-"""Checks of a transaction that need no object: its shape, sizes, gas price and expiration.
+"""Checks of a transaction without its objects: shape, sizes, gas price and expiration.
 
 Source: `validity_check` in `sui-types/src/transaction.rs`.
 """
@@ -220,10 +220,10 @@ _CHECKS: dict[type[Command], Callable[[Any], None]] = {
 
 
 def _check_randomness(kind: ProgrammableTransaction) -> None:
-    """Refuse commands after a call with `Random` that could undo a bad result.
+    """Refuse commands after a call with `Random` that could revert an unwanted result.
 
-    Otherwise a command could read the random bytes, and abort the transaction to try again if the
-    sender does not like them.
+    Otherwise, a later command could check the random result and abort the transaction, so that the
+    sender could try again.
     """
     random = next(
         (

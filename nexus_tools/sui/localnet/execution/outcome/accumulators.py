@@ -1,9 +1,9 @@
-"""The changes of address balances and event streams in the effects, one for each.
+"""The changes of address balances and event streams in the effects of a transaction.
 
-Commands deposit and withdraw any number of times, and emit events for a stream one after the other.
-The effects have the sum of each balance and the list of each stream. Source:
-`AccumulatorWriteV1::merge` in `sui-types/src/effects/object_change.rs` and
-`AccumulatorEvent::from_balance_change` in `accumulator_event.rs`.
+Commands may deposit, withdraw and emit events for a stream any number of times. The effects have
+one sum for each balance and one list of events for each stream. Source: `AccumulatorWriteV1::merge`
+in `sui-types/src/effects/object_change.rs` and `AccumulatorEvent::from_balance_change` in
+`accumulator_event.rs`.
 """
 
 from collections import defaultdict
@@ -23,18 +23,21 @@ from nexus_tools.sui.types.type_tag import SUI, TypeTag, balance_tag
 
 
 def net_changes(writes: Iterable[AccumulatorWrite]) -> tuple[AccumulatorWrite, ...]:
-    """Sum up the changes of each balance. A sum of zero is a deposit of zero."""
+    """Return one change for each balance, with the sum of its changes.
+
+    A sum of 0 is a deposit of 0.
+    """
     amounts: defaultdict[tuple[Address, TypeTag], int] = defaultdict(int)
     for write in writes:
         assert isinstance(write.value, AccumulatorInteger)
-        # A sum of 0 stays in the list, because effects list every balance that was touched.
+        # A sum of 0 stays in the list, because effects list every balance that commands changed.
         deposited = write.operation is AccumulatorOperation.MERGE
         amounts[write.address, write.type] += write.value.value if deposited else -write.value.value
     return tuple(_change(*account, amount) for account, amount in amounts.items())
 
 
 def sui_change(owner: Address, amount: int) -> AccumulatorWrite:
-    """Return a deposit into a balance of SUI (MIST) or, if negative, a withdrawal."""
+    """Return a deposit of MIST into an address balance, or a withdrawal if it is negative."""
     return _change(owner, balance_tag(SUI), amount)
 
 
@@ -46,7 +49,7 @@ def _change(owner: Address, funds: TypeTag, amount: int) -> AccumulatorWrite:
 def stream_changes(
     streamed: Iterable[StreamEvent], events: Sequence[Event]
 ) -> tuple[AccumulatorWrite, ...]:
-    """Return one change for each stream. `events` are all events of the transaction."""
+    """Return one change for each event stream. `events` are all events of the transaction."""
     streams: defaultdict[tuple[Address, TypeTag], list[tuple[int, Digest]]] = defaultdict(list)
     for event in streamed:
         digest = event_digest(events[event.number])

@@ -1,9 +1,10 @@
-"""The bill of a transaction: computation, and the storage of the objects that it writes.
+"""The bill of a transaction, for its computation and for the storage of the objects that it writes.
 
-A transaction that writes an object pays for its bytes. The transaction that deletes the object gets
-99 % of that back. The object stores the paid amount as its *rebate*. So each changed object is
-charged as if it were new, and its earlier rebate is refunded. A transfer of 1 MIST at a price of 1
-000 MIST per unit, of a coin of 20 000 000 MIST with a budget of 15 000 000:
+A transaction that writes an object pays for its bytes. A transaction that deletes the object gets
+99 % of the amount back. The object stores the paid amount as its *rebate*. So each changed object
+is charged as if it were new, and its earlier rebate is refunded. For example, a transaction splits
+1 MIST off a gas coin of 20 000 000 MIST and sends it. Its price is 1 000 MIST per unit, and its
+budget is 15 000 000 MIST:
 
                                           MIST
     computation    1 000 units x 1 000    1 000 000
@@ -37,23 +38,25 @@ from nexus_tools.sui.types.object import MoveObject
 
 
 class Bill(Struct, frozen=True):
-    """The computation cost in MIST, the storage charge, and the new rebates by object ID."""
+    """The computation cost, the storage charge, and the new rebates by object ID, all in MIST."""
 
     computation_cost: int
     storage: StorageCharge
     rebates: dict[Address, int]
 
     def costs(self, gas: GasStatus) -> GasCostSummary:
-        """Return the bill in the form of the effects."""
+        """Return the bill as the effects contain it."""
         return gas.summary(self.computation_cost, self.storage)
 
 
 def settle(
     run: CommandsRun, gas: GasStatus, reference_price: int, untouched: Callable[[], Changes]
 ) -> tuple[CommandsRun, Bill]:
-    """Compute the bill. If the budget is too small, discard the changes and bill only the inputs.
+    """Return the run and its bill.
 
-    `untouched` returns the changes of a failed transaction.
+    If the budget is too small, discard the changes and bill inputs only.
+
+    `untouched` returns the changes that a failed transaction makes.
     """
     # If computation uses up the budget, nothing is left for storage.
     computation, is_covered = gas.computation_cost(_price_max(run, reference_price))
@@ -62,8 +65,8 @@ def settle(
     bill = _bill(computation, run.changes, gas)
     if gas.can_pay(computation, bill.storage):
         return run, bill
-    # The changes are too expensive to store. Storing the inputs again costs little, because their
-    # rebates are refunded, so the budget usually covers it.
+    # The changes are too expensive to store. To store the inputs again costs little, because their
+    # rebates are refunded. So the budget usually covers it.
     run = run.out_of_gas(untouched())
     bill = _bill(computation, run.changes, gas)
     if gas.can_pay(computation, bill.storage):
@@ -72,17 +75,20 @@ def settle(
 
 
 def _price_max(run: CommandsRun, reference_price: int) -> int | None:
-    """Return the maximum price of a gas unit. Move code that aborts need not outbid others."""
+    """Return the maximum price of a gas unit, or None.
+
+    Only a transaction that aborts has a maximum.
+    """
     if isinstance(run.status, Success) or run.status.error.kind is not ErrorKind.MOVE_ABORT:
         return None
     return reference_price * MAX_GAS_PRICE_FACTOR_OF_ABORTED
 
 
 def _bill(computation: int, changes: Changes, gas: GasStatus) -> Bill:
-    """Return the storage cost of the changes and the rebate of the earlier versions."""
+    """Return a bill with the storage cost of the changes and the rebate of earlier versions."""
     rebate = sum([value.storage_rebate for value in changes.modified.values()])
     if isinstance(gas, UnmeteredGas):
-        # The rebates that system transactions free stay with the system state.
+        # If a system transaction frees rebates, the system state object keeps them.
         kept_rebates = {SYSTEM_STATE: rebate} if rebate and SYSTEM_STATE in changes.written else {}
         return Bill(0, StorageCharge(0, 0), kept_rebates)
     rebates = {object_id: storage_cost(write.data) for object_id, write in changes.written.items()}
@@ -90,7 +96,10 @@ def _bill(computation: int, changes: Changes, gas: GasStatus) -> Bill:
 
 
 def _whole_budget(changes: Changes, gas: GasStatus) -> Bill:
-    """Charge the whole budget and keep the rebates, if not even the inputs can be stored again."""
+    """Return a bill for the whole budget, because it does not even cover the inputs.
+
+    The objects keep their rebates.
+    """
     rebates = {object_id: value.storage_rebate for object_id, value in changes.modified.items()}
     lost = sum(rebate for object_id, rebate in rebates.items() if object_id not in changes.written)
     return Bill(gas.budget, StorageCharge(0, lost), rebates)
@@ -99,15 +108,15 @@ def _whole_budget(changes: Changes, gas: GasStatus) -> Bill:
 def charge_gas(
     run: CommandsRun, payer: Address, gas: GasStatus, net_cost: int, version: int
 ) -> None:
-    """Take the cost (MIST) from the gas coin, even if it changed its owner, or from a balance."""
+    """Take the net cost in MIST from the gas coin or from the payer's address balance."""
     coin_id = run.changes.gas_coin
     if coin_id is None:
         run.changes.move_sui(payer, -net_cost)
         return
     write = run.changes.written[coin_id]
     assert isinstance(write.data, MoveObject)
-    # The commands saw the coin without the budget, so the budget is added back. After a failure
-    # the coin is as it was smashed, with the budget included.
+    # Commands saw the coin without the budget, so the budget is added back. After a failure, the
+    # coin is in its state after smashing, which includes the budget.
     refund = gas.budget if run.succeeded else 0
     balance = coin_balance(write.data) + refund - net_cost
     run.changes.written[coin_id] = Write(write.owner, gas_coin(coin_id, balance, version))

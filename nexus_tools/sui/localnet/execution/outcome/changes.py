@@ -45,28 +45,28 @@ from nexus_tools.sui.types.object import (
     Shared,
 )
 
-# The estimated bytes of effects. The fixed part has the status, the epoch, the costs, the digest of
-# events, and 2 x 1 000 in reserve. Each object adds an owner and a reference before and after, and
-# each input adds a digest.
+# Estimated sizes of parts of the effects. The fixed part has the status, the epoch, the costs, the
+# digest of events, and a reserve of 2 x 1 000. Each object state before or after adds an owner and
+# a reference, and each input adds a digest.
 _EFFECTS_BYTES = 120 + 10 + 40 + 40 + 2 * 1_000
 _CHANGE_BYTES = 48 + 80
 _DEPENDENCY_BYTES = 40
 
 
 class Write(Struct, frozen=True):
-    """An object that the transaction writes, before its rebate is known."""
+    """An object that a transaction writes, before its storage rebate is known."""
 
     owner: Owner
     data: MoveObject | MovePackage
 
 
 class Changes(Struct):
-    """The objects before and after. `modified` are existing objects that are written or removed.
+    """The changes of a transaction. `modified` are the existing objects that it writes or removes.
 
-    `received` are objects taken with a receiving ticket. The transaction depends on the
-    transactions that wrote them. `balances` are the deposits and withdrawals of address balances in
-    order. `streams` are the events of each stream. The gas is paid from `gas_coin`, or without one
-    from the payer's address balance.
+    `received` are objects that the transaction received, so it depends on the transactions that
+    wrote them. `balances` are the deposits and withdrawals of address balances in order. `streams`
+    are the events of each stream. `gas_coin` pays the gas. If it is None, the payer's address
+    balance pays.
     """
 
     written: dict[Address, Write] = field(default_factory=dict)
@@ -79,16 +79,16 @@ class Changes(Struct):
     gas_coin: Address | None = None
 
     def move_sui(self, owner: Address, amount: int) -> None:
-        """Deposit MIST into an address balance or, if negative, withdraw it."""
+        """Deposit MIST into an address balance, or withdraw from it if `amount` is negative."""
         if amount:
             self.balances.append(sui_change(owner, amount))
 
 
 class CommandsRun(Struct, frozen=True):
-    """The result of the commands before payment. `failure` is a message for users.
+    """The result of the commands before the gas is charged. `failure` is a message for users.
 
-    `results` are present in a simulation. The machine knows `packages`, whether or not the ledger
-    will store them. `asked_deny_list` says whether the deny list was read.
+    Only a simulation has `results`. The VM has loaded `packages`, even if the ledger will not store
+    them. `asked_deny_list` tells whether the deny list was read.
     """
 
     status: ExecutionStatus
@@ -105,7 +105,7 @@ class CommandsRun(Struct, frozen=True):
         return isinstance(self.status, Success)
 
     def out_of_gas(self, changes: Changes) -> "CommandsRun":
-        """Return this run as failed for lack of gas. An earlier failure stays as it is."""
+        """Return the run with these changes and its own failure, or with an out-of-gas failure."""
         status, failure = self.status, self.failure
         if self.succeeded:
             status = ExecutionFailure(ExecutionError(ErrorKind.INSUFFICIENT_GAS), None)
@@ -117,7 +117,7 @@ class CommandsRun(Struct, frozen=True):
 
 
 def untouched(inputs: TransactionInputs, payment: GasPayment | None, version: int) -> Changes:
-    """Return the changes of a failed transaction: new versions of inputs, and smashed gas coins."""
+    """Return the changes of a failed transaction: new input versions and smashed gas coins."""
     changes = Changes()
     for object_id, value in inputs.objects.items():
         if value.is_written:
@@ -141,11 +141,11 @@ def _smash(changes: Changes, payment: GasPayment | None, version: int) -> None:
 
 
 def _delete_smashed(changes: Changes, payment: GasPayment | None) -> None:
-    """Delete the smashed coins and account for their balance.
+    """Delete the smashed coins, and move their balance if an address balance pays.
 
-    Either a coin or an address balance pays. With coins of 3 and 4 and a reservation of 5, a paying
-    coin has 12 afterwards, and the balance loses 5. If the reservation comes first, the balance
-    pays and gains 7.
+    For example, the payment has coins of 3 and 4 and a reservation of 5. If a coin comes first,
+    this coin pays. The coin then has 12, and the address balance loses 5. If the reservation comes
+    first, the address balance pays and gains 7.
     """
     if payment is None:
         return
@@ -165,7 +165,7 @@ def _at_version(data: MoveObject, version: int) -> MoveObject:
 
 
 class ChangeCollector:
-    """The collector of one transaction's changes. Methods raise `CommandFailed`."""
+    """The collector of one successful transaction's changes. Methods raise `CommandFailed`."""
 
     def __init__(
         self,
@@ -217,8 +217,8 @@ class ChangeCollector:
                 continue
             before = slot.input.object
             self._changes.modified[before.id] = before
-            # If the input was never used or only read, only its version is new. `cell` is None
-            # while no command has used the input, and empty after one has moved the value.
+            # If commands did not use the input or only read it, only its version is new. `cell` is
+            # None while no command has used the input, and empty after one has moved the value.
             if slot.cell is None or (slot.cell and not slot.lent_mutably and not slot.is_gas_coin):
                 assert isinstance(before.data, MoveObject)
                 self._changes.written[before.id] = Write(
@@ -231,14 +231,17 @@ class ChangeCollector:
             self._changes.modified[coin.id] = coin
 
     def _collect_gas(self) -> None:
-        """Determine the paying coin or balance. Delete a temporary gas coin unless it was sent.
+        """Determine the coin or balance that pays.
 
-        If an address balance pays, commands still see a temporary gas coin. It holds the reserved
-        amount minus the budget, and a command may send it to an address. Its remainder returns to
-        the balance.
+        Delete a temporary gas coin unless a command sent it.
 
-        With 20 reserved and a budget of 15, commands see a coin of 5. If they leave 3 in it, 18 of
-        the 20 are left, and the address balance loses 2. The gas cost is deducted later.
+        If an address balance pays, commands still see a temporary gas coin. The coin holds the
+        reserved amount minus the budget, and a command may send the coin to an address. If no
+        command sends it, its remainder returns to the address balance.
+
+        For example, with 20 reserved and a budget of 15, commands see a coin of 5. If they leave 3
+        in the coin, 18 of the 20 remain, and the address balance loses 2. The gas cost is deducted
+        later.
         """
         payment, temporary_coin = self._payment, self._context.made_gas_coin
         if payment is None:
@@ -278,7 +281,7 @@ class ChangeCollector:
     def _collect_child(self, object_id: Address, child: ChildObject) -> None:
         """Write a child if it is new, or if its value or its parent has changed.
 
-        A child borrowed by `&mut` may be unchanged, so its bytes are compared.
+        A child borrowed by `&mut` may be unchanged, so the method compares its bytes.
         """
         stored = child.stored
         if not child.cell:
@@ -298,7 +301,7 @@ class ChangeCollector:
         self._write_contents(Transfer(owner, child.type, child.cell[0]), contents)
 
     def _check_consumed_shared_objects(self) -> None:
-        """Refuse a shared object taken by value that is neither deleted nor shared again."""
+        """Refuse a consumed shared object that was neither deleted nor shared again."""
         for object_id, before in self._changes.modified.items():
             if not isinstance(before.owner, Shared):
                 continue
@@ -315,7 +318,7 @@ class ChangeCollector:
                 )
 
     def _check_coin_owners(self) -> None:
-        """Refuse new owners of a coin whose issuer denies them."""
+        """Refuse coin owners that the coin's deny list does not allow."""
         context = self._context
         owners = coin_owners(
             (write.owner, write.data)
@@ -327,7 +330,7 @@ class ChangeCollector:
         check_denied_owners(owners, context.runtime.transaction.epoch, context.store)
 
     def _check_sizes(self) -> None:
-        """Check the estimated size of the effects, and the size of the writes."""
+        """Check the estimated size of the effects and the size of the written objects."""
         if self._context.mode is Mode.SYSTEM:
             return
         effects = self._effects_bytes()
@@ -342,7 +345,7 @@ class ChangeCollector:
             )
 
     def _effects_bytes(self) -> int:
-        """Estimate the size as `estimate_effects_size_upperbound_v2` in `effects/mod.rs` does."""
+        """Estimate the size of the effects, as `estimate_effects_size_upperbound_v2` does."""
         changes = len(self._changes.written) + len(self._changes.modified)
         inputs = len(self._inputs.objects) + len(self._inputs.packages)
         return _EFFECTS_BYTES + _CHANGE_BYTES * changes + _DEPENDENCY_BYTES * inputs

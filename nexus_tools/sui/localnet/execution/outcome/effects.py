@@ -1,16 +1,17 @@
 """The written objects of a transaction, and its effects of version 2.
 
-The effects list each object that existed before or exists after, with version and digest, and the
-operation on its ID. A transfer of a new coin out of the gas coin has these rows:
+The effects list each object that existed before or exists after the transaction, with version and
+digest, and the operation on its ID. For example, a transaction that splits a new coin off the gas
+coin has these rows:
 
     id      before              after             operation
     0x3a…   version 7, digest   digest, owner     NONE       the gas coin
     0xb2…   absent              digest, owner     CREATED    the new coin
 
-The version after is the same for all objects, one above every input version (the Lamport version),
-and is stored once in the effects. A wrapped object exists before, is absent after, and has NONE. A
-deleted one has DELETED. Address balances are not objects yet, but have rows under the ID that the
-settlement gives them.
+All written objects have the same version, which is one more than the highest input version (the
+Lamport version). The effects store it once. A wrapped object exists before, is absent after, and
+has the operation NONE. A deleted object has DELETED. Address balances are not objects yet, but they
+have rows with the ID of the object that the settlement writes.
 
 Source: `update_version_and_previous_tx` and `into_effects` in `sui-adapter/src/temporary_store.rs`,
 `sui-types/src/effects/effects_v2.rs`.
@@ -51,12 +52,13 @@ _ABSENT = Absent()
 
 
 class ExecutionResult(Struct, frozen=True):
-    """The effects and the objects that they refer to.
+    """The result of an execution: the effects and the objects to which they refer.
 
-    `written` are the current objects, `written_bytes` the same as BCS. `removed` are deleted or
-    wrapped objects in their earlier versions. `input_objects` are all read or changed objects in
-    their earlier versions. `command_results` is empty in mode COMMIT, and otherwise ends before the
-    command that failed. `failure` is a message for users, or "" after success.
+    `written` are the written objects, and `written_bytes` are the BCS of these objects. `removed`
+    are deleted or wrapped objects in their last versions. `input_objects` are all read or changed
+    objects in their versions before the transaction. `command_results` is empty in mode COMMIT. In
+    other modes, it ends before a command that failed. `failure` is a message for users, or "" after
+    success.
     """
 
     effects: TransactionEffects
@@ -78,7 +80,7 @@ def written_objects(
     transaction: Digest,
     version: int,
 ) -> dict[Address, Object]:
-    """Return the objects in the form of the ledger. `rebates` are in MIST."""
+    """Return the written objects as the ledger stores them. `rebates` are in MIST."""
     objects = {}
     for object_id, write in changes.written.items():
         before = changes.modified.get(object_id)
@@ -90,7 +92,7 @@ def written_objects(
 def encoded_objects(
     written: Mapping[Address, Object], digests: DigestCache
 ) -> dict[Address, bytes]:
-    """Encode the objects as BCS. Their digests and the ledger use these bytes."""
+    """Return the BCS bytes of objects by ID, and cache the digests of the objects."""
     encoded = {}
     for object_id, value in written.items():
         encoded[object_id] = data = value.encode()
@@ -99,10 +101,10 @@ def encoded_objects(
 
 
 def _with_version(write: Write, before: Object | None, version: int) -> Owner:
-    """Return the owner with the version at which consensus started to order the object.
+    """Return the owner with the version from which consensus orders the object.
 
-    Transactions name a shared object by its ID and this version, so it never changes. An object
-    that commands take by value and share again keeps it.
+    Transactions refer to a shared object by its ID and this version, so the version never changes.
+    The object keeps this version even if commands take it by value and share it again.
     """
     owner = write.owner
     if isinstance(owner, Shared) and owner.initial_version == UNASSIGNED_VERSION:
@@ -195,7 +197,7 @@ def _object_change(
 
 
 def _dependencies(inputs: TransactionInputs, received: Iterable[Object]) -> tuple[Digest, ...]:
-    """Return the transactions that wrote the inputs, sorted, without the genesis marker."""
+    """Return the sorted digests of the transactions that wrote the inputs, except genesis."""
     makers = {value.object.previous_transaction for value in inputs.objects.values()}
     makers.update(package.previous_transaction for package in inputs.packages)
     makers.update(value.previous_transaction for value in received)
@@ -205,7 +207,7 @@ def _dependencies(inputs: TransactionInputs, received: Iterable[Object]) -> tupl
 def _unchanged(
     inputs: TransactionInputs, digests: DigestCache, *, asked_deny_list: bool
 ) -> Iterator[tuple[Address, Unchanged]]:
-    """Yield consensus objects that were only read, then the deny list unless it is an input."""
+    """Yield the consensus objects that were only read, and the deny list if it was read."""
     for object_id, value in sorted(inputs.objects.items()):
         if value.is_consensus_object and not value.is_written:
             yield object_id, ReadOnlyRoot(value.object.version, digests.of(value.object))

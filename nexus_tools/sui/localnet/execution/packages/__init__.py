@@ -1,4 +1,4 @@
-"""New packages: built from compiled modules, linked and verified."""
+"""The construction, linkage and verification of new packages."""
 
 from nexus_tools.sui.localnet.execution.packages.new_package import (
     Dependencies,

@@ -4,6 +4,7 @@ Source: `sui-types/src/move_package.rs`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -27,8 +28,14 @@ Dependencies = Mapping[Address, MovePackage]
 """The packages that a new package may link to, by original ID."""
 
 
+@lru_cache(maxsize=128)
+def _read_module(data: bytes) -> CompiledModule:
+    """Decode a module. A client usually simulates a publication before it executes it."""
+    return deserialize(data)
+
+
 class NewModule(Struct, frozen=True):
-    """A module at the address of its package, as bytes and in decoded form."""
+    """A module of a new package, relocated to its address, as bytes and in decoded form."""
 
     data: bytes
     compiled: CompiledModule
@@ -41,7 +48,7 @@ def read_modules(files: Sequence[bytes]) -> list[CompiledModule]:
         CommandFailed: a module is malformed or cannot be published.
     """
     try:
-        modules = [deserialize(data) for data in files]
+        modules = [_read_module(data) for data in files]
         for module in modules:
             check_publishable(module)
     except (MalformedModule, UnpublishableModule) as error:
@@ -55,7 +62,7 @@ def relocate_modules(
     """Relocate modules from 0x0 to the address of their package.
 
     Raises:
-        CommandFailed: a module has another address, or two modules have the same name.
+        CommandFailed: a module does not have the address 0x0, or two modules have the same name.
     """
     relocated = []
     for data, compiled in zip(files, modules, strict=True):
@@ -125,14 +132,14 @@ def _files(modules: Iterable[NewModule]) -> tuple[tuple[str, bytes], ...]:
 
 
 def _datatypes(modules: Iterable[NewModule]) -> Iterable[tuple[str, str]]:
-    """Yield module and name of each struct and enum, in the order of the definitions."""
+    """Yield the module and the name of each struct and enum, in the order of their definitions."""
     for module in modules:
         for name in module.compiled.datatype_names:
             yield module.compiled.name, name
 
 
 def _immediate_dependencies(modules: Sequence[NewModule]) -> set[Address]:
-    """Return the original IDs of the packages that modules name."""
+    """Return the original IDs of the other packages to which modules refer."""
     packages = {
         Address(module.compiled.module_id(handle)[0])
         for module in modules
@@ -142,10 +149,10 @@ def _immediate_dependencies(modules: Sequence[NewModule]) -> set[Address]:
 
 
 def dependencies_of(package_ids: Iterable[Address], store: ObjectStore) -> Dependencies:
-    """Return the packages with these IDs by original ID.
+    """Return the packages with these IDs, keyed by original ID.
 
     Raises:
-        CommandFailed: a package does not exist or is named in two versions.
+        CommandFailed: a package does not exist, or the IDs are two versions of one package.
     """
     packages: dict[Address, MovePackage] = {}
     for package in sorted(set(package_ids)):
@@ -161,15 +168,15 @@ def dependencies_of(package_ids: Iterable[Address], store: ObjectStore) -> Depen
 
 
 def _linkage(immediate: set[Address], dependencies: Dependencies) -> tuple[Linkage, ...]:
-    """Return the version of each dependency, sorted by original ID.
+    """Return the linkage entries of all dependencies, sorted by original ID.
 
-    All packages that modules name must be present, and all that a dependency uses, not older than
-    there.
+    `dependencies` must contain all packages to which modules refer. It must also contain each
+    package to which a dependency links, in the linked version or a later one.
     """
     if not immediate <= dependencies.keys():
         raise CommandFailed(ErrorKind.PUBLISH_UPGRADE_MISSING_DEPENDENCY)
-    # A package that uses X in version 3 may be linked with X in version 3 or later, because later
-    # versions keep all public functions and types.
+    # For example, a package that links to version 3 of X also works with a later version, because
+    # later versions keep all public functions and types.
     for original in immediate:
         for link in dependencies[original].linkage:
             dependency = dependencies.get(link.original_id)
@@ -184,7 +191,7 @@ def _linkage(immediate: set[Address], dependencies: Dependencies) -> tuple[Linka
 
 
 def fetch_package(store: ObjectStore, package: Address) -> MovePackage:
-    """Return a package of the ledger.
+    """Return a package from the store.
 
     Raises:
         CommandFailed: the package does not exist.

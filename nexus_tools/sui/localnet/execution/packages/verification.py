@@ -14,7 +14,7 @@ from nexus_tools.sui.types.object import MovePackage
 if TYPE_CHECKING:
     from nexus_tools.sui.bytecode import Dependencies
 
-# Other verification errors have Move status codes, which effects do not contain.
+# All other verification errors have Move status codes, which effects do not contain.
 _KINDS = {
     kind.name: kind
     for kind in (
@@ -26,7 +26,7 @@ _KINDS = {
 
 
 def verify_modules(machine: Machine, package: MovePackage, modules: Sequence[NewModule]) -> None:
-    """Verify the modules of a package, which the machine need not know yet.
+    """Verify the modules of a new package. The VM need not have loaded the package.
 
     Raises:
         CommandFailed: a module is not valid.
@@ -49,7 +49,7 @@ def verify_modules(machine: Machine, package: MovePackage, modules: Sequence[New
 def _linked_modules(
     machine: Machine, package: MovePackage, modules: Sequence[NewModule]
 ) -> "Dependencies":
-    """Return a function that finds the modules of the package and of its linked versions."""
+    """Return the function with which the verifier looks up modules of this and linked packages."""
     own = {module.compiled.name: module.compiled for module in modules}
     linkage = {link.original_id: link.upgraded_id for link in package.linkage}
 

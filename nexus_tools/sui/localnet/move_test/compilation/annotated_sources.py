@@ -1,9 +1,10 @@
-"""The tests in Move sources, and the conversion of tests to ordinary code.
+"""The parser of tests in Move sources, which also converts test code to ordinary code.
 
-The compiler's test mode adds a function to each module, which its verifier then rejects in
-`sui::transfer`. Its other modes do not. An item with the attribute `mode(MODE, test)` is compiled
-if MODE is requested, and it may use test features, such as calling `init`. So each attribute of a
-test is replaced by this one. Line numbers do not change.
+In test mode, the compiler adds a function to each module, and its verifier rejects this function in
+`sui::transfer`. Other modes do not add the function. If a build requests MODE, the compiler
+includes items with the attribute `mode(MODE, test)`. An item with this attribute may use test
+features, such as calls of `init`. So this module replaces each test attribute with `mode(MODE,
+test)`. Line numbers do not change.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,19 +22,19 @@ from nexus_tools.sui.move_source import (
 )
 
 MODE = "unit_testing"
-_NO_MODE = "never"  # items with this mode are never compiled
+_NO_MODE = "never"  # a mode that no build requests
 
 _TESTS = frozenset({"test", "random_test"})
 _TEST_NAMES = _TESTS | {"test_only", "expected_failure"}
 
 Argument = tuple[str, ...]
 
-# The start, the end and the replacement of a part of the source.
+# The start and end of a part of the source, and its replacement.
 _Change = tuple[int, int, str]
 
 
 class MoveTest(Struct, frozen=True):
-    """A test: its location, and the values of its attributes."""
+    """A test function with its location and the values of its attributes."""
 
     module: str
     name: str
@@ -50,9 +51,9 @@ class MoveTest(Struct, frozen=True):
 
 
 class FunctionBody(Struct, frozen=True):
-    """The code of a function, with the `tokens` from its `{` to its `}`.
+    """The body of a function. `tokens` are the tokens from its `{` to its `}`.
 
-    `is_test_only` marks code that is not published, of a test or of a test-only module.
+    If `is_test_only` is set, the code belongs to a test or to test-only code and is not published.
     """
 
     module: str
@@ -63,11 +64,11 @@ class FunctionBody(Struct, frozen=True):
 
 
 class MoveTestSource(Struct):
-    """A source file as ordinary code, and its tests and names.
+    """A source file converted to ordinary code, with its tests and names.
 
-    `constants` has the value of each constant as tokens, by (module, name). `functions` has the
-    lines of functions. `uses` has the imported names of each module. The positions in `bodies` are
-    those of the original source.
+    `constants` maps (module, name) to the tokens of the constant's value. `functions` maps (module,
+    name) to the function's line. `uses` maps (module, imported name) to a path. Positions in
+    `bodies` refer to the original source.
     """
 
     text: str
@@ -79,7 +80,7 @@ class MoveTestSource(Struct):
 
 
 def read_test_source(path: str, source: str, *, with_tests: bool = True) -> MoveTestSource:
-    """Return the ordinary code of a source file, with its tests or only with its test-only code."""
+    """Convert a source file to ordinary code. Without `with_tests`, tests are not compiled."""
     return _Reader(path, source, MODE if with_tests else _NO_MODE).read()
 
 
@@ -142,7 +143,7 @@ class _Reader:
     # --- Ordinary code
 
     def _attribute_changes(self, attributes: Iterable[Attribute]) -> Iterator[_Change]:
-        """Yield a change for each `#[...]` of a test, with the mode in place of test attributes."""
+        """Yield a change for each `#[...]` that replaces its test attributes with the mode."""
         groups: dict[tuple[int, int], list[Attribute]] = {}
         for attribute in attributes:
             groups.setdefault(attribute.group, []).append(attribute)
@@ -170,7 +171,7 @@ class _Reader:
 
 
 def _is_mode_of_tests(attribute: Attribute) -> bool:
-    """Return whether it is `mode(test)`, a longer form of `test_only`, maybe with other modes."""
+    """Return whether an attribute is `mode` with `test`, which is equivalent to `test_only`."""
     return attribute.name == "mode" and "test" in dict(attribute.arguments)
 
 
@@ -184,7 +185,7 @@ def _ordered_arguments(
 
 
 def _pad_lines(text: str, lines: int) -> str:
-    """Append line ends to a text until it has the given number of them."""
+    """Append line breaks to a text until it has the given number of line breaks."""
     return text + "\n" * (lines - text.count("\n"))
 
 

@@ -23,7 +23,7 @@ from nexus_tools.sui.localnet.move_test.compilation.declarations import DECLARAT
 from nexus_tools.sui.localnet.move_test.compilation.source_names import Names, framework_constants
 
 EXTENSION = "_for_tests"
-"""The suffix of modules with the test-only functions of a framework module."""
+"""The suffix of extension modules, which contain the test-only functions of framework modules."""
 
 _MANIFEST = """[package]
 name = "framework_tests"
@@ -35,11 +35,12 @@ sui_system = { system = "sui_system" }
 
 
 class MoveTestBuild(Struct, frozen=True):
-    """A package under test: its modules with the address 0x0, its files, and its tests.
+    """A compiled package under test: its modules with address 0x0, its files, and its tests.
 
-    `modules` includes those of the package's dependencies, and `dependencies` has their files.
-    `framework` has the test-only modules by the address of their framework package. They have the
-    address 0x0 too. `names` has the names of all packages, and `release` is the framework itself.
+    `modules` includes the modules of dependencies, and `dependencies` has the files of
+    dependencies. `framework` maps the address of a framework package to its test-only modules,
+    which also have address 0x0. `names` has the names in all packages. `release` is the framework
+    release.
     """
 
     modules: tuple[bytes, ...]
@@ -102,7 +103,7 @@ def _framework_modules(builder: MoveBuilder) -> Mapping[bytes, tuple[bytes, ...]
 
 
 def _address_of(module: CompiledModule) -> bytes:
-    """Return the address of the framework package that a test-only module belongs to."""
+    """Return the address of the framework package to which a test-only module belongs."""
     name = module.name.removesuffix(EXTENSION)
     package = next(path.split("::")[0] for path in DECLARATIONS if path.endswith(f"::{name}"))
     return ADDRESSES[package]

@@ -23,16 +23,16 @@ from nexus_tools.sui.localnet.move_test.compilation.declarations import DECLARAT
 from nexus_tools.sui.localnet.move_test.compilation.source_names import framework_constants
 
 ADDRESSES = {name: address for address, name in FRAMEWORK_NAMES.items()}
-"""The packages of the framework: 0x1, 0x2 and 0x3 by name."""
+"""The addresses of the framework packages 0x1, 0x2 and 0x3 by name."""
 
-# The compiler writes another magic number into modules built in a mode, to prevent publication.
+# The compiler writes a special magic number into modules built in a mode, to prevent publication.
 _UNPUBLISHABLE_MAGIC, _MAGIC = bytes.fromhex("deadc0de"), bytes.fromhex("a11ceb0b")
 
 
 def read_test_sources(
     sources: Mapping[str, str], *, with_tests: bool = True
 ) -> dict[str, MoveTestSource]:
-    """Return a package's Move files as ordinary code by path, with or without its tests."""
+    """Convert a package's Move files to ordinary code, by path. `with_tests` includes the tests."""
     return {
         path: read_test_source(path, text, with_tests=with_tests)
         for path, text in sources.items()
@@ -58,7 +58,7 @@ def compile_for_tests(
 
 
 def _compiled_path(path: str) -> str:
-    """Move `tests/` below `sources/`, because the compiler reads `tests/` only in test mode."""
+    """Return a path below `sources/`, because the compiler reads `tests/` only in test mode."""
     return f"sources/{path}" if path.startswith("tests/") else path
 
 
@@ -70,13 +70,13 @@ def _publishable(module: bytes) -> bytes:
 
 @lru_cache(maxsize=4)
 def _framework_with_tests(release: Release) -> Mapping[bytes, Mapping[str, str]]:
-    """Return the framework's stubs with the test-only declarations and the names of errors."""
+    """Return the framework's stubs with test-only declarations and error constants added."""
     stubs = stub_packages(release, with_entries=True)
     packages = {address: dict(files) for address, files in stubs.items()}
     for module, name in framework_constants(release).constants:
         package, module_name = module.split("::")
         files, path = packages[ADDRESSES[package]], f"sources/{module_name}.move"
-        if path in files:  # the value does not matter, because `Names` knows it
+        if path in files:  # `Names` has the real value, so any value is correct here
             files[path] += f"const {name}: u64 = 0;\n"
     for module, members in DECLARATIONS.items():
         package, name = module.split("::")
@@ -99,10 +99,10 @@ def _mark_test_only(members: str) -> str:
 
 
 class BuiltDependencies(Struct, frozen=True):
-    """Dependencies with their own addresses.
+    """The compiled dependencies that have addresses of their own.
 
-    `packages` has their files for the compiler. `sources` has their sources by path, relative to
-    the folder of the tested package.
+    `packages` has the files of dependencies for the compiler. `sources` has the sources by path,
+    relative to the folder of the tested package.
     """
 
     packages: Dependencies
@@ -117,9 +117,10 @@ NONE = BuiltDependencies(NO_DEPENDENCIES, (), (), {})
 def build_dependencies(
     builder: MoveBuilder, packages: Sequence[DependencySources]
 ) -> BuiltDependencies:
-    """Compile packages, which are sorted so that each one follows its own dependencies.
+    """Compile dependencies. Each package must come after its own dependencies.
 
-    Their test-only code is compiled too, and their tests if other code calls them.
+    The result includes the test-only code of each package. The tests of a package are included only
+    if other code calls them.
 
     Raises:
         ValidationError: The compiler reports an error. The message has its output.
@@ -140,9 +141,9 @@ def build_dependencies(
 def _compile_dependency(
     builder: MoveBuilder, package: DependencySources, files_by_location: Dependencies
 ) -> tuple[dict[str, MoveTestSource], tuple[bytes, ...]]:
-    """Return the files and modules of a package, without its tests if that compiles.
+    """Return the files and modules of a package, without its tests if it compiles without them.
 
-    Compiling the tests takes long, and other code seldom calls them.
+    Compiling the tests of dependencies takes long, and other code seldom calls these tests.
     """
     for with_tests in (False, True):
         test_sources = read_test_sources(package.sources, with_tests=with_tests)

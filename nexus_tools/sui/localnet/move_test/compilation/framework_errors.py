@@ -1,6 +1,6 @@
-"""The error constants of the framework, for tests that expect them. Bytecode has only numbers.
+"""The framework's error constants, for tests that expect them. Bytecode has only their numbers.
 
-Errors with a message of their own are named in the bytecode, and are not listed.
+For errors with messages, the bytecode contains the names, so they are not listed.
 """
 
 from collections.abc import Mapping

@@ -1,10 +1,11 @@
-"""Markers in sources that report the next statement, because the compiler reports no lines.
+"""Markers in sources that report executed statements, because bytecode has no line numbers.
 
-They are inserted on the lines of the statements, so all line numbers stay the same. Functions that
-the compiler rejects with markers get none.
+A marker is inserted on the line of its statement, so line numbers do not change. If the compiler
+rejects a function with markers, the function gets no markers.
 
-`let y = 1; if (x) { y } else 2` becomes, with m for the function that reports a number, `m(0); let
-y = 1; m(1); if (x) { m(2); y } else 2`. An arm `_ => x` of a `match` becomes `_ => { m(3); x }`.
+For example, if m is the function that reports a number, `let y = 1; if (x) { y } else 2` becomes
+`m(0); let y = 1; m(1); if (x) { m(2); y } else 2`. An arm `_ => x` of a `match` becomes `_ => {
+m(3); x }`.
 """
 
 import re
@@ -36,11 +37,11 @@ PATH = f"sources/{MODULE}.move"
 SOURCE = f"module 0x0::{MODULE} {{ public native fun {FUNCTION}(statement: u64); }}\n"
 
 FunctionLocation = tuple[str, int]
-"""A function, by its file and its line."""
+"""The location of a function: the path of its file, and its line."""
 
 
 class Statement(Struct, frozen=True):
-    """A statement with a marker, and its function."""
+    """A statement with a marker, and the function that contains it."""
 
     path: str
     line: int
@@ -48,7 +49,7 @@ class Statement(Struct, frozen=True):
 
 
 class MarkedSources(Struct, frozen=True):
-    """The sources of a package with markers. A marker's number is the index of its statement."""
+    """The sources of a package with markers. A marker reports the index of its statement."""
 
     sources: Mapping[str, str]
     statements: tuple[Statement, ...]
@@ -59,7 +60,10 @@ def mark(
     read: Mapping[str, MoveTestSource],
     unmarked: AbstractSet[FunctionLocation] = frozenset(),
 ) -> MarkedSources:
-    """Insert markers into all functions except `unmarked` ones. `read` are the parsed sources."""
+    """Insert markers into all functions that are not in `unmarked`.
+
+    `read` are the parsed sources.
+    """
     statements: list[Statement] = []
     marked_sources = dict(sources)
     for path, source in read.items():
@@ -76,7 +80,10 @@ def mark(
 
 
 def marker_native(passed: Callable[[int], None]) -> NativeTable:
-    """Return the native function of the markers, which passes on the number of the statement."""
+    """Return the native function that markers call.
+
+    The function calls `passed` with the number of the statement.
+    """
 
     def report(_context: Context, _types: object, statement: int) -> None:
         passed(statement)
@@ -107,9 +114,9 @@ _ATTEMPTS_MAX = 8
 
 
 class MarkedBuild(Struct, frozen=True):
-    """A build with markers, and the statements by the markers' numbers.
+    """A build with markers, and the statements in the order of the markers' numbers.
 
-    `unmarked` are the functions that have statements, but no markers.
+    `unmarked` are the functions with statements but without markers.
     """
 
     build: MoveTestBuild
@@ -120,7 +127,7 @@ class MarkedBuild(Struct, frozen=True):
 def build_marked(
     builder: MoveBuilder, sources: Mapping[str, str], dependencies: BuiltDependencies = NONE
 ) -> MarkedBuild:
-    """Compile a package with its tests, and with markers in as many functions as possible.
+    """Compile a package and its tests with markers in as many functions as possible.
 
     Raises:
         ValidationError: The package does not compile without markers either.
@@ -134,9 +141,9 @@ def build_marked(
         except ValidationError as error:
             if unmarked >= _functions(test_sources):
                 break
-            # The compiler may reject a marker but accept its function. If its output has no known
-            # location, all markers are removed. Each attempt removes more markers, so the loop
-            # ends.
+            # The compiler may reject a function only because of its markers. If the compiler's
+            # output has no known location, all markers are removed. Each attempt removes more
+            # markers, so the loop ends.
             unmarked |= (rejected_functions(str(error), test_sources) - unmarked) or _functions(
                 test_sources
             )
@@ -157,7 +164,7 @@ def _functions(read: Mapping[str, MoveTestSource]) -> set[FunctionLocation]:
 
 
 def rejected_functions(message: str, read: Mapping[str, MoveTestSource]) -> set[FunctionLocation]:
-    """Return the functions at the locations in the compiler's output."""
+    """Return the functions at the error locations in the compiler's output."""
     refused = set()
     for match in _PLACE.finditer(message):
         paths = [path for path in read if match["path"].endswith(path)]

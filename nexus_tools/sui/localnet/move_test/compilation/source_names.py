@@ -1,6 +1,6 @@
-"""The resolution of names in sources: modules, named addresses and constants.
+"""The resolution of names in Move sources to modules, addresses and constants.
 
-It includes the names of the framework.
+The names include the names of the framework.
 """
 
 import re
@@ -33,10 +33,11 @@ _NUMBER = re.compile(r"(0x[0-9a-fA-F]+|\d+)(?:u\d+)?")
 
 
 class Names:
-    """The names of a package under test. A module has the name that its source declares.
+    """The names in a package under test. The name of a module is as its source declares it.
 
-    `manifests` are those of the dependencies, and then the package's own. `compiled` are the
-    modules of all packages, for addresses that a manifest leaves open.
+    `manifests` has the manifests of the dependencies, followed by the package's own manifest.
+    `compiled` has the modules of all packages. Compiled modules determine the named addresses that
+    a manifest does not set.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Names:
     def _settle_addresses(
         self, modules: Iterable[str], compiled: Collection[tuple[bytes, str]]
     ) -> None:
-        """Set named addresses from the compiled modules with the same names."""
+        """Set named addresses to the addresses of compiled modules with matching names."""
         for module in sorted(modules):
             name, separator, module_name = module.partition("::")
             addresses = {
@@ -73,15 +74,18 @@ class Names:
                 self._addresses[name] = addresses.pop()
 
     def module_name(self, address: bytes, name: str) -> str | None:
-        """Return the source's name of a module, or None if it is not in the package."""
+        """Return the name of a module in the sources, or None if the sources do not contain it."""
         return self._modules.get((address, name))
 
     def module_id(self, module: str, path: Argument | None) -> tuple[bytes, str]:
-        """Return the address and name of the module for a path in `module`; None is `module`."""
+        """Return the address and name of the module to which `path` refers in `module`.
+
+        None is `module`.
+        """
         return self._parsed(module if path is None else self._resolved(module, "".join(path)))
 
     def constant(self, module: str, path: Argument) -> ConstantName:
-        """Return the constant that a path in `module` refers to. Raises `ValidationError`."""
+        """Return the constant to which `path` refers in `module`. Raises `ValidationError`."""
         if len(path) == 1:
             name_pair = (module, path[0])
             if name_pair not in self._constants and name_pair in self._uses:
@@ -100,11 +104,11 @@ class Names:
         return owner, name_pair[1]
 
     def value(self, constant: ConstantName) -> int | None:
-        """Return the number in a constant, or None for another value."""
+        """Return the value of a constant, or None if it is not a number."""
         return _number(self._constants[constant])
 
     def number(self, module: str, path: Argument) -> int:
-        """Return a number, which may be given by a constant. Raises `ValidationError`."""
+        """Return the number that a literal or a constant has. Raises `ValidationError`."""
         literal = _number(path)
         value = literal if literal is not None else self.value(self.constant(module, path))
         if value is None:
@@ -112,7 +116,7 @@ class Names:
         return value
 
     def constants_of(self, module: str, code: int) -> list[str]:
-        """Return the names of a module's constants with this value, errors first."""
+        """Return the names of a module's constants with this value, with error constants first."""
         names = [
             name
             for (owner, name), value in self._constants.items()
@@ -135,7 +139,7 @@ class Names:
             raise ValidationError("address_unknown", f"unknown named address: {text}") from None
 
     def _resolved(self, module: str, path: str) -> str:
-        """Return the full path of a module that `module` refers to."""
+        """Return the full path of the module to which `path` refers in `module`."""
         if path == "Self":
             return module
         path = path.removeprefix("::")
@@ -151,12 +155,12 @@ class Names:
 
 
 def _addresses(manifest: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the named addresses; that of the package itself is 0x0."""
+    """Yield the named addresses of a manifest. The address of the package itself is 0x0."""
     document = tomllib.loads(manifest)
     names = {document.get("package", {}).get("name", ""): "0x0"}
     names |= {**document.get("addresses", {}), **document.get("dev-addresses", {})}
     for name, value in (names | _FRAMEWORK).items():
-        # `_` means that a package that depends on this one sets the address.
+        # `_` means that a package that depends on this package sets the address.
         if value != "_":
             yield name, int(value, 16).to_bytes(32, "big")
 
@@ -173,14 +177,15 @@ _ERROR = re.compile(rb"E[A-Z]\w*")
 def framework_constants(release: Release) -> MoveTestSource:
     """Return a source with the framework's error constants.
 
-    Constants with messages are named in the bytecode.
+    For constants with messages, the names are in the bytecode.
     """
     constants: dict[tuple[str, str], Argument] = {}
     for address, package in FRAMEWORK_NAMES.items():
         for data in release.packages[address].modules:
             module = deserialize(data)
             path = f"{package}::{module.name}"
-            # These have no number, because their abort codes name them (see `clever_error`).
+            # Constants with messages have no number, because their abort codes refer to their names
+            # (see `clever_error`).
             constants |= {(path, name): () for name in _named_errors(module)}
     for path, errors in FRAMEWORK_ERRORS.items():
         constants |= {(path, name): (str(code),) for name, code in errors.items()}

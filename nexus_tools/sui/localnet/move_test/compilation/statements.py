@@ -1,8 +1,8 @@
-"""The starts of a function's statements, where markers can be inserted.
+"""The positions of a function's statements, at which markers can be inserted.
 
-A marker is a statement, so it can be inserted before each statement of a block. Braces that contain
-fields or the arms of a `match` are not blocks. Unclear braces are treated as fields and get no
-marker.
+A marker is a statement, so it can be inserted before each statement of a block. Braces around
+fields or around the arms of a `match` are not blocks. If it is unclear what braces contain, they
+are treated as fields and get no marker.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from msgspec import Struct
 from nexus_tools.sui.move_source import Token
 
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
-# After these tokens a brace starts a block. After names and types it starts fields.
+# After these tokens, a brace starts a block. After a name or a type, a brace starts fields.
 _BEFORE_BLOCKS = frozenset(
     {"else", "loop", "return", "abort", "(", ",", ";", "{", "}", "[", "=", ":", "|", "&"}
 ) | frozenset("!+-*/%^<")
@@ -22,9 +22,10 @@ _UNMARKED = frozenset({"use", "#", "spec"})
 
 
 class Place(Struct, frozen=True):
-    """A statement, by its start in the source.
+    """The position of a statement in the source.
 
-    The expression of an arm has no block around it. It becomes a block that ends at `end`.
+    The expression of a `match` arm may have no block around it. The marker then adds a block, which
+    ends at `end`.
     """
 
     start: int
@@ -32,7 +33,7 @@ class Place(Struct, frozen=True):
 
 
 def statement_positions(body: Sequence[Token]) -> list[Place]:
-    """Return the statements of a body, from its `{` to its `}`. An empty body counts as one."""
+    """Return the statements of a body from its `{` to its `}`. An empty body is one statement."""
     closings = _closings(body)
     if closings.get(0) != len(body) - 1:
         return []
@@ -42,7 +43,7 @@ def statement_positions(body: Sequence[Token]) -> list[Place]:
 
 
 def _closings(tokens: Sequence[Token]) -> dict[int, int]:
-    """Return the index of the closing bracket for the index of each opening one."""
+    """Return the index of the closing bracket by the index of the opening bracket."""
     closings: dict[int, int] = {}
     open_brackets: list[int] = []
     for index, token in enumerate(tokens):
@@ -60,7 +61,7 @@ class _Body:
         self._openings = {close: opening for opening, close in closings.items()}
 
     def block(self, opening: int) -> Iterator[Place]:
-        """Yield the statements of a block, and those inside of them."""
+        """Yield the statements of a block, and the statements nested inside them."""
         position, end = opening + 1, self._closings[opening]
         while position < end:
             following = self._find(";", position, end)
@@ -72,7 +73,7 @@ class _Body:
             position = following + 1
 
     def _find(self, text: str, position: int, end: int) -> int:
-        """Return the first index of a token that is not in a nested bracket, or `end`."""
+        """Return the index of the first token with this text outside nested brackets, or `end`."""
         while position < end and self._text(position) != text:
             position = self._closings.get(position, position) + 1
         return min(position, end)
@@ -103,14 +104,17 @@ class _Body:
         return self._is_pair("=>", opening - 2) or self._is_pair("->", opening - 3)
 
     def _is_after(self, opening: int, words: frozenset[str]) -> bool:
-        """Return whether the brace follows a condition in parentheses after one of the words."""
-        # In `if (a) {` the token before the brace closes the condition, and the word is before the
-        # condition.
+        """Return whether a brace follows one of the words and a condition in parentheses."""
+        # In `if (a) {`, the token before the brace closes the condition, and the word comes before
+        # the condition.
         condition = self._openings.get(opening - 1)
         return condition is not None and self._text(condition - 1) in words
 
     def _arms(self, opening: int) -> Iterator[Place]:
-        """Yield the arms without braces. The end of one is known only without type arguments."""
+        """Yield the arms without braces.
+
+        Arms with type arguments are skipped, because their end is unclear.
+        """
         end = self._closings[opening]
         arrow = self._arrow(opening + 1, end)
         while arrow < end:

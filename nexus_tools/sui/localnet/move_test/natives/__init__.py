@@ -1,4 +1,4 @@
-"""The natives that only Move unit tests use, a file per group."""
+"""The native functions that only Move unit tests use, with one file for each group."""
 
 from nexus_tools.sui.localnet.move_test.natives.debug import NATIVES as DEBUG_NATIVES
 from nexus_tools.sui.localnet.move_test.natives.ecdsa import NATIVES as ECDSA_NATIVES
@@ -18,6 +18,6 @@ NATIVES: NativeTable = {
     **TESTING_NATIVES,
     **TX_CONTEXT_NATIVES,
 }
-"""The natives by address, module and function."""
+"""The native functions by address, module name and function name."""
 
 __all__ = ["NATIVES"]

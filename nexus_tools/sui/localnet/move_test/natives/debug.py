@@ -16,7 +16,7 @@ def print_value(context: Context, types: tuple[TypeTag, ...], value: Reference) 
 
 
 def print_stack_trace(_context: Context, _types: tuple[TypeTag, ...]) -> None:
-    """Print nothing, because the report of a failure has the call stack."""
+    """Do nothing, because the report of a failure contains the call stack."""
 
 
 def _render(context: Context, type_: TypeTag, value: Value) -> str:

@@ -1,6 +1,6 @@
-"""The test-only natives of `sui::ecdsa_k1`: keys from a seed, and signatures.
+"""The test-only native functions of `sui::ecdsa_k1`, which generate keys and sign.
 
-Source: `sui-move-natives`, `crypto/ecdsa_k1.rs`. Test functions cost no gas.
+Source: `sui-move-natives`, `crypto/ecdsa_k1.rs`. Test-only functions do not charge gas.
 """
 
 from nexus_tools.sui.localnet.crypto.chacha import chacha_stream
@@ -23,9 +23,9 @@ def sign(
     hash_function: int,
     recoverable: bool,
 ) -> bytearray:
-    """Return the signature r || s of a message, with the recovery id if it is `recoverable`.
+    """Return the signature r || s of a message, followed by the recovery id if `recoverable`.
 
-    Aborts if the private key or the number of the hash function is invalid.
+    Abort if the private key or the number of the hash function is invalid.
     """
     secret = bytes(private_key.read())
     try:
@@ -40,15 +40,15 @@ def sign(
 
 
 def keypair_from_seed(_context: Context, _types: TypeArguments, seed: Reference) -> Value:
-    """Return the private and the public key that a seed of 32 bytes determines.
+    """Return the private and public key that a seed of 32 bytes determines.
 
-    Aborts if the seed has another length.
+    Abort if the seed does not have 32 bytes.
     """
     data = bytes(seed.read())
     if len(data) != _SEED_LENGTH:
         raise NativeAbort(_INVALID_SEED)
     words = chacha_stream(data, rounds=_ROUNDS)
-    while True:  # the next 32 bytes, if these are not a secret key: 1 in 2^128 seeds
+    while True:  # use the next 32 bytes if these are not a secret key (1 in 2^128 seeds)
         secret = b"".join(next(words) for _ in range(_WORDS_PER_SECRET))
         try:
             return [bytearray(secret), bytearray(ECDSA_K1.public_key(secret))]

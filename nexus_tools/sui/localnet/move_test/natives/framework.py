@@ -1,4 +1,4 @@
-"""Test-only functions that do the same, or nearly the same, as private framework functions."""
+"""Test-only functions that do almost the same as private framework functions."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ from nexus_tools.sui.types.type_tag import Primitive, StructTag
 
 _WORD_SIZE = 1
 _COIN_INDEX = 0
-# The index of the field in a `Currency`, and the tag of its variant.
+# The index of the metadata cap's field in a `Currency`, and the tag of its variant `Claimed`.
 _METADATA_CAP_ID, _CLAIMED = 9, 0
 _RESERVED = (0x0, 0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x8, 0x9, 0xA, 0xB, 0xC, 0xD, 0xE, 0xF)
 _RESERVED_LATER = (0x403, 0xDEE9)
@@ -33,7 +33,7 @@ def call_framework(
     *,
     package: bytes = SUI_FRAMEWORK,
 ) -> Value:
-    """Call a function of the framework, which may be private, and return its result or None."""
+    """Call a framework function, which may be private, and return its result or None."""
     machine = scenario_of(context).machine
     function = machine.types.function(Address(package), module, name)
     assert function is not None  # every release has these functions
@@ -47,7 +47,7 @@ def new_uid(context: Context) -> Value:
 
 
 def _private(module: str, name: str) -> Callable[..., Value]:
-    """Return a native that calls this function."""
+    """Return a native function that calls this framework function."""
 
     def call(context: Context, types: TypeArguments, *arguments: Value) -> Value:
         return call_framework(context, module, name, list(arguments), types)
@@ -84,7 +84,7 @@ def generator_counter(_context: Context, _types: TypeArguments, generator: Refer
 
 
 def is_feature_enabled(_context: Context, _types: TypeArguments, flag: bytearray) -> bool:
-    """Return whether a feature is enabled in tests, which do not settle withdrawals of objects."""
+    """Return whether a protocol feature is enabled in tests."""
     return bytes(flag) in ENABLED_FEATURES | {_OBJECT_FUNDS}
 
 
@@ -94,7 +94,7 @@ def is_feature_enabled(_context: Context, _types: TypeArguments, flag: bytearray
 def create_active_jwk(
     _context: Context, _types: TypeArguments, iss: Value, kid: Value, kty: Value, epoch: int
 ) -> Value:
-    """Return a provider's key, with values that the framework defines for tests."""
+    """Return the JWK of an OpenID provider, with the values that the framework uses in tests."""
     exponent, modulus, algorithm = ([bytearray(text)] for text in (b"AQAB", b"test", b"RS256"))
     return [[iss, kid], [kty, exponent, modulus, algorithm], epoch]
 
@@ -103,12 +103,12 @@ def create_active_jwk(
 
 
 def reserved_addresses(_context: Context, _types: TypeArguments) -> Value:
-    """Return the addresses that cannot be denied."""
+    """Return the reserved addresses, which deny lists cannot contain."""
     return [bytes(Address.of(number)) for number in (*_RESERVED, *_RESERVED_LATER)]
 
 
 def new_deny_list(context: Context, _types: TypeArguments, ctx: Reference) -> Value:
-    """Return a new deny list, separate from the network's."""
+    """Return a new deny list object that is not the object 0x403."""
     lists = call_framework(context, "bag", "new", [ctx])
     coins = call_framework(context, "deny_list", "per_type_list", [ctx])
     list_type = StructTag(Address(SUI_FRAMEWORK), "deny_list", "PerTypeList", ())
@@ -128,7 +128,7 @@ def create_registry(context: Context, _types: TypeArguments, ctx: Reference) -> 
 
 
 def unwrap_currency(context: Context, _types: TypeArguments, initializer: Value) -> Value:
-    """Return the currency in an initializer."""
+    """Return the currency in a currency initializer."""
     currency, extra_fields, _ = initializer
     call_framework(context, "bag", "destroy_empty", [extra_fields])
     return currency
@@ -137,7 +137,7 @@ def unwrap_currency(context: Context, _types: TypeArguments, initializer: Value)
 def finalize_currency(
     context: Context, types: TypeArguments, initializer: Value, _ctx: Reference
 ) -> tuple[Value, Value]:
-    """Return the currency in an initializer, and its metadata capability."""
+    """Return the currency in a currency initializer, and its metadata capability."""
     currency = unwrap_currency(context, types, initializer)
     cap = [new_uid(context)]
     currency[_METADATA_CAP_ID] = Variant(_CLAIMED, [[cap[0][0][0]]])
@@ -147,7 +147,7 @@ def finalize_currency(
 def migrate_metadata(
     context: Context, types: TypeArguments, registry: Reference, legacy: Reference, ctx: Reference
 ) -> Value:
-    """Return the currency made from the metadata of a coin, before it is shared."""
+    """Return the currency made from a coin's legacy metadata, before the currency is shared."""
     arguments = [registry, legacy, ctx]
     call_framework(context, "coin_registry", "migrate_legacy_metadata", arguments, types)
     _, transfer = runtime_of(context).transfers.popitem()
@@ -193,7 +193,7 @@ def new_transfer_policy(
 
 
 def upgrade(_context: Context, _types: TypeArguments, ticket: Value) -> Value:
-    """Return the receipt for an upgrade. Its package id is derived from the old id and the cap."""
+    """Return the receipt for an upgrade ticket. The new package id is derived from the old id."""
     cap, package, _policy, _digest = ticket
     return [cap, [blake2b256(bytes(cap[0]), bytes(package[0]))]]
 

@@ -1,6 +1,6 @@
-"""The natives of `sui::test_scenario`.
+"""The native functions of `sui::test_scenario`.
 
-Source: the module's documentation; ids and contexts are those of Sui's test runner.
+Source: the documentation of the Move module. Ids and contexts are as in Sui's test runner.
 """
 
 from collections.abc import Iterable
@@ -37,21 +37,21 @@ _SHARED, _IMMUTABLE = Shared(0), Immutable()
 
 
 def begin(context: Context, _types: TypeArguments, sender: bytes) -> Value:
-    """Return the scenario, in its first transaction."""
+    """Start the first transaction of a test, and return the scenario."""
     return [0, replace_context(context, sender, hinted_digest(0))]
 
 
 def make_tx_context(
     context: Context, types: TypeArguments, builder: Value, price: int, number: int
 ) -> Value:
-    """Return the context of a transaction, given a builder, a reference price and a number."""
+    """Return the `TxContext` for a builder, a reference gas price and a transaction number."""
     sender, epoch, ms, ids_created, _price, *terms = builder
     digest = bytearray(hinted_digest(number))
     return create(context, types, sender, digest, epoch, ms, ids_created, price, *terms)
 
 
 def ids_and_budget(context: Context, types: TypeArguments, ctx: Reference) -> tuple[int, int]:
-    """Return the number of ids that the transaction has created, and its gas budget."""
+    """Return the number of ids that the transaction has created, and its gas budget in MIST."""
     return get_ids_created(context, types, ctx), gas_budget(context, types, ctx)
 
 
@@ -65,7 +65,7 @@ def create_framework_objects(context: Context, _types: TypeArguments, ctx: Refer
 def begin_transaction(
     context: Context, _types: TypeArguments, ctx: Reference, sender: bytes, number: int
 ) -> None:
-    """Start another transaction, with another sender and other ids."""
+    """Start the next transaction, with a new sender and new ids."""
     now = scenario_of(context).runtime.transaction
     digest = hinted_digest(number)
     ctx.write(replace_context(context, sender, digest, now.epoch, now.epoch_timestamp_ms))
@@ -74,7 +74,7 @@ def begin_transaction(
 def pass_epochs(
     context: Context, _types: TypeArguments, ctx: Reference, epochs: int, ms: int
 ) -> None:
-    """Advance the epoch and the time."""
+    """Advance the epoch by `epochs` and the time by `ms`."""
     now = scenario_of(context).runtime.transaction
     now.epoch += epochs
     now.epoch_timestamp_ms += ms
@@ -89,7 +89,8 @@ def end_transaction(context: Context, _types: TypeArguments) -> Value:
         _ids(effects.written),
         _ids(effects.deleted),
         [[[_id(key), bytes(value)] for key, value in effects.to_account.items()]],
-        # Dynamic fields are not transferred, and an object owns nothing else.
+        # No objects are transferred to objects: objects own only dynamic fields, which are not
+        # transferred.
         [[]],
         _ids(effects.shared),
         _ids(effects.frozen),
@@ -103,22 +104,22 @@ def end_transaction(context: Context, _types: TypeArguments) -> Value:
 def take_from_address_by_id(
     context: Context, types: TypeArguments, _scenario: Reference, account: bytes, object_id: Value
 ) -> Value:
-    """Take an object that an address owns."""
+    """Take an object with this id from an address."""
     return scenario_of(context).take(_owner(account), Address(object_id[0]), object_type(types))
 
 
 def most_recent_id_for_address(context: Context, types: TypeArguments, account: bytes) -> Value:
-    """Return the object of a type that an address received last."""
+    """Return the id of the object of a type that an address received last."""
     return _last(context, _owner(account), types)
 
 
 def ids_for_address(context: Context, types: TypeArguments, account: bytes) -> Value:
-    """Return the objects of a type that an address owns."""
+    """Return the ids of the objects of a type that an address owns."""
     return _ids(scenario_of(context).ids(_owner(account), object_type(types)))
 
 
 def return_to_address(context: Context, types: TypeArguments, account: bytes, value: Value) -> None:
-    """Return an object to the address that it was taken from."""
+    """Return an object to the address from which the transaction took it."""
     _give_back(context, _owner(account), types, value)
 
 
@@ -133,7 +134,7 @@ def was_taken_from_address(
 
 
 def _common(owner: Owner, name: str, most_recent_name: str) -> dict[str, Native]:
-    """Return the natives that shared and immutable objects have in common."""
+    """Return the native functions that exist for shared and for immutable objects."""
 
     def take(
         context: Context, types: TypeArguments, _scenario: Reference, object_id: Value
@@ -161,7 +162,7 @@ def _common(owner: Owner, name: str, most_recent_name: str) -> dict[str, Native]
 
 
 def receiving_ticket_by_id(context: Context, _types: TypeArguments, object_id: Value) -> Value:
-    """Return a ticket to receive an object from another one."""
+    """Return a receiving ticket for an object that was sent to another object."""
     scenario, address = scenario_of(context), Address(object_id[0])
     stored = scenario.objects.get(address)
     if stored is None or not isinstance(stored.data, MoveObject):
@@ -175,7 +176,7 @@ def receiving_ticket_by_id(context: Context, _types: TypeArguments, object_id: V
 
 
 def return_receiving_ticket(context: Context, _types: TypeArguments, ticket: Value) -> None:
-    """Return an unused ticket."""
+    """Return an unused receiving ticket to the scenario."""
     if scenario_of(context).tickets.pop(Address(ticket[0][0]), None) is None:
         raise NativeAbort(_UNABLE_TO_DEALLOCATE_TICKET)
 

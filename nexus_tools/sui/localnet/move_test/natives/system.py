@@ -1,4 +1,4 @@
-"""Validators and epochs for tests, made by functions of 0x3 that no other package may call."""
+"""Validators and epochs for tests, created with private functions of 0x3."""
 
 from collections.abc import Callable
 
@@ -10,10 +10,11 @@ from nexus_tools.sui.types.address import SUI_SYSTEM
 _PROTOCOL_VERSION, _START_MS, _REINVEST_RATE = 1, 0, 0
 _GAS_PRICE, _COMMISSION_RATE, _EPOCH = 1, 0, 0
 _SUBSIDY_MIST, _SUBSIDY_PERIOD_EPOCHS, _SUBSIDY_DECREASE_RATE = 0, 10, 0
-# Duration of an epoch, first epoch with a subsidy, maximum number of validators, three amounts of
-# stake, grace period in days.
+# The duration of an epoch, the first epoch with a subsidy, the maximum number of validators, three
+# stake thresholds, and the grace period in epochs.
 _PARAMETERS = (42, 0, 150, 1, 1, 0, 7)
-# Four keys and proofs, which are not checked; name, description, two URLs, four addresses.
+# The metadata of a validator: four keys and proofs, which are not checked, the name, the
+# description, two URLs, and four network addresses.
 _KEYS = (b"\xaa", b"\xbb", b"\xcc", b"\xdd")
 _NAMES = (b"ValidatorName", b"description")
 _URLS = (b"image_url", b"project_url")
@@ -28,7 +29,7 @@ def call_system(context: Context, module: str, name: str, *arguments: Value) -> 
 def new_validator(
     context: Context, _types: TypeArguments, account: bytes, stake: Value, ctx: Reference
 ) -> Value:
-    """Return a validator that is active from the start, with its own stake."""
+    """Return a validator that has its own stake and is active from the first epoch."""
     metadata = call_system(
         context,
         "validator",
@@ -56,7 +57,7 @@ def share_state(
     storage_fund: Value,
     ctx: Reference,
 ) -> None:
-    """Share the state of a network that pays no subsidy and removes no validator by its stake."""
+    """Share a system state that pays no subsidy and never removes validators with a low stake."""
     inner, terms = "sui_system_state_inner", (_PROTOCOL_VERSION, _START_MS)
     parameters = call_system(context, inner, "create_system_parameters", *_PARAMETERS, ctx)
     rates = (_SUBSIDY_MIST, _SUBSIDY_PERIOD_EPOCHS, _SUBSIDY_DECREASE_RATE)
@@ -76,7 +77,7 @@ def end_epoch(  # noqa: PLR0917 - the Move function has these
     slashing_rate: int,
     ctx: Reference,
 ) -> Value:
-    """Start the next epoch, as a network does, and return the storage rebate."""
+    """Start the next epoch as a real network does, and return the storage rebate."""
     epoch = call_framework(context, "tx_context", "epoch", [ctx])
     rates = (_REINVEST_RATE, slashing_rate, _START_MS)
     amounts = (epoch + 1, _PROTOCOL_VERSION, storage_rebate, non_refundable, *rates)
@@ -102,7 +103,7 @@ def _private(module: str, name: str) -> Callable[..., Value]:
 
 
 def _inner(name: str) -> Callable[..., Value]:
-    """Return a native that calls a function of the state's newest version, a dynamic field."""
+    """Return a native function that calls a function of the inner system state."""
 
     def call(context: Context, _types: TypeArguments, state: Reference, *arguments: Value) -> Value:
         inner = call_system(context, "sui_system", "load_system_state_mut", state)

@@ -1,4 +1,4 @@
-"""The test-only natives of `sui::tx_context`, which create artificial transactions."""
+"""The test-only native functions of `sui::tx_context`, which create artificial transactions."""
 
 from msgspec.structs import replace
 
@@ -11,14 +11,14 @@ from nexus_tools.sui.types.digest import Digest, created_object_id
 _BAD_HASH_LENGTH = 0
 _NO_ID_CREATED = 1
 _DIGEST_SIZE = 32
-# The digest of `dummy`, which the framework defines, so ids in tests are the same everywhere.
+# The digest of `dummy`. The framework defines this digest, so all tools create equal ids in tests.
 _DUMMY_DIGEST = Digest(
     bytes.fromhex("3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532")
 )
 
 
 def hinted_digest(hint: int) -> Digest:
-    """Return the digest for a number: its bytes, followed by zeros."""
+    """Return the transaction digest for a number, which is its bytes followed by zeros."""
     return Digest(hint.to_bytes(8, "little").ljust(_DIGEST_SIZE, b"\0"))
 
 
@@ -30,7 +30,7 @@ def replace_context(  # noqa: PLR0917 - a transaction has these
     epoch_timestamp_ms: int = 0,
     ids_created: int = 0,
 ) -> Value:
-    """Switch to another transaction with the same gas terms, and return its `TxContext`."""
+    """Replace the transaction, except its gas price, budget and sponsor. Return its `TxContext`."""
     return _go_on(
         context,
         replace(
@@ -62,7 +62,7 @@ def create(  # noqa: PLR0917 - the Move function has these
     gas_budget: int,
     sponsor: Value,
 ) -> Value:
-    """Switch to a transaction with all properties given. `sponsor` is an `Option`."""
+    """Replace the transaction with one that has these properties. `sponsor` is an `Option`."""
     transaction = TransactionContext(
         Address(sender),
         _digest(tx_hash),
@@ -92,7 +92,7 @@ def new(  # noqa: PLR0917 - the Move function has these
     ms: int,
     ids_created: int,
 ) -> Value:
-    """Switch to a transaction with this digest."""
+    """Replace the transaction with one that has this digest."""
     return replace_context(context, sender, _digest(tx_hash), epoch, ms, ids_created)
 
 
@@ -105,17 +105,17 @@ def new_from_hint(  # noqa: PLR0917 - the Move function has these
     ms: int,
     ids_created: int,
 ) -> Value:
-    """Switch to a transaction with the digest for a number."""
+    """Replace the transaction with one that has the digest for a number."""
     return replace_context(context, sender, hinted_digest(hint), epoch, ms, ids_created)
 
 
 def dummy(context: Context, _types: TypeArguments) -> Value:
-    """Switch to a transaction of 0x0 in epoch 0."""
+    """Replace the transaction with one that 0x0 sends in epoch 0."""
     return replace_context(context, bytes(ZERO), _DUMMY_DIGEST)
 
 
 def dummy_tx_hash_with_hint(_context: Context, _types: TypeArguments, hint: int) -> Value:
-    """Return the digest for a number."""
+    """Return the transaction digest for a number."""
     return bytearray(hinted_digest(hint))
 
 
@@ -130,7 +130,7 @@ def get_ids_created(context: Context, _types: TypeArguments, _ctx: Reference) ->
 
 
 def last_created_object_id(context: Context, _types: TypeArguments, _ctx: Reference) -> bytes:
-    """Return the id that the transaction created last. Aborts if it created none."""
+    """Return the id that the transaction created last. Abort if it has not created an id."""
     transaction = runtime_of(context).transaction
     if not transaction.ids_created:
         raise NativeAbort(_NO_ID_CREATED)
@@ -138,12 +138,12 @@ def last_created_object_id(context: Context, _types: TypeArguments, _ctx: Refere
 
 
 def last_created(context: Context, types: TypeArguments, ctx: Reference) -> Value:
-    """Return the same as `last_created_object_id`, as an `ID`."""
+    """Return the result of `last_created_object_id` as an `ID`."""
     return [last_created_object_id(context, types, ctx)]
 
 
 def increment_epoch_number(context: Context, _types: TypeArguments, ctx: Reference) -> None:
-    """Advance to the next epoch."""
+    """Advance the transaction's epoch by one."""
     transaction = scenario_of(context).runtime.transaction
     transaction.epoch += 1
     ctx.write(transaction.as_move_value())
@@ -152,7 +152,7 @@ def increment_epoch_number(context: Context, _types: TypeArguments, ctx: Referen
 def increment_epoch_timestamp(
     context: Context, _types: TypeArguments, ctx: Reference, ms: int
 ) -> None:
-    """Advance the time."""
+    """Advance the time of the transaction's epoch by `ms`."""
     transaction = scenario_of(context).runtime.transaction
     transaction.epoch_timestamp_ms += ms
     ctx.write(transaction.as_move_value())

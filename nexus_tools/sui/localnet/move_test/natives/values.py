@@ -1,4 +1,4 @@
-"""The test-only natives of framework modules that create and destroy values."""
+"""The test-only native functions of framework modules that create and destroy values."""
 
 import random
 from collections.abc import Callable
@@ -21,7 +21,7 @@ def destroy(_context: Context, _types: TypeArguments, _value: Value) -> None:
 
 
 def create_one_time_witness(_context: Context, _types: TypeArguments) -> Value:
-    """Return a witness, whose only field is the one that the compiler adds."""
+    """Return a one-time witness. The witness has only the dummy field that the compiler adds."""
     return [False]
 
 
@@ -29,7 +29,7 @@ def create_one_time_witness(_context: Context, _types: TypeArguments) -> Value:
 
 
 def create_clock(context: Context, _types: TypeArguments, _ctx: Reference) -> Value:
-    """Return a separate clock, at 0 ms."""
+    """Return a new clock object, set to 0 ms."""
     return [new_uid(context), 0]
 
 
@@ -39,12 +39,12 @@ def share_clock(context: Context, _types: TypeArguments, clock: Value) -> None:
 
 
 def increment_clock(_context: Context, _types: TypeArguments, clock: Reference, ms: int) -> None:
-    """Advance a clock."""
+    """Advance a clock by `ms`."""
     clock.read()[1] += ms
 
 
 def set_clock(_context: Context, _types: TypeArguments, clock: Reference, ms: int) -> None:
-    """Set a clock. Aborts if the time would decrease."""
+    """Set a clock to a time. Abort if the time would decrease."""
     if ms < clock.read()[1]:
         raise NativeAbort(_TICKS_BACKWARDS)
     clock.read()[1] = ms
@@ -55,15 +55,16 @@ def destroy_clock(context: Context, _types: TypeArguments, clock: Value) -> None
     runtime_of(context).delete_id(object_id_of(clock))
 
 
-# --- Balances and coins: a struct of one number, and an object with it
+# --- Balances and coins. A balance is a struct with one number, and a coin is an object with a
+# balance.
 
 
-def wrap_number(_context: Context, _types: TypeArguments, value: int) -> Value:
-    """Return a balance of this value."""
+def create_balance(_context: Context, _types: TypeArguments, value: int) -> Value:
+    """Return a `Balance` with this value."""
     return [value]
 
 
-def unwrap_number(_context: Context, _types: TypeArguments, balance: Value) -> int:
+def destroy_balance(_context: Context, _types: TypeArguments, balance: Value) -> int:
     """Return the value of a balance."""
     value: int = balance[0]
     return value
@@ -87,7 +88,7 @@ def burn(context: Context, _types: TypeArguments, coin: Value) -> int:
 
 
 def treasury_cap(context: Context, _types: TypeArguments, _ctx: Reference) -> Value:
-    """Return the capability to mint a coin, with an empty supply."""
+    """Return a `TreasuryCap` with an empty supply."""
     return [new_uid(context), [0]]
 
 
@@ -112,7 +113,7 @@ def events_by_type(context: Context, types: TypeArguments) -> Value:
 
 
 def generator(context: Context, _types: TypeArguments) -> Value:
-    """Return a generator with a seed that is the same for each test.
+    """Return a random generator whose seed is the same in each run of a test.
 
     No test should depend on the seed.
     """
@@ -121,7 +122,7 @@ def generator(context: Context, _types: TypeArguments) -> Value:
 
 
 def generator_from_seed(_context: Context, _types: TypeArguments, seed: bytearray) -> Value:
-    """Return a generator with this seed."""
+    """Return a random generator with this seed."""
     return [seed, 0, bytearray()]
 
 
@@ -129,7 +130,7 @@ def generator_from_seed(_context: Context, _types: TypeArguments, seed: bytearra
 
 
 def claim(context: Context, types: TypeArguments, _witness: Value, _ctx: Reference) -> Value:
-    """Return the publisher of the package that a type belongs to."""
+    """Return the `Publisher` for the package of a type."""
     tag = types[0]
     assert isinstance(tag, StructTag)  # only structs are witnesses
     names = (bytes(tag.address).hex(), tag.module)
@@ -137,7 +138,10 @@ def claim(context: Context, types: TypeArguments, _witness: Value, _ctx: Referen
 
 
 def upgrade_cap(context: Context, _types: TypeArguments, package: Value, _ctx: Reference) -> Value:
-    """Return the capability for any upgrade of a package in its first version."""
+    """Return an `UpgradeCap` of version 1 for a package.
+
+    The policy allows all compatible upgrades.
+    """
     return [new_uid(context), package, 1, 0]
 
 
@@ -164,8 +168,8 @@ NATIVES: NativeTable = {
     ),
     **_in(
         "balance",
-        create_for_testing=wrap_number,
-        destroy_for_testing=unwrap_number,
+        create_for_testing=create_balance,
+        destroy_for_testing=destroy_balance,
         create_supply_for_testing=empty_supply,
     ),
     **_in(

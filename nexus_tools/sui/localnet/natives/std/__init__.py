@@ -1,4 +1,4 @@
-"""The natives of the Move standard library (0x1), a file per Move module."""
+"""The native functions of the Move standard library (0x1), with one file per Move module."""
 
 from nexus_tools.sui.localnet.natives.std.bcs import NATIVES as BCS_NATIVES
 from nexus_tools.sui.localnet.natives.std.debug import NATIVES as DEBUG_NATIVES
@@ -16,6 +16,6 @@ NATIVES: NativeTable = {
     **TYPE_NAME_NATIVES,
     **VECTOR_NATIVES,
 }
-"""The natives by address, module and function."""
+"""The native functions by address, module name and function name."""
 
 __all__ = ["NATIVES"]

@@ -1,4 +1,4 @@
-"""`std::bcs`: values as bytes."""
+"""`std::bcs`: the encoding of values as bytes."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ _COST_PER_BYTE = 2
 
 
 def to_bytes(types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
-    """Return a native that encodes a value as BCS."""
+    """Return a native function that encodes values of a type as BCS."""
     encode = types.encoder(type_arguments[0])
 
     def native(context: Context, value: Value) -> bytearray:

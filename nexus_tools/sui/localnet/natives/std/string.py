@@ -1,4 +1,4 @@
-"""`std::string`: UTF-8 in vectors of bytes."""
+"""`std::string`: UTF-8 text in vectors of bytes."""
 
 from nexus_tools.sui.localnet.natives.gas import charge, priced
 from nexus_tools.sui.localnet.natives.table import natives_of
@@ -19,7 +19,7 @@ def internal_check_utf8(string: bytearray) -> bool:
 
 
 def internal_is_char_boundary(string: bytearray, index: int) -> bool:
-    """Return whether a character starts at this byte, or the string ends."""
+    """Return whether a character starts or the string ends at this byte."""
     size = len(string)
     # Bytes 10xxxxxx continue a character in UTF-8.
     return index == size or (index < size and string[index] & 0xC0 != 0x80)
@@ -28,7 +28,7 @@ def internal_is_char_boundary(string: bytearray, index: int) -> bool:
 def internal_sub_string(
     context: Context, _types: tuple[TypeTag, ...], string: Reference, start: int, end: int
 ) -> bytearray:
-    """Return the bytes from `start` to `end`, which the Move function has checked."""
+    """Return the bytes from `start` to `end`. The Move function has checked both indices."""
     data: bytearray = string.read()
     charge(context, _COST_BASE, _COST_PER_BYTE, max(end - start, 0))
     return data[start:end]
@@ -37,7 +37,7 @@ def internal_sub_string(
 def internal_index_of(
     context: Context, _types: tuple[TypeTag, ...], string: Reference, pattern: Reference
 ) -> int:
-    """Return the first index of the other string, or the length if it does not occur."""
+    """Return the first index of `pattern`, or the length of the string if it does not occur."""
     data: bytearray = string.read()
     position = data.find(pattern.read())
     index = position if position >= 0 else len(data)

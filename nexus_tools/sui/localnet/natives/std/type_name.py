@@ -1,4 +1,4 @@
-"""`std::type_name`: types as text, with 64 hexadecimal digits and no 0x for each address."""
+"""`std::type_name`: types as text, with 64 hexadecimal digits without 0x for each address."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ _Rename = Callable[[Address], bytes]
 
 
 def canonical_text(tag: TypeTag, address: _Rename = bytes) -> str:
-    """Return a type as `std::type_name` writes it, with commas and no spaces between arguments."""
+    """Return a type as text in the form of `std::type_name`, without spaces after commas."""
     if isinstance(tag, VectorTag):
         return f"vector<{canonical_text(tag.element, address)}>"
     if not isinstance(tag, StructTag):
@@ -27,23 +27,23 @@ def canonical_text(tag: TypeTag, address: _Rename = bytes) -> str:
 
 
 def with_defining_ids(context: Context, type_arguments: tuple[TypeTag, ...]) -> list[object]:
-    """Return the name with the packages that first defined each type."""
+    """Return the type name with the defining ids of the types."""
     return _type_name(context, canonical_text(type_arguments[0]))
 
 
 def with_original_ids(context: Context, type_arguments: tuple[TypeTag, ...]) -> list[object]:
-    """Return the name with the first versions of the packages."""
+    """Return the type name with the original ids of the packages."""
     text = canonical_text(type_arguments[0], lambda package: _original_id(context, package))
     return _type_name(context, text)
 
 
 def defining_id(context: Context, type_arguments: tuple[TypeTag, ...]) -> bytes:
-    """Return the package that first defined the type. Aborts for a primitive type."""
+    """Return the defining id of a type. Abort for a primitive type."""
     return bytes(_struct_tag(context, type_arguments[0]).address)
 
 
 def original_id(context: Context, type_arguments: tuple[TypeTag, ...]) -> bytes:
-    """Return the first version of the type's package. Aborts for a primitive type."""
+    """Return the original id of a type's package. Abort for a primitive type."""
     return _original_id(context, _struct_tag(context, type_arguments[0]).address)
 
 

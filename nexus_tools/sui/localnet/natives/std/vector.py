@@ -1,6 +1,6 @@
 """`std::vector`: the functions that the compiler converts to instructions.
 
-They are called as natives only from outside Move code, as a command of a transaction.
+So only a `MoveCall` command of a transaction calls them as native functions.
 """
 
 from nexus_tools.sui.localnet.natives.gas import charge

@@ -1,4 +1,4 @@
-"""The natives of the Sui framework (0x2) and system (0x3) for objects, events, and state."""
+"""The native functions of 0x2 and 0x3 for objects, events and state, with one file per module."""
 
 from nexus_tools.sui.localnet.natives.sui.accumulator import NATIVES as ACCUMULATOR_NATIVES
 from nexus_tools.sui.localnet.natives.sui.address import NATIVES as ADDRESS_NATIVES
@@ -28,6 +28,6 @@ NATIVES: NativeTable = {
     **TX_CONTEXT_NATIVES,
     **TYPES_NATIVES,
 }
-"""The natives by address, module and function."""
+"""The native functions by address, module name and function name."""
 
 __all__ = ["NATIVES"]

@@ -1,7 +1,7 @@
 """`sui::funds_accumulator`, `sui::accumulator` and `sui::accumulator_settlement`.
 
-These deposit money into address balances and withdraw it. Balances are those of the module
-`sui::balance`: a struct of one `u64`.
+The functions deposit funds into address balances and withdraw them. The funds are a
+`sui::balance::Balance`, which is a struct with one `u64`.
 """
 
 from nexus_tools.sui.localnet.natives.errors import MalformedArgument
@@ -23,7 +23,7 @@ _Types = tuple[TypeTag, ...]
 def add_to_accumulator_address(
     context: Context, types: _Types, accumulator: bytes, recipient: bytes, funds: Value
 ) -> None:
-    """Deposit a `Balance<T>` to an address. Raises `MalformedArgument` for other funds."""
+    """Deposit a `Balance<T>` to an address. Raises `MalformedArgument` for other types of funds."""
     _check_balance(types[0])
     emit_deposit_event(context, types, accumulator, recipient, funds[0])
 
@@ -46,25 +46,29 @@ def withdraw_from_accumulator_address(
 def emit_deposit_event(
     context: Context, types: _Types, _accumulator: bytes, recipient: bytes, amount: int
 ) -> None:
-    """Record a deposit of an amount of a type of funds to an address."""
+    """Record the deposit of an amount of funds to an address. The type argument is their type."""
     _record(context, AccumulatorOperation.MERGE, recipient, types[0], amount)
 
 
 def emit_withdraw_event(
     context: Context, types: _Types, _accumulator: bytes, owner: bytes, amount: int
 ) -> None:
-    """Record a withdrawal of an amount of a type of funds from an address."""
+    """Record the withdrawal of an amount of funds from an address.
+
+    The type argument is their type.
+    """
     _record(context, AccumulatorOperation.SPLIT, owner, types[0], amount)
 
 
 def record_settlement_sui_conservation(
     _context: Context, _types: _Types, _input_sui: int, _output_sui: int
 ) -> None:
-    """Ignore the SUI that a settlement moves, which real nodes use to check its conservation."""
+    """Do nothing. A real node checks with these amounts that a settlement conserves SUI."""
 
 
 def _check_balance(funds: TypeTag) -> None:
-    # Sui's native assumes that all funds are balances, because the framework passes nothing else.
+    # Sui's native function assumes that all funds are balances, because the framework passes
+    # nothing else.
     if coin_type_of(funds) is None:
         raise MalformedArgument(f"{funds} is not a balance type")
 

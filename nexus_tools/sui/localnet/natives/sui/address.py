@@ -1,4 +1,4 @@
-"""`sui::address`: addresses as numbers and bytes. The number is big-endian."""
+"""`sui::address`: conversions between addresses, big-endian numbers and bytes."""
 
 from nexus_tools.sui.localnet.natives.gas import priced
 from nexus_tools.sui.localnet.natives.table import natives_of
@@ -10,7 +10,7 @@ _PARSE_ERROR = 0
 
 
 def to_u256(address: bytes) -> int:
-    """Return the address as a number."""
+    """Return an address as a number."""
     return int.from_bytes(address, "big")
 
 
@@ -20,7 +20,7 @@ def from_u256(number: int) -> bytes:
 
 
 def from_bytes(data: bytearray) -> bytes:
-    """Return the address with these bytes. Aborts unless there are 32."""
+    """Return the address with these bytes. Abort unless there are exactly 32 bytes."""
     if len(data) != ADDRESS_LENGTH:
         raise NativeAbort(_PARSE_ERROR)
     return bytes(data)

@@ -1,4 +1,4 @@
-"""`sui::config`: settings whose changes take effect with the next epoch."""
+"""`sui::config`: settings. Changes of settings take effect in the next epoch."""
 
 from nexus_tools.sui.localnet.natives.gas import charge
 from nexus_tools.sui.localnet.natives.table import natives_of, runtime_of
@@ -19,7 +19,7 @@ def read_setting_impl(
 ) -> Value:
     """Return the value of a setting in an epoch, as an `Option`.
 
-    The value is read as it was before the transaction, even if the transaction changes it.
+    The result is the value before the transaction, even if the transaction changes the setting.
     """
     charge(context, _COST_BASE)
     tag, _, _, value_type = type_arguments
@@ -36,8 +36,8 @@ def read_setting_impl(
 def _value_in(field: Value, epoch: int) -> Value:
     """Return the value in `Field { id, name, value: Setting { data: Option<SettingData> } }`.
 
-    The result is a vector. If a setting changed from 3 to 5 in epoch 7, it is 3 in epoch 7 and 5
-    from epoch 8 on.
+    The result is the vector in an `Option`. If a setting changed from 3 to 5 in epoch 7, the value
+    is 3 in epoch 7, and 5 from epoch 8 on.
     """
     data = field[2][0][0]
     if not data:

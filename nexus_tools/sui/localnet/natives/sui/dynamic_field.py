@@ -1,4 +1,4 @@
-"""`sui::dynamic_field`: children of objects, by ids that are derived from their keys."""
+"""`sui::dynamic_field`: children of objects, whose ids are derived from their keys."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ from nexus_tools.sui.types.digest import dynamic_field_id
 from nexus_tools.sui.types.type_tag import TYPE_TAG, TypeTag
 
 _COST_BASE = 52
-# The costs of a value that is already loaded, and of a reference to it.
+# The costs of a value that is already loaded, and of a reference to this value.
 _KNOWN_VALUE, _KNOWN_REFERENCE = 2, 8
 _HASH_PER_BYTE = 2
 _ADD_PER_TYPE, _ADD_PER_TAG_BYTE = 10, 10
@@ -34,7 +34,7 @@ _FIELD_TYPE_MISMATCH = 2
 
 
 def hash_type_and_key(types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
-    """Return a native that derives the id of the field with a key."""
+    """Return a native function that derives the id of a field from its parent and its key."""
     (tag,) = type_arguments
     key_type, size, encode = TYPE_TAG.encode(tag), types.sizer(tag), types.encoder(tag)
     base = _COST_BASE + _HASH_PER_BYTE * (type_size(tag) + tag_size(tag))
@@ -47,7 +47,7 @@ def hash_type_and_key(types: Types, type_arguments: TypeArguments) -> Callable[.
 
 
 def add_child_object(_types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
-    """Return a native that adds a child. The Move function asserts that the key is free."""
+    """Return a native function that adds a child. The Move function asserts that the key is new."""
     tag = object_type(type_arguments)
     cost = _COST_BASE + _KNOWN_VALUE + _ADD_PER_TYPE * type_size(tag)
     cost_of_tag = _ADD_PER_TAG_BYTE * struct_tag_size(tag)
@@ -61,12 +61,12 @@ def add_child_object(_types: Types, type_arguments: TypeArguments) -> Callable[.
 
 
 def borrow_child_object(types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
-    """Return a native that borrows a child immutably."""
+    """Return a native function that borrows a child immutably."""
     return _borrower(types, type_arguments, mutable=False)
 
 
 def borrow_child_object_mut(types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
-    """Return a native that borrows a child mutably."""
+    """Return a native function that borrows a child mutably."""
     return _borrower(types, type_arguments, mutable=True)
 
 
@@ -95,7 +95,7 @@ def _borrower(
 
 
 def remove_child_object(types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
-    """Return a native that removes a child from its parent."""
+    """Return a native function that removes a child from its parent."""
     tag = object_type(type_arguments)
     size = types.sizer(tag)
     base = _COST_BASE + _REMOVE_PER_TYPE * type_size(tag)
@@ -119,7 +119,7 @@ def remove_child_object(types: Types, type_arguments: TypeArguments) -> Callable
 def has_child_object(
     context: Context, _types: tuple[TypeTag, ...], parent: bytes, child: bytes
 ) -> bool:
-    """Return whether a child with this id exists."""
+    """Return whether the parent has a child with this id."""
     children, child_id = runtime_of(context).children, _address(child)
     charge(context, _COST_BASE + children.loading_cost(child_id))
     return children.exists(parent, child_id)
@@ -128,7 +128,7 @@ def has_child_object(
 def has_child_object_with_ty(
     context: Context, type_arguments: TypeArguments, parent: bytes, child: bytes
 ) -> bool:
-    """Return whether a child with this id and type exists."""
+    """Return whether the parent has a child with this id and type."""
     children, child_id = runtime_of(context).children, _address(child)
     tag = object_type(type_arguments)
     charge(context, _COST_BASE, _HAS_PER_BYTE, type_size(tag) + struct_tag_size(tag))
@@ -137,7 +137,7 @@ def has_child_object_with_ty(
 
 
 def _address(value: bytes) -> Address:
-    """Return an id as an `Address`, which it already is if it was just hashed."""
+    """Return an id as an `Address`. A newly derived id already is an `Address`."""
     return value if isinstance(value, Address) else Address(value)
 
 

@@ -25,7 +25,7 @@ def emit_authenticated_impl(
     stream: bytes,
     event: Value,
 ) -> None:
-    """Emit an event that the chain commits to, in the order of a stream."""
+    """Emit an event as the next event of a stream, to which the chain commits."""
     head, tag = type_arguments
     charge(context, _COST_STREAM)
     number = _emit(context, tag, event)

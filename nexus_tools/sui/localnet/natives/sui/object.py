@@ -1,4 +1,4 @@
-"""`sui::object`: ids of objects."""
+"""`sui::object`: the ids of objects."""
 
 from nexus_tools.sui.localnet.natives.gas import charge
 from nexus_tools.sui.localnet.natives.table import natives_of, runtime_of
@@ -10,7 +10,7 @@ _COST = 52
 
 
 def borrow_uid(context: Context, _types: tuple[TypeTag, ...], value: Reference) -> Reference:
-    """Return a reference to the first field of an object, its `UID`."""
+    """Return a reference to the `UID` of an object, which is its first field."""
     charge(context, _COST)
     return Reference(value.read(), 0)
 
@@ -22,7 +22,7 @@ def delete_impl(context: Context, _types: tuple[TypeTag, ...], object_id: bytes)
 
 
 def record_new_uid(context: Context, _types: tuple[TypeTag, ...], object_id: bytes) -> None:
-    """Record a derived id, of a dynamic field or a derived object."""
+    """Record the derived id of a dynamic field or of a derived object."""
     charge(context, _COST)
     runtime_of(context).record_new_id(Address(object_id))
 

@@ -38,15 +38,15 @@ _COST_BASE, _COST_PER_BYTE = 20_000, 2
     _INVALID_WORKER_ADDRESS,
 ) = range(8)
 
-# A proof of possession signs an intent of scope 5, a vector of the key and the account's address,
-# and epoch 0.
+# A proof of possession is a signature over an intent of scope 5, a vector with the key and the
+# account's address, and epoch 0.
 _INTENT, _EPOCH = bytes([5, 0, 0]), bytes(8)
 
 
 def validate_metadata_bcs(
     context: Context, _types: tuple[TypeTag, ...], encoded: bytearray
 ) -> None:
-    """Abort with the number of the first invalid field. Raises `MalformedArgument`."""
+    """Abort with the error code of the first invalid field. Raises `MalformedArgument`."""
     charge(context, _COST_BASE, _COST_PER_BYTE, len(encoded))
     try:
         metadata = VALIDATOR_METADATA.decode(bytes(encoded))
@@ -64,7 +64,7 @@ def _check(code: int, *, valid: bool) -> None:
 
 
 def _is_point(group: PointGroup, data: bytes) -> bool:
-    """Return whether the bytes are a point of the group's curve."""
+    """Return whether the bytes are a compressed point on the curve of the group."""
     try:
         compressed(group, data)
     except InvalidElement:
@@ -73,7 +73,7 @@ def _is_point(group: PointGroup, data: bytes) -> bool:
 
 
 def _is_possessed(key: bytes, proof: bytes, account: Address) -> bool:
-    """Return whether the proof shows that the account has the key, a point of the curve."""
+    """Return whether a proof of possession is valid for a key and an account."""
     message = byte_vector.encode(compressed(G2, key) + account)
     return verify_min_sig(key, proof, _INTENT + message + _EPOCH)
 
@@ -148,7 +148,7 @@ _HOSTS = frozenset({"ip4", "ip6", "dns"})
 
 
 def _is_multiaddr(text: str) -> bool:
-    """Return whether the text is a list of protocols with their values, possibly empty."""
+    """Return whether a text is a multiaddr, which may be empty."""
     if not text:
         return True
     empty, *parts = text.split("/")
@@ -167,7 +167,7 @@ def _is_multiaddr(text: str) -> bool:
 
 
 def _is_peer_address(text: str) -> bool:
-    """Return whether the text is a multiaddr that starts with a host and a UDP port.
+    """Return whether a text is a multiaddr that starts with a host and a UDP port.
 
     An example is `/ip4/127.0.0.1/udp/8084`.
     """

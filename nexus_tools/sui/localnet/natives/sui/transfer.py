@@ -21,9 +21,10 @@ _RECEIVING_OBJECT_TYPE_MISMATCH = 2
 _UNABLE_TO_RECEIVE_OBJECT = 3
 
 UNASSIGNED_VERSION = 0
-"""A placeholder for the version that the transaction's effects assign to the object."""
+"""A placeholder for the version that the effects of the transaction assign to the object."""
 
-# Permissions of `sui::party`, with one bit each for reading, writing, deleting and transferring.
+# The permissions of `sui::party`, with one bit each for reading, writing, deleting and
+# transferring.
 _NO_PERMISSIONS, _ALL_PERMISSIONS = 0b0000, 0b1111
 
 
@@ -44,7 +45,7 @@ def party_transfer_impl(  # noqa: PLR0917 - the Move function has these
     addresses: list[bytes],
     permissions: list[int],
 ) -> None:
-    """Transfer an object to an address, with its uses ordered by consensus."""
+    """Transfer an object to an address, so that consensus orders the uses of the object."""
     charge(context, _COST)
     if default_permissions != _NO_PERMISSIONS or permissions != [_ALL_PERMISSIONS]:
         raise UnsupportedNative("parties other than a single owner")
@@ -59,7 +60,7 @@ def freeze_object_impl(context: Context, type_arguments: tuple[TypeTag, ...], va
 
 
 def share_object_impl(context: Context, type_arguments: tuple[TypeTag, ...], value: Value) -> None:
-    """Share an object. Aborts unless it is new in this transaction, or already shared."""
+    """Share an object. Abort unless it is new in this transaction or already shared."""
     charge(context, _COST)
     runtime = runtime_of(context)
     is_allowed = runtime.may_be_shared(object_id_of(value))
@@ -75,7 +76,7 @@ def receive_impl(
     to_receive: list[bytes],
     version: int,
 ) -> Value:
-    """Receive an object that was sent to another object's address. `to_receive` is an `ID`."""
+    """Receive an object that was sent to the address of an object. `to_receive` is an `ID`."""
     charge(context, _COST)
     try:
         value = runtime_of(context).receive(

@@ -15,7 +15,7 @@ _COST_FRESH_ID = 52
 
 
 def _reader(read: Callable[[TransactionContext], Value]) -> Native:
-    """Return a native that reads one property of the transaction."""
+    """Return a native function that reads one property of the transaction."""
 
     def native(context: Context, _types: tuple[TypeTag, ...]) -> Value:
         charge(context, _COST)
@@ -33,7 +33,7 @@ def fresh_id(context: Context, _types: tuple[TypeTag, ...]) -> bytes:
 def derive_id(
     context: Context, _types: tuple[TypeTag, ...], digest: bytearray, number: int
 ) -> bytes:
-    """Return the id of a transaction's new object with this number."""
+    """Return the id of the object with this number among the objects that a transaction creates."""
     charge(context, _COST_FRESH_ID)
     return bytes(created_object_id(bytes(digest), number))
 

@@ -1,4 +1,4 @@
-"""The natives of the Sui framework (0x2) for cryptography, a file per Move module."""
+"""The native functions of 0x2 for cryptography, with one file per Move module."""
 
 from nexus_tools.sui.localnet.natives.sui_crypto.bls12381 import NATIVES as BLS12381_NATIVES
 from nexus_tools.sui.localnet.natives.sui_crypto.ecdsa_k1 import NATIVES as ECDSA_K1_NATIVES
@@ -32,6 +32,6 @@ NATIVES: NativeTable = {
     **VDF_NATIVES,
     **ZKLOGIN_NATIVES,
 }
-"""The natives by address, module and function."""
+"""The native functions by address, module name and function name."""
 
 __all__ = ["NATIVES"]

@@ -20,7 +20,7 @@ def _verifier(cost: int, verifies: Callable[[bytes, bytes, bytes], bool]) -> Nat
         public_key: Reference,
         message: Reference,
     ) -> bool:
-        """Return whether the key signed the message. A malformed input is not valid."""
+        """Return whether a signature is valid. Malformed inputs are not valid."""
         data = bytes(message.read())
         charge_blocks(context, cost, len(data), _BLOCK)
         return verifies(bytes(public_key.read()), bytes(signature.read()), data)

@@ -1,7 +1,7 @@
 """`sui::ecdsa_k1`: signatures on secp256k1, as used by Bitcoin and Ethereum.
 
-Source: `crypto/ecdsa_k1.rs` and `ecdsa_r1.rs` of `sui-move-natives`. The natives of both curves
-differ only in their costs.
+Source: `crypto/ecdsa_k1.rs` and `ecdsa_r1.rs` of `sui-move-natives`. The native functions of both
+curves differ only in their costs.
 """
 
 from msgspec import Struct
@@ -22,12 +22,12 @@ _FAIL_TO_RECOVER_PUBLIC_KEY, _INVALID_SIGNATURE = 0, 1
 _SIGNATURE_LENGTH = 64
 _COST_INVALID = 100
 
-# The block sizes of the hash functions, in bytes, by which they are charged.
+# The block sizes of the hash functions in bytes, which determine their costs.
 _BLOCKS = {0: 136, 1: 64}
 
 
 class EcdsaNatives(Struct, frozen=True):
-    """The natives of a curve, and their costs."""
+    """The native functions of a curve, and their costs."""
 
     ecdsa: Ecdsa
     recover_cost: int
@@ -41,7 +41,7 @@ class EcdsaNatives(Struct, frozen=True):
         message: Reference,
         hash_function: int,
     ) -> bytearray:
-        """Return the compressed public key that signed the message. Aborts if none did."""
+        """Return the compressed public key that signed a message. Abort if no key fits."""
         data, message_bytes = bytes(signature.read()), bytes(message.read())
         _charge(context, self.recover_cost, hash_function, len(message_bytes))
         hash_message = HASHES.get(hash_function)
@@ -63,7 +63,7 @@ class EcdsaNatives(Struct, frozen=True):
         message: Reference,
         hash_function: int,
     ) -> bool:
-        """Return whether the key signed the message. A malformed input is not valid."""
+        """Return whether a signature is valid. Malformed inputs are not valid."""
         data, message_bytes = bytes(signature.read()), bytes(message.read())
         _charge(context, self.verify_cost, hash_function, len(message_bytes))
         hash_message = HASHES.get(hash_function)
@@ -85,10 +85,11 @@ _CURVE = EcdsaNatives(ECDSA_K1, recover_cost=500, verify_cost=1_470)
 def decompress_pubkey(
     context: Context, _types: tuple[TypeTag, ...], public_key: Reference
 ) -> bytearray:
-    """Return a public key of 33 bytes as 65. Aborts if it is not a point of the curve."""
+    """Decompress a public key from 33 to 65 bytes. Abort if it is not a point on the curve."""
     charge(context, _COST)
     data = bytes(public_key.read())
-    # SEC 1, 2.3.3: a first byte of 2 or 3 means that y is even or odd, and 4 that y follows x.
+    # See SEC 1, section 2.3.3. The first byte is 2 if y is even, 3 if y is odd, and 4 if y follows
+    # x.
     if len(data) != _COMPRESSED_LENGTH or data[0] not in (2, 3):
         raise NativeAbort(_INVALID_PUBLIC_KEY)
     try:

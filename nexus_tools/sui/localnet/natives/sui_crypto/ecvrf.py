@@ -1,4 +1,4 @@
-"""`sui::ecvrf`: outputs of a function of a secret key, verified with the public key."""
+"""`sui::ecvrf`: a verifiable random function. A public key verifies outputs of the secret key."""
 
 from nexus_tools.sui.localnet.natives.gas import charge_blocks
 from nexus_tools.sui.localnet.natives.table import natives_of
@@ -18,7 +18,10 @@ def ecvrf_verify(
     public_key: Reference,
     proof: Reference,
 ) -> bool:
-    """Return whether the proof is valid for the output of `alpha`. Aborts if it is malformed."""
+    """Return whether a proof shows that `output` is the output for `alpha`.
+
+    Abort if it is malformed.
+    """
     from nexus_tools.sui.localnet.crypto import ecvrf  # noqa: PLC0415 - seldom used
     from nexus_tools.sui.localnet.crypto.curves import ristretto255  # noqa: PLC0415
 

@@ -17,7 +17,7 @@ def ed25519_verify(
     public_key: Reference,
     message: Reference,
 ) -> bool:
-    """Return whether the key signed the message (ZIP 215). A malformed input is not valid."""
+    """Return whether a signature is valid by ZIP 215. Malformed inputs are not valid."""
     data = bytes(message.read())
     charge_blocks(context, _COST_BASE, len(data), _BLOCK)
     return verify_ed25519(bytes(public_key.read()), bytes(signature.read()), data)

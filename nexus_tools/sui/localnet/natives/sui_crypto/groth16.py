@@ -25,7 +25,7 @@ _COST_INVALID, _COST_PER_BYTE = 100, 2
 
 
 class _Curve(Struct, frozen=True):
-    """The functions and costs of proofs over a curve."""
+    """The functions that prepare keys and verify proofs over a curve, with their costs."""
 
     prepare_key: Callable[[bytes], PreparedKey]
     verifies: Callable[[PreparedKey, bytes, bytes], bool]
@@ -34,7 +34,8 @@ class _Curve(Struct, frozen=True):
     cost_per_input: int
 
 
-# The curves by the `id` of a `sui::groth16::Curve`: `bls12381()` has 0, `bn254()` has 1.
+# The curves by the `id` of a `sui::groth16::Curve`, which is 0 for `bls12381()` and 1 for
+# `bn254()`.
 _CURVES = {
     0: _Curve(prepare_bls12381_key, verify_bls12381, 53_838, 72_090, 8_213),
     1: _Curve(prepare_bn254_key, verify_bn254, 82_010, 115_502, 9_484),
@@ -44,7 +45,7 @@ _CURVES = {
 def prepare_verifying_key_internal(
     context: Context, _types: tuple[TypeTag, ...], curve: int, verifying_key: Reference
 ) -> list[bytearray]:
-    """Return a `PreparedVerifyingKey`. Aborts if the bytes are not a key of the curve."""
+    """Return a `PreparedVerifyingKey`. Abort if the bytes are not a verifying key of the curve."""
     curve_rules = _curve(context, curve)
     charge(context, curve_rules.prepare_cost)
     try:
@@ -60,7 +61,7 @@ def verify_groth16_proof_internal(
     curve: int,
     *arguments: Reference,
 ) -> bool:
-    """Return whether a proof is valid for the public inputs. A malformed proof is not."""
+    """Return whether a proof is valid for public inputs. A malformed proof is not valid."""
     curve_rules = _curve(context, curve)
     *key, inputs, proof = [bytes(argument.read()) for argument in arguments]
     count = -(-len(inputs) // _INPUT_BYTES)

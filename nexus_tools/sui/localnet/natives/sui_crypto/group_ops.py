@@ -1,8 +1,9 @@
-"""`sui::group_ops`: arithmetic in the groups of BLS12-381, which are identified by numbers.
+"""`sui::group_ops`: arithmetic in the groups of BLS12-381. A number identifies each group.
 
-The framework's functions ensure that elements belong to their groups. Malformed bytes abort with
-`EInvalidInput` here. Source: `crypto/group_ops.rs` of `sui-move-natives`. Multi-scalar
-multiplication is enabled, as on devnet and local networks. Mainnet's protocol 105 disables it.
+The framework's functions ensure that elements belong to their groups. For malformed bytes, the
+native functions abort with `EInvalidInput`. Source: `crypto/group_ops.rs` of `sui-move-natives`.
+Multi-scalar multiplication is enabled, as on devnet and local networks. Protocol version 105 on
+mainnet disables it.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -65,7 +66,7 @@ _VALIDATORS: dict[int, Callable[[bytes], Any]] = {
 
 
 def _cost(costs: Mapping[Any, int], key: Hashable) -> int:
-    """Return the cost of an operation in a group. Aborts for groups without the operation."""
+    """Return the cost of an operation in a group. Abort for a group without the operation."""
     cost = costs.get(key)
     if cost is None:
         raise NativeAbort(_INVALID_INPUT)
@@ -73,7 +74,7 @@ def _cost(costs: Mapping[Any, int], key: Hashable) -> int:
 
 
 def _aborting_when_invalid(native: Callable[..., bytes]) -> Native:
-    """Return the native, changed to abort for bytes that are not elements."""
+    """Wrap a native function so that it aborts for bytes that are not group elements."""
 
     @wraps(native)
     def wrapped(*arguments: Any) -> bytearray:
@@ -137,7 +138,7 @@ def _scalar_operation(costs: Mapping[int, int], scale: Callable[[int], int]) -> 
 def internal_hash_to(
     context: Context, _types: tuple[TypeTag, ...], group: int, message: Reference
 ) -> bytearray:
-    """Return the point that a message is hashed to. Aborts for an empty message."""
+    """Hash a message to a point of a group. Abort for an empty message."""
     data = bytes(message.read())
     if not data:
         raise NativeAbort(_INVALID_INPUT)
@@ -150,7 +151,7 @@ def internal_hash_to(
 def internal_multi_scalar_mul(
     context: Context, _types: tuple[TypeTag, ...], group: int, scalars: Reference, points: Reference
 ) -> bytes:
-    """Return the sum of points, each multiplied by its scalar. Both inputs are concatenated."""
+    """Return the sum of points multiplied by scalars. Each argument is a concatenation of them."""
     base = _cost(_COMBINE_COSTS, group)
     operations = _POINT_GROUPS[group]
     factors, terms = bytes(scalars.read()), bytes(points.read())
@@ -167,10 +168,10 @@ def internal_multi_scalar_mul(
 
 
 def additions(count: int) -> int:
-    """Return the number of additions that are charged: those of Pippenger's algorithm in blst.
+    """Return the number of additions to charge, which Pippenger's algorithm in blst performs.
 
-    Scalars of 255 bits are read in windows. For 32 points, a window has 3 bits, so there are 85
-    windows. Each takes 32 + 2³ + 1 additions, so the total is 3 485.
+    The algorithm reads scalars of 255 bits in windows. For 32 points, a window has 3 bits, so there
+    are 85 windows. A window takes 32 + 2³ + 1 additions, so the total is 3 485.
     """
     bits = count.bit_length() - 1
     window = 1 if bits == 0 else 2 if bits <= 4 else bits - 2 if bits <= 12 else bits - 3
@@ -181,7 +182,7 @@ def additions(count: int) -> int:
 def internal_pairing(
     context: Context, _types: tuple[TypeTag, ...], group: int, first: Reference, second: Reference
 ) -> bytes:
-    """Return the pairing of a point of G1 with one of G2. `group` is that of the first point."""
+    """Return the pairing of a G1 point with a G2 point. `group` is the group of the first point."""
     charge(context, _cost(_PAIRING_COSTS, group))
     points = G1.decode(bytes(first.read())), G2.decode(bytes(second.read()))
     return from_arkworks(pairing([points]))
@@ -191,7 +192,7 @@ def internal_pairing(
 def internal_convert(
     context: Context, _types: tuple[TypeTag, ...], source: int, target: int, data: Reference
 ) -> bytes:
-    """Convert a point of G1 between its compressed and its uncompressed form."""
+    """Convert a G1 point between its compressed and its uncompressed form."""
     charge(context, _cost(_CONVERT_COSTS, (source, target)))
     if source == _G1:
         return G1.encode_uncompressed(G1.decode(bytes(data.read())))

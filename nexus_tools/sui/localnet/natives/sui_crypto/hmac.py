@@ -15,7 +15,7 @@ _BLOCK = 136
 def hmac_sha3_256(
     context: Context, _types: tuple[TypeTag, ...], key: Reference, message: Reference
 ) -> bytearray:
-    """Return the authentication code of a message under a key."""
+    """Return the HMAC of a message with a key."""
     size = len(key.read()) + len(message.read())
     charge(context, _COST_BASE + 2 * ((size + 2 * _BLOCK - 2) // _BLOCK), _COST_PER_BYTE, size)
     return bytearray(hmac.digest(bytes(key.read()), bytes(message.read()), "sha3_256"))

@@ -1,4 +1,4 @@
-"""`sui::nitro_attestation`: AWS's attestation of the enclave that holds a key."""
+"""`sui::nitro_attestation`: attestations of AWS Nitro enclaves."""
 
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,9 @@ _COST_VERIFY, _COST_VERIFY_PER_CERTIFICATE = 2_481_600, 2_618_450
 def load_nitro_attestation_internal(
     context: Context, _types: tuple[TypeTag, ...], attestation: Reference, now_ms: int
 ) -> Value:
-    """Return the document of an attestation, as a `NitroAttestationDocument`.
+    """Verify an attestation and return its document as a `NitroAttestationDocument`.
 
-    Aborts if the attestation is malformed, not genuine, or not valid at this time.
+    Abort if the attestation is malformed, not genuine, or not valid at this time.
     """
     from nexus_tools.sui.localnet.crypto.nitro_certificates import (  # noqa: PLC0415 - seldom used
         is_genuine,

@@ -1,4 +1,4 @@
-"""`sui::poseidon`: the hash function Poseidon over BN254, available on testnet and devnet."""
+"""`sui::poseidon`: the hash function Poseidon over BN254, which testnet and devnet enable."""
 
 from nexus_tools.sui.localnet.natives.gas import charge
 from nexus_tools.sui.localnet.natives.table import natives_of
@@ -14,9 +14,9 @@ _ELEMENT_LENGTH = 32
 def poseidon_bn254_internal(
     context: Context, _types: tuple[TypeTag, ...], inputs: Reference
 ) -> bytearray:
-    """Return the hash of 1 to 16 field elements, all as 32 bytes in little-endian order.
+    """Return the hash of 1 to 16 field elements. Inputs and result are 32 bytes, little-endian.
 
-    Aborts for another number of inputs, and for inputs that are not elements.
+    Abort for a different number of inputs and for inputs that are not field elements.
     """
     from nexus_tools.sui.localnet.crypto import poseidon  # noqa: PLC0415 - seldom used
 

@@ -1,4 +1,4 @@
-"""`sui::vdf`: a verifiable delay function, slow to compute and fast to check, as on devnet."""
+"""`sui::vdf`: a verifiable delay function, which is slow to compute and fast to verify."""
 
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.localnet.natives.gas import charge
@@ -14,7 +14,7 @@ _COST_VERIFY, _COST_HASH = 1_500, 100
 def hash_to_input_internal(
     context: Context, _types: tuple[TypeTag, ...], message: Reference
 ) -> bytearray:
-    """Return the element of the class group that a message is hashed to."""
+    """Hash a message to an element of the class group."""
     from nexus_tools.sui.localnet.crypto.vdf import hash_to_form  # noqa: PLC0415 - seldom used
 
     charge(context, _COST_HASH)
@@ -29,7 +29,7 @@ def vdf_verify_internal(
     proof: Reference,
     iterations: int,
 ) -> bool:
-    """Return whether the proof is valid. Aborts if an input is not a quadratic form."""
+    """Return whether a proof is valid. Abort if an input is not a quadratic form."""
     from nexus_tools.sui.localnet.crypto.class_group import QuadraticForm  # noqa: PLC0415
     from nexus_tools.sui.localnet.crypto.vdf import verifies  # noqa: PLC0415
 

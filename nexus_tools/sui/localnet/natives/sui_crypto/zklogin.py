@@ -1,4 +1,4 @@
-"""`sui::zklogin_verified_id` and `sui::zklogin_verified_issuer`: the owner of a zkLogin address."""
+"""`sui::zklogin_verified_id` and `sui::zklogin_verified_issuer`: checks of zkLogin addresses."""
 
 from nexus_tools.sui.localnet.natives.gas import charge
 from nexus_tools.sui.localnet.natives.table import NativeTable, natives_of
@@ -20,7 +20,7 @@ def check_zklogin_id_internal(  # noqa: PLR0917 - the Move function has these
     audience: Reference,
     pin_hash: int,
 ) -> bool:
-    """Return whether an address belongs to a claim. Aborts for invalid or too long text."""
+    """Return whether a zkLogin address belongs to a claim. Abort for invalid or too long text."""
     from nexus_tools.sui.localnet.crypto import zklogin  # noqa: PLC0415 - seldom used
 
     charge(context, _COST)
@@ -40,7 +40,7 @@ def check_zklogin_issuer_internal(
     address_seed: int,
     issuer: Reference,
 ) -> bool:
-    """Return whether an address belongs to a seed and an issuer. Aborts for an invalid issuer."""
+    """Return whether a zkLogin address has this seed and issuer. Abort for an invalid issuer."""
     from nexus_tools.sui.localnet.crypto import zklogin  # noqa: PLC0415 - seldom used
 
     charge(context, _COST)

@@ -1,7 +1,8 @@
-"""The faucet over HTTP, which sends SUI to any address.
+"""The HTTP interface of the faucet, which sends SUI to any address.
 
-Source: `sui-faucet/src/{requests,responses}.rs`; version 1 and version 2 of its interface. The
-amount is our addition: other faucets send a configured amount and ignore the field.
+This faucet serves versions 1 and 2 of the interface in `sui-faucet/src/{requests,responses}.rs`.
+The field for the amount is an addition of ours. Other faucets ignore the field and send a
+configured amount.
 """
 
 import json
@@ -15,16 +16,17 @@ from nexus_tools.sui.types.coin import coin_balance, is_gas_coin
 from nexus_tools.sui.types.object import AddressOwner
 
 FAUCET_COINS_MIST = (200_000_000_000,) * 5
-"""The coins for a request without an amount: five of 200 SUI, as from `sui start`."""
+"""The coins for a request without an amount: five coins of 200 SUI, like those of `sui start`."""
 
 MAX_FAUCET_MIST = 1_000_000_000_000_000
-"""The largest amount of one request: a million SUI."""
+"""The largest amount of one request, which is a million SUI."""
 
 
 def request_gas(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
-    """Serve `{"FixedAmountRequest": {"recipient": "0x…"}}` with a status and a JSON object.
+    """Serve a request such as `{"FixedAmountRequest": {"recipient": "0x…"}}`.
 
-    Next to `recipient`, `amount_mist` may set the amount, which is then sent as one coin.
+    The request may also set `amount_mist`. The faucet then sends one coin with this amount. Returns
+    an HTTP status and a JSON object.
     """
     try:
         fixed_amount = _fixed_amount(json.loads(body))
@@ -37,9 +39,9 @@ def request_gas(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
 
 
 def request_gas_v1(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
-    """Serve the same request with the fields of version 1 and version 2.
+    """Serve a request as `request_gas` does. The response has the fields of both versions.
 
-    Current faucets respond in the form of version 2 on every path.
+    Current faucets respond with the fields of version 2 on every path.
     """
     status, response = request_gas(node, body)
     if status == 200:

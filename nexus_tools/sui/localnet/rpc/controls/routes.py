@@ -1,4 +1,4 @@
-"""The routes of plain HTTP: the faucet, epochs, snapshots, traces and health."""
+"""The plain HTTP routes, for the faucet, epochs, snapshots, traces and health."""
 
 import asyncio
 import json
@@ -41,7 +41,7 @@ def _health(backend: Backend, _: bytes) -> tuple[int, dict[str, Any]]:
 
 
 def _advance_epoch(backend: Backend, _: bytes) -> tuple[int, dict[str, Any]]:
-    """Serve `{"epoch": number, "checkpoint": number, "timestamp_ms": ms}`: the new position."""
+    """Advance the epoch, and return the new epoch, checkpoint and time."""
     try:
         epoch = backend.node.advance_epoch()
     except NexusError as error:
@@ -73,12 +73,15 @@ _ROUTES: dict[tuple[str, str], Route] = {
 
 
 def reads_body(backend: Backend, head: RequestHead) -> bool:
-    """Return whether the body is read. Other requests to the path of a procedure are refused."""
+    """Return whether the server reads the body of a plain HTTP request.
+
+    A plain request to the path of a gRPC procedure is refused without reading its body.
+    """
     return head.path not in backend.messages.procedures
 
 
 async def serve_control(backend: Backend, exchange: Exchange) -> None:
-    """Serve a request that is not a call. Abandon a client that takes too long."""
+    """Serve a request that is not a gRPC call. Give up if the client is too slow."""
     with suppress(TimeoutError):
         async with asyncio.timeout(backend.limits.idle_seconds):
             response = await _read_and_respond(backend, exchange)
@@ -108,7 +111,7 @@ def _response(backend: Backend, head: RequestHead, body: bytes) -> Response:
     try:
         if route := _ROUTES.get(("GET" if method == "HEAD" else method, path)):
             return _json(backend, *route(backend, body))
-    except Exception:  # noqa: BLE001 - the boundary of the server
+    except Exception:  # noqa: BLE001 - the server must not fail because of one request
         _LOG.exception("a control failed")
         return _json(backend, 500, {"error": "the local network failed; see its log"})
     return _json(backend, *_refusal(backend, head, body))

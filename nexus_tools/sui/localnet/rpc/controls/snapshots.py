@@ -1,4 +1,4 @@
-"""Snapshots over HTTP: `POST /snapshot` takes one, `POST /revert` returns to it."""
+"""Snapshots over HTTP. `POST /snapshot` takes a snapshot, and `POST /revert` returns to it."""
 
 import json
 from typing import Any
@@ -10,12 +10,12 @@ from nexus_tools.sui.types.digest import Digest
 
 
 def take_snapshot(node: Node, _: bytes) -> tuple[int, dict[str, Any]]:
-    """Serve `{"checkpoint": number, "digest": base58}`: the current position of the chain."""
+    """Return a snapshot of the chain as `{"checkpoint": number, "digest": base58}`."""
     return 200, _as_json(node.snapshot())
 
 
 def revert(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
-    """Return to a snapshot, which has the format of `take_snapshot`."""
+    """Revert the chain to a snapshot. The request has the format of `take_snapshot`'s response."""
     try:
         snapshot = _parse(json.loads(body))
         node.revert(snapshot)

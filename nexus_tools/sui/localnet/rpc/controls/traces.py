@@ -1,4 +1,4 @@
-"""Traces of transactions over HTTP: `POST /trace`."""
+"""Traces of transactions over HTTP, by `POST /trace`."""
 
 import json
 from base64 import b64decode
@@ -34,11 +34,11 @@ _STATUSES: dict[type[NexusError], int] = {
 
 
 def serve_trace(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
-    """Serve `{"digest": base58}` with the trace of that transaction.
+    """Return the trace of the transaction that the request `{"digest": base58}` names.
 
-    `{"transaction": base64}` traces an unsent transaction from the BCS bytes of its
-    `TransactionData`. In both cases `values` selects the format of values: `json`, or `text` for
-    users. An error has its stable code as `code`.
+    The request `{"transaction": base64}` traces a transaction that was not sent, given the BCS
+    bytes of its `TransactionData`. Both requests may have `values`, the format of Move values:
+    `json`, or `text` for people. In an error response, `code` is the error's code.
     """
     try:
         subject, form = _parse(body)

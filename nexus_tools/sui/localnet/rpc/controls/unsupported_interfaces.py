@@ -1,8 +1,8 @@
-"""Errors for clients of Sui's other interfaces, JSON-RPC and GraphQL.
+"""Errors for clients that use Sui's other interfaces, JSON-RPC and GraphQL.
 
-Each client gets the error in its own format and shows it to users. Sources:
-jsonrpc.org/specification, sections 5.1 and 6; graphql.github.io/graphql-over-http, section 6.4.1.
-With `application/json`, the status is 200 even if the body contains errors.
+Each client gets the error in the format of its interface and shows it to its user. The HTTP status
+is 200, although the body contains an error. Sources: jsonrpc.org/specification, sections 5.1 and 6;
+graphql.github.io/graphql-over-http, section 6.4.1.
 """
 
 import json
@@ -16,7 +16,7 @@ _REASON = (
 
 
 def unsupported_interface_error(body: bytes) -> Any | None:
-    """Return a JSON error for a JSON-RPC or GraphQL request, or None for another request."""
+    """Return a JSON error for a JSON-RPC or GraphQL request, or None for any other request."""
     try:
         request = json.loads(body)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Shared definitions of the interface: status codes, read masks, limits and common headers."""
+"""Shared definitions of the RPC interface: status codes, read masks, limits and headers."""
 
 from nexus_tools.sui.localnet.rpc.interface.headers import (
     CHAIN_NAME,

@@ -1,9 +1,10 @@
-"""Headers of every response: the network, its latest checkpoint, and CORS.
+"""The headers of every response: the network, its latest checkpoint, and CORS.
 
-Sources: `sui-rpc-api/src/{response,types}.rs`; the Fetch standard, "CORS protocol". Pages of other
-origins may send any request: a node treats every OPTIONS request as a preflight and lets any origin
-send any header (`sui-node/src/lib.rs`). Responses expose all headers, because the status of a call
-without a message is there. `AllowedSources` decides earlier which pages may send requests.
+Like a full node (`sui-node/src/lib.rs`), the server allows any origin to send any header. The
+server treats every OPTIONS request as a preflight. `AllowedSources` decides earlier which web pages
+may send requests. Responses expose all headers to pages, because the headers of a response without
+a message contain its gRPC status. Sources: `sui-rpc-api/src/{response,types}.rs`; the Fetch
+standard, "CORS protocol".
 """
 
 from datetime import UTC, datetime
@@ -20,7 +21,10 @@ _VARY = ("vary", "origin, access-control-request-method, access-control-request-
 _ANY_ORIGIN = ("access-control-allow-origin", "*")
 
 CORS: Headers = (_ANY_ORIGIN, ("access-control-expose-headers", "*"), _VARY)
-"""The headers that let pages read a response. Native gRPC, which pages cannot send, has none."""
+"""The headers that allow a web page to read a response.
+
+Responses to native gRPC do not have them.
+"""
 
 PREFLIGHT: Headers = (
     _ANY_ORIGIN,
@@ -34,7 +38,7 @@ _LAST_MS = 253_402_300_799_999  # the end of the year 9999, the latest year of `
 
 
 def info_headers(node: Node) -> Headers:
-    """Return the headers as of the latest checkpoint."""
+    """Return the headers with the network and its latest checkpoint."""
     latest = node.ledger.latest.summary
     return _headers(
         _base58(node.chain_id), latest.epoch, latest.sequence_number, latest.timestamp_ms

@@ -1,4 +1,4 @@
-"""The numbers of input, argument and expiration kinds in messages, for both directions."""
+"""The numbers of input, argument and expiration kinds in request and response messages."""
 
 from enum import IntEnum
 

@@ -1,8 +1,8 @@
-"""Read masks: the fields of a message that the client requests, so that only these are rendered.
+"""Read masks, which list the message fields that a client requests.
 
-A path names a field and, after dots, fields of nested messages, also through lists. A path includes
-all nested fields, and several paths are combined. Source: `sui_rpc::field::{FieldMaskTree,
-FieldMaskUtil}` and `sui-rpc-api/src/read_mask_defaults.rs`.
+A path is a field's name, or names of nested fields with dots between them. Paths also lead into the
+messages of a list. A path includes all fields below it. A mask can have several paths. Source:
+`sui_rpc::field::{FieldMaskTree, FieldMaskUtil}` and `sui-rpc-api/src/read_mask_defaults.rs`.
 """
 
 from collections.abc import Iterable
@@ -28,14 +28,14 @@ EXECUTION_FIELDS = "effects"
 SIMULATION_FIELDS = "*"
 
 MAX_PATHS = 1000
-"""The most paths in a mask, more than any message has fields."""
+"""The maximum number of paths in a mask, which is more than the fields of any message."""
 
 
 class Mask(dict[str, "Mask"]):
     """The requested fields by name, each with the mask of its nested fields.
 
-    `"digest" in mask` says whether a field is requested. `mask.get("effects")` returns the mask of
-    a requested message, or None if the message is not requested.
+    `"digest" in mask` tells whether the field `digest` is requested. `mask.get("effects")` returns
+    the mask of the nested message `effects`, or None if it is not requested.
     """
 
 
@@ -53,9 +53,9 @@ EVERYTHING: Mask = _Everything()
 
 
 def prune(message: Message, mask: Mask) -> None:
-    """Remove fields that the mask does not request from a message.
+    """Remove the fields from a message that the mask does not request.
 
-    Expensive fields are not even rendered. This removes the rest.
+    Rendering functions skip only expensive fields. This function removes the other fields.
     """
     if mask is EVERYTHING:
         return
@@ -69,10 +69,10 @@ def prune(message: Message, mask: Mask) -> None:
 
 
 def requested_mask(request: Message, message_type: Descriptor, default: str) -> Mask:
-    """Return the mask of a request for the message `wanted`, or `default` if it has none.
+    """Return the read mask of a request for a message type, or the mask for the paths `default`.
 
     Raises:
-        RpcError: INVALID_ARGUMENT for a path that does not lead to a field.
+        RpcError: INVALID_ARGUMENT if a path does not lead to a field.
     """
     if not request.HasField("read_mask"):
         return compile_mask(tuple(default.split(",")), message_type)
@@ -89,8 +89,8 @@ def requested_mask(request: Message, message_type: Descriptor, default: str) -> 
 def compile_mask(paths: tuple[str, ...], message_type: Descriptor) -> Mask:
     """Check paths against a message type and combine them into a tree.
 
-    `digest` and `effects.status` become `{digest: EVERYTHING, effects: {status: EVERYTHING}}`. If
-    `effects` is also a path, before or after it, all effects are requested.
+    For example, `digest` and `effects.status` become `{digest: EVERYTHING, effects: {status:
+    EVERYTHING}}`. If `effects` is also a path, the result requests all of `effects`.
     """
     for path in paths:
         if path != "*" and not _exists(path.split("."), message_type):
@@ -112,7 +112,7 @@ def _exists(names: Iterable[str], message: Descriptor | None) -> bool:
 
 
 def _is_opaque(message: Descriptor) -> bool:
-    """Return whether fields of a message cannot be requested separately: maps, times and JSON."""
+    """Return whether a message's fields cannot be requested separately, such as maps and times."""
     return bool(message.GetOptions().map_entry) or message.full_name.startswith("google.")
 
 

@@ -1,4 +1,4 @@
-"""The error that services raise, and the conversion of other packages' errors to it.
+"""The error that services raise, and the conversion of a `NexusError` to it.
 
 Source of codes and wording: `sui-rpc-api/src/error.rs`.
 """
@@ -19,7 +19,7 @@ from nexus_tools.sui.rpc import Message, Messages
 
 
 class Code(IntEnum):
-    """The gRPC status codes used here (github.com/grpc/grpc, statuscodes.md)."""
+    """The gRPC status codes that the server uses (github.com/grpc/grpc, statuscodes.md)."""
 
     OK = 0
     CANCELLED = 1
@@ -36,7 +36,7 @@ class Code(IntEnum):
 
 
 class RpcError(Exception):
-    """The error that ends a call. `violation` names the invalid field."""
+    """The error that ends a call. `violation` is the invalid field, if any."""
 
     def __init__(self, code: Code, message: str, violation: "Violation | None" = None) -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ def missing(field: str) -> RpcError:
 
 
 def not_found(message: str) -> RpcError:
-    """Return the error for something that does not exist on this network."""
+    """Return the error for an item that does not exist on this network."""
     return RpcError(Code.NOT_FOUND, message)
 
 
@@ -78,7 +78,7 @@ _CODES: dict[type[NexusError], Code] = {
 
 
 def as_rpc_error(error: NexusError) -> RpcError:
-    """Convert an error of the node to a status for the client."""
+    """Convert an error of the node to an error with a gRPC status code."""
     for cls, code in _CODES.items():
         if isinstance(error, cls):
             return RpcError(code, str(error))

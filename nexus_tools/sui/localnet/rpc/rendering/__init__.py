@@ -1,6 +1,6 @@
-"""The rendering of ledger values as messages: one module for each kind of value.
+"""The rendering of ledger values as messages, with one module for each kind of value.
 
-Every function fills a given message. `mask` contains the requested fields.
+Each function fills the message that the caller passes. `mask` contains the requested fields.
 """
 
 from nexus_tools.sui.localnet.rpc.rendering.checkpoint import render_checkpoint

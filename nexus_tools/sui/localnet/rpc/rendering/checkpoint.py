@@ -1,4 +1,4 @@
-"""Checkpoints (`sui.rpc.v2.Checkpoint`)."""
+"""The rendering of checkpoints (`sui.rpc.v2.Checkpoint`)."""
 
 from nexus_tools.sui.localnet.ledger import Checkpoint
 from nexus_tools.sui.localnet.node import Node
@@ -18,7 +18,10 @@ _CONTENTS_VERSION = 1
 def render_checkpoint(
     message: Message, checkpoint: Checkpoint, mask: Mask, node: Node, json: JsonRenderer
 ) -> None:
-    """Fill the requested fields. Checkpoints of this network have no signatures."""
+    """Fill the requested fields of a checkpoint.
+
+    On this network, checkpoints have no signatures.
+    """
     message.sequence_number = checkpoint.number
     if "digest" in mask:
         message.digest = str(checkpoint.digest)

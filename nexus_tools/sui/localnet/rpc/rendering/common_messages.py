@@ -1,4 +1,4 @@
-"""Small messages that others contain: bytes with a type, times, owners, references."""
+"""The rendering of small messages inside others: BCS bytes, times, owners and references."""
 
 from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.types.object import (
@@ -21,7 +21,7 @@ _OWNERS: dict[type[Owner], int] = {
 
 
 def render_bcs(message: Message, name: str, value: bytes) -> None:
-    """Fill both fields."""
+    """Fill a `sui.rpc.v2.Bcs`: the BCS bytes, and the name of their type."""
     message.name = name
     message.value = bytes(value)
 
@@ -33,14 +33,14 @@ def render_time(message: Message, milliseconds: int) -> None:
 
 
 def render_reference(message: Message, reference: ObjectReference) -> None:
-    """Fill ID, version and digest (`sui.rpc.v2.ObjectReference`)."""
+    """Fill the ID, version and digest of an object (`sui.rpc.v2.ObjectReference`)."""
     message.object_id = str(reference.object_id)
     message.version = reference.version
     message.digest = str(reference.digest)
 
 
 def render_owner(message: Message, owner: Owner) -> None:
-    """Fill all fields."""
+    """Fill a `sui.rpc.v2.Owner`."""
     message.kind = _OWNERS[type(owner)]
     if isinstance(owner, AddressOwner):
         message.address = str(owner.address)

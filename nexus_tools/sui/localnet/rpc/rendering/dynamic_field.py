@@ -1,7 +1,7 @@
-"""Dynamic fields (`sui.rpc.v2.DynamicField`).
+"""The rendering of dynamic fields (`sui.rpc.v2.DynamicField`).
 
-A field is an object `0x2::dynamic_field::Field<Name, Value>`. In an object field, the name is in a
-`Wrapper` and the value is the ID of the child object.
+A dynamic field is an object of the type `0x2::dynamic_field::Field<Name, Value>`. In a dynamic
+object field, a `Wrapper` contains the name, and the value is the ID of the child object.
 """
 
 from msgspec import Struct
@@ -22,7 +22,10 @@ _WRAPPER_TYPE = (SUI_FRAMEWORK, "dynamic_object_field", "Wrapper")
 
 
 class DynamicField(Struct, frozen=True):
-    """A decoded field. `child` is the ID of the child object of an object field."""
+    """A decoded dynamic field.
+
+    For a dynamic object field, `child` is the ID of the child object.
+    """
 
     name_type: TypeTag
     name: bytes
@@ -32,7 +35,7 @@ class DynamicField(Struct, frozen=True):
 
 
 def read_dynamic_field(child: Object, machine: Machine) -> DynamicField | None:
-    """Decode a field. Return None for another kind of child object."""
+    """Decode a dynamic field. Return None if the object is not a dynamic field."""
     tag = child.type
     if tag is None or tag.datatype != DYNAMIC_FIELD:
         return None
@@ -41,7 +44,7 @@ def read_dynamic_field(child: Object, machine: Machine) -> DynamicField | None:
     name = machine.types.encode(name_type, machine.types.decode(tag, child.data.contents)[1])
     value = child.data.contents[32 + len(name) :]
     if isinstance(name_type, StructTag) and (name_type.datatype == _WRAPPER_TYPE):
-        # A wrapper has one field, so its bytes are those of the name in it.
+        # The name is the wrapper's only field, so the bytes of the wrapper are those of the name.
         return DynamicField(name_type.type_params[0], name, value_type, value, Address(value))
     return DynamicField(name_type, name, value_type, value, None)
 
@@ -56,7 +59,7 @@ def render_dynamic_field(
     machine: Machine,
     json: JsonRenderer,
 ) -> None:
-    """Fill the requested fields."""
+    """Fill the requested fields of a dynamic field."""
     message.parent = str(parent)
     message.field_id = str(field_object.id)
     if set(mask) - {"parent", "field_id"} or "kind" in mask:

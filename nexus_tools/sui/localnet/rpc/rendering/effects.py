@@ -1,4 +1,4 @@
-"""Effects (`sui.rpc.v2.TransactionEffects`)."""
+"""The rendering of transaction effects (`sui.rpc.v2.TransactionEffects`)."""
 
 from collections.abc import Mapping
 
@@ -33,7 +33,7 @@ from nexus_tools.sui.types.execution_status import ExecutionFailure
 from nexus_tools.sui.types.object import Object
 
 Types = Mapping[Address, Object]
-"""Objects by ID, for the types of changed objects."""
+"""Objects by ID, which provide the types of changed objects."""
 
 _VERSION = 2
 _INPUT_DOES_NOT_EXIST, _INPUT_EXISTS = 1, 2
@@ -61,7 +61,7 @@ def render_effects(
     types: Types,
     find_module: FindModule,
 ) -> None:
-    """Fill the requested fields. `encoded` are the BCS bytes of `effects`."""
+    """Fill the requested fields of a transaction's effects. `encoded` are their BCS bytes."""
     if "bcs" in mask:
         render_bcs(message.bcs, "TransactionEffects", encoded)
     _render_head(message, effects, digest, mask)
@@ -86,7 +86,7 @@ def render_effects(
 
 
 def render_gas_used(message: Message, gas: GasCostSummary) -> None:
-    """Fill all fields, in MIST (`sui.rpc.v2.GasCostSummary`)."""
+    """Fill a `sui.rpc.v2.GasCostSummary`, in MIST."""
     message.computation_cost = gas.computation_cost
     message.storage_cost = gas.storage_cost
     message.storage_rebate = gas.storage_rebate

@@ -1,4 +1,4 @@
-"""Epochs (`sui.rpc.v2.Epoch`), and the system state: validators, stakes, funds, parameters.
+"""The rendering of epochs (`sui.rpc.v2.Epoch`), including the system state.
 
 Source: the conversions of `sui-types` system states in `sui-rpc-api`.
 """
@@ -21,7 +21,8 @@ from nexus_tools.sui.types.system_state import (
     ValidatorSet,
 )
 
-# Names and values of `sui-protocol-config`, which clients read to respect the limits.
+# The protocol limits with their names in `sui-protocol-config`. Clients read them in order to
+# respect them.
 _ATTRIBUTES = {
     "max_arguments": limits.MAX_ARGUMENTS,
     "max_gas_payment_objects": limits.MAX_GAS_PAYMENT_OBJECTS,
@@ -120,7 +121,7 @@ _TABLES = (
 
 
 def render_epoch(message: Message, epoch: Epoch, mask: Mask) -> None:
-    """Fill the message of an epoch that has started."""
+    """Fill the requested fields of an epoch that has started."""
     message.epoch = epoch.number
     message.first_checkpoint = epoch.first_checkpoint
     render_time(message.start, epoch.start_ms)
@@ -152,7 +153,7 @@ def _render_protocol_config(message: Message, version: int) -> None:
 
 
 def _render_system_state(message: Message, state: SystemState) -> None:
-    """Fill all fields."""
+    """Fill a `sui.rpc.v2.SystemState`."""
     message.version = state.system_state_version
     _copy(message, state, _STATE)
     _render_validators(message.validators, state.validators)
@@ -168,7 +169,7 @@ def _render_system_state(message: Message, state: SystemState) -> None:
 
 
 def _copy(message: Message, value: object, names: Iterable[str]) -> None:
-    """Copy fields with the same name and form. A value of None leaves the field unset."""
+    """Copy the named fields of a value to a message. A field that is None stays unset."""
     for name in names:
         field = getattr(value, name)
         if field is not None:

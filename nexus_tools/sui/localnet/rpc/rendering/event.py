@@ -1,4 +1,4 @@
-"""Events (`sui.rpc.v2.Event` and `TransactionEvents`)."""
+"""The rendering of events (`sui.rpc.v2.Event` and `TransactionEvents`)."""
 
 from nexus_tools.sui.localnet.ledger import EventPosition, ExecutedTransaction, LedgerEvent
 from nexus_tools.sui.localnet.rpc.interface import Mask, prune
@@ -12,7 +12,10 @@ from nexus_tools.sui.types.event import EVENTS, Event
 def render_events(
     message: Message, executed: ExecutedTransaction, mask: Mask, json: JsonRenderer
 ) -> None:
-    """Fill all events of a transaction. `render_positions` adds their positions."""
+    """Fill the events of a transaction, without their positions.
+
+    `render_positions` adds the positions.
+    """
     if "bcs" in mask or "digest" in mask:
         encoded = EVENTS.encode(executed.events)
         if "bcs" in mask:
@@ -25,7 +28,7 @@ def render_events(
 
 
 def render_positions(message: Message, executed: ExecutedTransaction, mask: Mask) -> None:
-    """Add the positions of a transaction's events, if it is on the chain."""
+    """Add the positions of the events. The transaction must be on the chain."""
     event_mask = mask.get("events")
     if event_mask is None:
         return
@@ -35,7 +38,7 @@ def render_positions(message: Message, executed: ExecutedTransaction, mask: Mask
 
 
 def render_event(message: Message, event: Event, mask: Mask, json: JsonRenderer) -> None:
-    """Fill the content of the event. `render_position` adds its position."""
+    """Fill the content of an event, without its position. `render_position` adds the position."""
     if "package_id" in mask:
         message.package_id = str(event.package)
     if "module" in mask:
@@ -53,7 +56,7 @@ def render_event(message: Message, event: Event, mask: Mask, json: JsonRenderer)
 def render_ledger_event(
     message: Message, ledger_event: LedgerEvent, mask: Mask, json: JsonRenderer
 ) -> None:
-    """Fill the requested fields of a single event of the chain."""
+    """Fill the requested fields of one event on the chain."""
     render_event(message, ledger_event.event, mask, json)
     render_position(message, ledger_event.position, ledger_event.transaction_digest, mask)
     prune(message, mask)
@@ -62,7 +65,7 @@ def render_ledger_event(
 def render_position(
     message: Message, position: EventPosition, transaction: Digest, mask: Mask
 ) -> None:
-    """Fill the event's position in the chain."""
+    """Fill the position of an event on the chain."""
     if "checkpoint" in mask:
         message.checkpoint = position.checkpoint
     if "transaction_digest" in mask:

@@ -1,4 +1,4 @@
-"""Executed transactions (`sui.rpc.v2.ExecutedTransaction`)."""
+"""The rendering of executed transactions (`sui.rpc.v2.ExecutedTransaction`)."""
 
 from nexus_tools.sui.localnet.ledger import BalanceChange, ExecutedTransaction
 from nexus_tools.sui.localnet.node import Node
@@ -19,7 +19,7 @@ from nexus_tools.sui.types.object import MovePackage
 def render_executed(
     message: Message, executed: ExecutedTransaction, mask: Mask, node: Node, json: JsonRenderer
 ) -> None:
-    """Fill the requested fields of a transaction on the chain."""
+    """Fill the requested fields of a transaction that is on the chain."""
     if "checkpoint" in mask:
         message.checkpoint = executed.checkpoint
     if "timestamp" in mask:
@@ -37,7 +37,7 @@ def render_executed(
 def render_outcome(
     message: Message, executed: ExecutedTransaction, mask: Mask, node: Node, json: JsonRenderer
 ) -> None:
-    """Fill the requested fields that executed and simulated transactions have in common."""
+    """Fill the requested fields that both executed and simulated transactions have."""
     if "digest" in mask:
         message.digest = str(executed.digest)
     if (inner_mask := mask.get("transaction")) is not None:
@@ -56,7 +56,7 @@ def render_outcome(
 
 
 def module_finder(node: Node, executed: ExecutedTransaction) -> FindModule:
-    """Return a function that finds modules of the ledger and of newly published packages."""
+    """Return a function that looks up a module on the ledger and among the written packages."""
 
     def find(location: MoveLocation) -> bytes | None:
         stored = node.ledger.get(location.package)
@@ -94,7 +94,7 @@ def _render_balance_change(message: Message, change: BalanceChange) -> None:
 def _render_objects(
     message: Message, executed: ExecutedTransaction, mask: Mask, json: JsonRenderer
 ) -> None:
-    """Fill every version of every input and output object."""
+    """Fill all versions of the input and output objects."""
     object_mask = mask.get("objects")
     if object_mask is None:
         return

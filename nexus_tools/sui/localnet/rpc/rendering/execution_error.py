@@ -1,6 +1,6 @@
-"""The reason why a transaction failed (`sui.rpc.v2.ExecutionError`).
+"""The rendering of execution errors (`sui.rpc.v2.ExecutionError`).
 
-Error numbers are those of BCS plus one, because 0 means unknown in protobuf.
+In protobuf, the number of an error kind is its number in BCS plus one. 0 means unknown.
 """
 
 from collections.abc import Callable
@@ -22,11 +22,11 @@ from nexus_tools.sui.types.execution_status import (
 )
 
 FindModule = Callable[[MoveLocation], bytes | None]
-"""A function that returns the bytes of a location's module, or None."""
+"""A function that returns the bytes of the module at a location, or None if it does not exist."""
 
 
 def render_failure(message: Message, failure: ExecutionFailure, find_module: FindModule) -> None:
-    """Fill all fields. `description` is for users."""
+    """Fill the reason why a transaction failed. `description` is a text for people."""
     error = failure.error
     message.kind = error.kind + 1
     message.description = describe(failure)

@@ -1,7 +1,7 @@
-"""The text of execution errors as a node writes it: `ExecutionError.description`.
+"""The description of an execution error, as a full node writes it (`ExecutionError.description`).
 
-A node writes `{error:?} in command {command}`, with Rust's debug format. Clients parse these texts.
-Source: `sui-types/src/rpc_proto_conversions.rs` and `execution_status.rs`.
+A full node formats it as `{error:?} in command {command}`, with Rust's debug format. Clients parse
+these texts. Source: `sui-types/src/rpc_proto_conversions.rs` and `execution_status.rs`.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t
 
 
 def describe(failure: ExecutionFailure) -> str:
-    """Return the error and the command that failed as one sentence."""
+    """Return a text with the error and the index of the failed command."""
     kind, data = failure.error.kind, failure.error.data
     show = _ERRORS.get(kind)
     text = _name(kind) if show is None else f"{_name(kind)}{show(data)}"
@@ -37,7 +37,7 @@ def _name(kind: IntEnum) -> str:
 
 
 def _fields(*names: str) -> Callable[[Iterable[Any]], str]:
-    """Return a function that formats values as a struct of these fields, in order."""
+    """Return a function that formats values like a Rust struct with these field names."""
 
     def show(values: Iterable[Any]) -> str:
         pairs = zip(names, values, strict=True)

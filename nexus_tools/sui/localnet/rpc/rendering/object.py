@@ -1,4 +1,4 @@
-"""Objects (`sui.rpc.v2.Object`)."""
+"""The rendering of objects (`sui.rpc.v2.Object`)."""
 
 from nexus_tools.sui.localnet.rpc.interface import Mask
 from nexus_tools.sui.localnet.rpc.rendering.common_messages import render_bcs, render_owner
@@ -13,12 +13,12 @@ PACKAGE_TYPE = "package"
 
 
 def type_name(value: Object) -> str:
-    """Return the type as the interface writes it. Packages also have one."""
+    """Return the name of an object's type. For a package, it is `package`."""
     return PACKAGE_TYPE if value.type is None else str(value.type)
 
 
 def render_object(message: Message, value: Object, mask: Mask, json: JsonRenderer) -> None:
-    """Fill the requested fields."""
+    """Fill the requested fields of an object."""
     if "object_id" in mask:
         message.object_id = str(value.id)
     if "version" in mask:

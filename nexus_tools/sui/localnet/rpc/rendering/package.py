@@ -1,4 +1,4 @@
-"""Packages with the functions and datatypes of their modules (`sui.rpc.v2.Package`)."""
+"""The rendering of packages, and of their functions and datatypes (`sui.rpc.v2.Package`)."""
 
 from nexus_tools.sui.bytecode import Ability, Visibility, original_id
 from nexus_tools.sui.localnet.rpc.interface import Mask
@@ -14,8 +14,8 @@ from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.types.object import MovePackage
 from nexus_tools.sui.types.type_tag import Primitive, StructTag, VectorTag
 
-# Numbers of the enums in and next to `FunctionDescriptor`, `DatatypeDescriptor` and `OpenSignature`
-# of `sui.rpc.v2`.
+# The numbers of the enums for `FunctionDescriptor`, `DatatypeDescriptor` and `OpenSignature` in
+# `sui.rpc.v2`.
 _VISIBILITIES = {Visibility.PRIVATE: 1, Visibility.PUBLIC: 2, Visibility.FRIEND: 3}
 _STRUCT, _ENUM = 1, 2
 _IMMUTABLE, _MUTABLE = 1, 2
@@ -28,14 +28,14 @@ _PRIMITIVES = {
     Primitive.U64: 6,
     Primitive.U128: 7,
     Primitive.U256: 8,
-    Primitive.SIGNER: 0,  # unknown, because it does not have a number
+    Primitive.SIGNER: 0,  # unknown, because the interface has no number for it
 }
 _VECTOR, _DATATYPE, _TYPE_PARAMETER = 9, 10, 11
 _ABILITIES = {Ability.COPY: 1, Ability.DROP: 2, Ability.STORE: 3, Ability.KEY: 4}
 
 
 def render_package(message: Message, package: MovePackage, mask: Mask) -> None:
-    """Fill the requested fields. Modules get only names and bytes."""
+    """Fill the requested fields of a package. Modules get only their names and bytes."""
     message.storage_id = str(package.id)
     message.original_id = str(original_id(package))
     message.version = package.version
@@ -70,7 +70,7 @@ def _render_linkage(message: Message, package: MovePackage) -> None:
 
 
 def render_module(message: Message, module: LoadedModule) -> None:
-    """Fill the datatypes and functions of a module, including private ones."""
+    """Fill the datatypes and functions of a module. Private functions are included."""
     for datatype in module.datatypes():
         render_datatype(message.datatypes.add(), datatype)
     for function in module.functions():
@@ -78,7 +78,7 @@ def render_module(message: Message, module: LoadedModule) -> None:
 
 
 def render_function(message: Message, function: Function) -> None:
-    """Fill name, visibility and signature."""
+    """Fill the name, visibility and signature of a function."""
     message.name = function.name
     message.visibility = _VISIBILITIES[function.visibility]
     message.is_entry = function.is_entry
@@ -91,7 +91,7 @@ def render_function(message: Message, function: Function) -> None:
 
 
 def render_datatype(message: Message, datatype: Datatype) -> None:
-    """Fill name, abilities and fields."""
+    """Fill the name, abilities and fields of a datatype."""
     message.type_name = str(datatype.tag)
     message.defining_id = str(datatype.tag.address)
     message.module = datatype.tag.module
@@ -119,7 +119,7 @@ def _render_fields(messages: Message, fields: tuple[tuple[str, Type], ...]) -> N
 
 
 def _ability_numbers(abilities: Ability) -> list[int]:
-    """Return the interface's numbers of the abilities."""
+    """Return the numbers of abilities in the RPC interface."""
     return [number for ability, number in _ABILITIES.items() if ability in abilities]
 
 

@@ -1,4 +1,4 @@
-"""User signatures (`sui.rpc.v2.UserSignature`)."""
+"""The rendering of user signatures (`sui.rpc.v2.UserSignature`)."""
 
 from contextlib import suppress
 
@@ -20,7 +20,7 @@ _SEED_LENGTH = 32
 
 
 def render_signature(message: Message, signature: bytes, mask: Mask) -> None:
-    """Fill a serialized signature and its requested parts."""
+    """Fill the requested fields of a serialized signature."""
     if "bcs" in mask:
         render_bcs(message.bcs, "UserSignatureBytes", signature)
     if "scheme" in mask and signature:
@@ -71,7 +71,8 @@ def _render_member(message: Message, member: MultiSigMember) -> None:
     if member.scheme is not SignatureScheme.ZK_LOGIN:
         message.public_key.public_key = member.public_key
         return
-    # The length of the issuer, the issuer, and the address seed. The bytes may be malformed.
+    # The bytes are the length of the issuer, the issuer, and the address seed. The bytes may be
+    # malformed.
     data = member.public_key
     end = 1 + data[0] if data else 0
     if len(data) - end <= _SEED_LENGTH:

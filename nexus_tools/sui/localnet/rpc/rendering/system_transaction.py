@@ -1,4 +1,4 @@
-"""System transactions of this chain (`sui.rpc.v2.TransactionKind`)."""
+"""The rendering of the system transactions that a localnet runs (`sui.rpc.v2.TransactionKind`)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ _STEP_CHANGE_EPOCH = 1
 
 
 def render_system_kind(message: Message, kind: TransactionKind) -> None:
-    """Fill the kind and its content."""
+    """Fill the kind and the content of a system transaction."""
     number, field, render = _KINDS[type(kind)]
     message.kind = number
     render(getattr(message, field), kind)
@@ -55,7 +55,7 @@ def _render_randomness(message: Message, update: RandomnessStateUpdate) -> None:
 
 def _render_end_of_epoch(message: Message, transaction: EndOfEpoch) -> None:
     for step in transaction.steps:
-        assert isinstance(step, ChangeEpoch)  # the only kind that is executed
+        assert isinstance(step, ChangeEpoch)  # a localnet executes no other kind
         target = message.transactions.add(kind=_STEP_CHANGE_EPOCH)
         _render_change(target.change_epoch, step)
 

@@ -1,4 +1,4 @@
-"""Transactions, their inputs and their commands (`sui.rpc.v2.{Transaction,Input,Command}`)."""
+"""The rendering of transactions (`sui.rpc.v2.{Transaction,Input,Command}`)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -52,7 +52,7 @@ _VERSION = 1
 def render_transaction(
     message: Message, data: TransactionData, encoded: bytes, digest: Digest, mask: Mask
 ) -> None:
-    """Fill the requested fields. `encoded` are the BCS bytes of `data`."""
+    """Fill the requested fields of a transaction. `encoded` are the BCS bytes of `data`."""
     if "bcs" in mask:
         render_bcs(message.bcs, "TransactionData", encoded)
     message.digest = str(digest)
@@ -117,7 +117,7 @@ def _render_expiration(message: Message, expiration: Expiration) -> None:
 
 
 def _render_input(message: Message, value: Input) -> None:
-    """Fill all fields."""
+    """Fill a `sui.rpc.v2.Input`."""
     _INPUTS[type(value)](message, value)
 
 
@@ -169,7 +169,7 @@ _INPUTS: dict[type[Input], Callable[[Message, Any], None]] = {
 
 
 def render_argument(message: Message, argument: Argument) -> None:
-    """Fill all fields."""
+    """Fill a `sui.rpc.v2.Argument`."""
     if isinstance(argument, GasCoin):
         message.kind = ArgumentKind.GAS
     elif isinstance(argument, InputArgument):
@@ -183,7 +183,7 @@ def render_argument(message: Message, argument: Argument) -> None:
 
 
 def _render_command(message: Message, command: Command) -> None:
-    """Fill all fields."""
+    """Fill a `sui.rpc.v2.Command`."""
     _COMMANDS[type(command)](message, command)
 
 
@@ -222,7 +222,7 @@ def _render_publish(message: Message, command: Publish) -> None:
 
 
 def _render_make_vector(message: Message, command: MakeMoveVec) -> None:
-    message.make_move_vector.SetInParent()  # it is present even without type and elements
+    message.make_move_vector.SetInParent()  # keep the message even if it has no fields
     if command.element_type is not None:
         message.make_move_vector.element_type = str(command.element_type)
     _render_arguments(message.make_move_vector.elements, command.elements)

@@ -1,4 +1,4 @@
-"""The parsing of client messages into values. Errors name the missing or invalid field."""
+"""The parsing of request messages. Errors name the missing or invalid field."""
 
 from nexus_tools.sui.localnet.rpc.requests.cursor import Cursor, successor
 from nexus_tools.sui.localnet.rpc.requests.fields import (

@@ -1,7 +1,7 @@
-"""Cursors: positions in the history of the chain, opaque to clients.
+"""Cursors for paginated lists. A cursor is a position in the chain's history, opaque to clients.
 
-Positions of events, transactions and checkpoints compare in the order of the chain. The position of
-a transaction is that of its first event, and of a checkpoint that of its first transaction.
+The order of positions is the order on the chain. The position of a transaction is that of its first
+event. The position of a checkpoint is that of its first transaction.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _LARGEST = 2**62  # beyond any chain, and the next number still fits in 64 bits
 
 
 class Cursor(Struct, frozen=True):
-    """An item or, if it is a boundary, the gap before the item at `position`.
+    """A cursor at the item at `position` or, if it is a boundary, before that item.
 
     `stream` is the kind of items: `events`, `transactions` or `checkpoints`.
     """
@@ -26,20 +26,20 @@ class Cursor(Struct, frozen=True):
     is_boundary: bool
 
     def encode(self) -> bytes:
-        """Return the bytes for the client.
+        """Encode the cursor for the client.
 
-        They are `e`, `t` or `c` for the item itself, `E`, `T` or `C` for the gap before it, and the
-        three numbers in eight bytes each.
+        The first byte is `e`, `t` or `c` for a cursor at an item, and `E`, `T` or `C` for a
+        boundary. The three numbers of the position follow, with eight bytes each.
         """
         kind = self.stream[0].upper() if self.is_boundary else self.stream[0]
         return kind.encode() + b"".join(_numbers(self.position))
 
     @classmethod
     def decode(cls, stream: str, data: bytes, name: str) -> "Cursor":
-        """Parse a cursor of a stream. Errors call it `name`.
+        """Decode a cursor of a stream. `name` is the field's name in error messages.
 
         Raises:
-            RpcError: the cursor is invalid or of another stream.
+            RpcError: The cursor is invalid, or belongs to another stream.
         """
         kind = data[:1].decode("latin-1")
         if kind.lower() != stream[0] or len(data) != 1 + 3 * _NUMBER_BYTES:
@@ -53,12 +53,12 @@ class Cursor(Struct, frozen=True):
         return cls(stream, EventPosition(*numbers), kind.isupper())
 
     def first_after(self) -> EventPosition:
-        """Return the first position after this cursor."""
+        """Return the position of the first item after the cursor."""
         return self.position if self.is_boundary else successor(self.stream, self.position)
 
 
 def successor(stream: str, position: EventPosition) -> EventPosition:
-    """Return the position after an item."""
+    """Return the position after an item of a stream."""
     checkpoint, transaction, event = position
     if stream == "events":
         return EventPosition(checkpoint, transaction, event + 1)

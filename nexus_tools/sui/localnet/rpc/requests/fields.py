@@ -1,6 +1,6 @@
-"""The parsing of request fields. Errors name the missing or invalid field.
+"""Parsers for request fields. An error names the missing or invalid field.
 
-Functions raise `RpcError` (INVALID_ARGUMENT).
+All functions raise `RpcError` with the code INVALID_ARGUMENT.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def required(request: Message, name: str) -> str:
     """Return a required string field.
 
     Raises:
-        RpcError: the field is missing.
+        RpcError: The field is missing.
     """
     if not request.HasField(name):
         raise missing(name)
@@ -40,10 +40,10 @@ def required(request: Message, name: str) -> str:
 
 
 def address(request: Message, name: str) -> Address:
-    """Return a required address, which need not be padded.
+    """Return a required address, which may omit leading zeros.
 
     Raises:
-        RpcError: the field is missing or invalid.
+        RpcError: The field is missing or invalid.
     """
     return parsed(name, required(request, name), Address.parse)
 
@@ -52,16 +52,16 @@ def digest(request: Message, name: str) -> Digest:
     """Return a required digest.
 
     Raises:
-        RpcError: the field is missing or invalid.
+        RpcError: The field is missing or invalid.
     """
     return parsed(name, required(request, name), Digest.parse)
 
 
 def struct_tag_field(request: Message, name: str) -> StructTag | None:
-    """Return an optional struct type, or None.
+    """Return a struct type, or None if the field is not set.
 
     Raises:
-        RpcError: the field is invalid.
+        RpcError: The field is invalid.
     """
     return (
         parsed(name, getattr(request, name), parse_struct_tag) if request.HasField(name) else None

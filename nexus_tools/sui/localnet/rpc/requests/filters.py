@@ -1,6 +1,6 @@
-"""Filters of events and transactions in requests.
+"""The parsing of event and transaction filters in requests.
 
-Both are a disjunction of terms, and each term is a conjunction of literals
+A filter is a disjunction of terms, and a term is a conjunction of literals
 (`sui.rpc.v2.{EventFilter,TransactionFilter}`).
 """
 
@@ -40,7 +40,7 @@ def parse_event_filter(request: Message) -> EventFilter | None:
     """Return the filter of a request, or None.
 
     Raises:
-        RpcError: the filter is invalid.
+        RpcError: The filter is invalid.
     """
     if not request.HasField("filter"):
         return None
@@ -57,7 +57,7 @@ def parse_transaction_filter(request: Message) -> Predicate | None:
     """Return the filter of a request as a function, or None.
 
     Raises:
-        RpcError: the filter is invalid.
+        RpcError: The filter is invalid.
     """
     if not request.HasField("filter"):
         return None
@@ -72,7 +72,7 @@ def _literal(literal: Message) -> Predicate:
 
 
 def _check_size(message: Message) -> None:
-    """Refuse a filter without terms, or with too many literals."""
+    """Raise an error if a filter has no terms, or too many literals."""
     if not message.terms:
         raise invalid("invalid filter.terms: at least one filter term is required")
     count = sum(len(term.literals) for term in message.terms)
@@ -81,7 +81,7 @@ def _check_size(message: Message) -> None:
 
 
 def _predicate(literal: Message, parsers: Mapping[str, Callable[[Message], T]]) -> T:
-    """Return the predicate of a literal."""
+    """Return the parsed predicate of a literal."""
     name = literal.WhichOneof("predicate")
     if name is None:
         raise invalid("invalid filter.terms.literals: predicate variant is required")
@@ -109,14 +109,14 @@ def _event_type(message: Message) -> HasType:
         tag = parsed("event_type", text, parse_struct_tag)
         return HasType(tag.address, tag.module, tag.name, tag.type_params)
     package, *names = _path_of(text, "event_type", 3)
-    # `0x2::coin` matches events of all types of that module, and `0x2::coin::CoinCreated` matches
-    # any type arguments. With `<...>` only that exact type matches.
+    # `0x2::coin` matches all types of that module. `0x2::coin::CoinCreated` matches the type with
+    # any type arguments. A name with `<...>` matches only that exact type.
     module, name = (*names, None, None)[:2]
     return HasType(parsed("event_type", package, Address.parse), module, name)
 
 
 def _path_of(text: str, name: str, longest: int) -> list[str]:
-    """Split a path such as `package::module`.
+    """Split a path such as `package::module` into its parts.
 
     Raises:
         RpcError: the number of parts is wrong, or a part is empty.
@@ -159,7 +159,7 @@ def _affected_address(message: Message) -> Predicate:
 
 
 def _owners(executed: ExecutedTransaction) -> list[Owner]:
-    """Return the owners of changed objects, before and after."""
+    """Return the owners of the changed objects, both before and after the transaction."""
     owners: list[Owner] = []
     for _, change in executed.effects.changed_objects:
         if isinstance(change.input, InputState):

@@ -1,7 +1,8 @@
-"""Pages of list calls: their size, and the token of the next page.
+"""The paging of list calls: the page size, and the token of the next page.
 
-A token is opaque to clients. It contains the position after which the page starts, prefixed with a
-hash of the position and the query. So tokens of other queries and forged tokens are refused.
+A token is opaque to clients. A token has a hash of the position and the query, and then the
+position after which the page starts. The server refuses tokens of other queries because their hash
+differs.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ _HASH_BYTES = 8
 
 
 def page_size(request: Message, largest: int = MAX_PAGE_SIZE) -> int:
-    """Return the requested page size, from 1 to `largest`, or the default of 50."""
+    """Return the requested page size, limited to the range from 1 to `largest`. Default: 50."""
     if not request.HasField("page_size"):
         return min(DEFAULT_PAGE_SIZE, largest)
     return max(1, min(int(request.page_size), largest))
@@ -28,7 +29,7 @@ def place_of(request: Message, question: Sequence[str]) -> bytes | None:
     `question` identifies the query.
 
     Raises:
-        RpcError: the token belongs to another query.
+        RpcError: The token belongs to another query.
     """
     if not request.HasField("page_token"):
         return None

@@ -1,4 +1,4 @@
-"""Queries of the history: range, order, limit, and the reason for the end.
+"""History queries: their range, order and limit, and the reason why they end.
 
 Source: `QueryOptions`, `Watermark` and `QueryEnd` of `sui.rpc.v2`, and
 `sui-rpc-api/src/ledger_history/{query_options,watermark}.rs`.
@@ -29,7 +29,10 @@ class End(IntEnum):
 
 
 class Query(Struct, frozen=True):
-    """The range from `start` up to, but excluding, `end`, and the reason when it is exhausted."""
+    """A query for the items from `start` up to, but excluding, `end`.
+
+    `exhaustion` is the reason to report when the whole range was read.
+    """
 
     stream: str
     start: EventPosition
@@ -40,10 +43,10 @@ class Query(Struct, frozen=True):
 
     @classmethod
     def parse(cls, stream: str, request: Message, latest: int) -> "Query":
-        """Parse the options of a request. `latest` is the latest checkpoint.
+        """Parse the query of a request. `latest` is the number of the latest checkpoint.
 
         Raises:
-            RpcError: an option is invalid.
+            RpcError: An option is invalid.
         """
         options = request.options
         if options.ordering not in (_ASCENDING, _DESCENDING):
@@ -70,8 +73,9 @@ class Query(Struct, frozen=True):
     def entry(self) -> int:
         """The checkpoint in which the scan starts.
 
-        From checkpoint 3 up to, but excluding, 7 it is 3 in ascending and 6 in descending order. If
-        the end is the third transaction of 7, it is 7.
+        For example, the range is from checkpoint 3 up to, but excluding, 7. The scan starts in 3 in
+        ascending order, and in 6 in descending order. If the range ends at the third transaction of
+        7, a descending scan starts in 7.
         """
         if not self.descending:
             return self.start.checkpoint
@@ -80,7 +84,7 @@ class Query(Struct, frozen=True):
 
     @property
     def checkpoints(self) -> range:
-        """The checkpoints to scan, in order."""
+        """The numbers of the checkpoints to scan, in the order of the query."""
         last = self.end.checkpoint + bool(self.end.transaction or self.end.event)
         numbers = range(self.start.checkpoint, last)
         return numbers[::-1] if self.descending else numbers
@@ -91,10 +95,10 @@ class Query(Struct, frozen=True):
     # --- Watermarks
 
     def mark_item(self, watermark: Message, position: EventPosition) -> None:
-        """Set the progress of an item. Only checkpoints before its own are completely covered.
+        """Set the watermark of an item, with the last completely covered checkpoint.
 
-        An event of checkpoint 5 shows that 4 is covered, or 6 in descending order. An item that is
-        a checkpoint covers itself.
+        An event of checkpoint 5 shows that checkpoint 4 is covered, or 6 in descending order. If
+        the item is a checkpoint, it is covered itself.
         """
         watermark.cursor = Cursor(self.stream, position, is_boundary=False).encode()
         step = 0 if self.stream == "checkpoints" else 1
@@ -102,14 +106,20 @@ class Query(Struct, frozen=True):
         self._mark_covered(watermark, covered)
 
     def mark_frontier(self, watermark: Message, next_checkpoint: int) -> None:
-        """Set the progress without an item: all before `next_checkpoint`, in order, is covered."""
+        """Set the watermark of a frame without an item.
+
+        The query has covered all checkpoints before `next_checkpoint`, in its order.
+        """
         gap = next_checkpoint + 1 if self.descending else next_checkpoint
         place = EventPosition(gap)
         watermark.cursor = Cursor(self.stream, place, is_boundary=True).encode()
         self._mark_covered(watermark, gap if self.descending else gap - 1)
 
     def mark_end(self, watermark: Message, covered: int | None) -> None:
-        """Set the progress of a complete range. Its items have shown `covered` as covered."""
+        """Set the watermark of the last frame after the whole range was read.
+
+        `covered` is the covered checkpoint in the watermark of the last item, or None.
+        """
         place = self.start if self.descending else max(self.start, self.end)
         watermark.cursor = Cursor(self.stream, place, is_boundary=True).encode()
         if self.exhaustion is End.CURSOR_BOUND:
@@ -120,8 +130,8 @@ class Query(Struct, frozen=True):
             self._mark_covered(watermark, last)
 
     def _mark_covered(self, watermark: Message, checkpoint: int) -> None:
-        # The scan does not cover checkpoints before its start. For example, an event of 3, the
-        # first checkpoint, does not show that 2 is covered.
+        # The scan does not cover checkpoints before its start. For example, if it starts in
+        # checkpoint 3, an event of 3 does not show that 2 is covered.
         is_in_scan = checkpoint <= self.entry if self.descending else checkpoint >= self.entry
         if is_in_scan and checkpoint >= 0:
             watermark.checkpoint = checkpoint

@@ -1,4 +1,4 @@
-"""Signatures in requests: as bytes, or as a message with all their parts."""
+"""The parsing of signatures in requests, which are bytes or messages with all parts."""
 
 from nexus_tools.sui.bcs import BcsError, byte_vector, record, string
 from nexus_tools.sui.errors import NotAllowedError
@@ -17,7 +17,7 @@ _PASSKEY = record((byte_vector, string, byte_vector))
 
 
 def serialized_signature(message: Message) -> bytes:
-    """Return a signature with its flag.
+    """Return the serialized form of a signature, which starts with the flag of its scheme.
 
     Raises:
         RpcError: INVALID_ARGUMENT.
@@ -44,7 +44,7 @@ def _serialized(message: Message) -> bytes:
 
 
 def _from_bytes(data: bytes) -> bytes:
-    """Return the signature, which may be BCS-encoded with its length first."""
+    """Return a signature from bytes, which may be BCS-encoded with the length first."""
     try:
         UserSignature.parse(data)
     except NotAllowedError as error:

@@ -1,7 +1,7 @@
-"""Transactions in requests: as BCS bytes, or as a message with all their parts.
+"""The parsing of transactions in requests, which are BCS bytes or messages with all parts.
 
-A message must be complete here, except for payment, price and budget. `rpc/resolution` fills in
-other missing parts.
+A message may omit only the payment, price and budget. `rpc/resolution` resolves messages with other
+missing parts.
 """
 
 from collections.abc import Callable, Iterable
@@ -84,7 +84,7 @@ def programmable_message(message: Message) -> Message:
     """Return the programmable transaction in a transaction message.
 
     Raises:
-        RpcError: the transaction is of another kind.
+        RpcError: The transaction is not programmable.
     """
     if message.kind.WhichOneof("data") != "programmable_transaction":
         raise invalid("missing transaction.kind.programmable_transaction")
@@ -109,10 +109,10 @@ def _reference(message: Message) -> ObjectReference:
 
 
 def parse_expiration(message: Message) -> Expiration:
-    """Return the expiration of a transaction; by default it never expires.
+    """Return the expiration of a transaction. Default: no expiration.
 
     Raises:
-        RpcError: the expiration is invalid.
+        RpcError: The expiration is invalid.
     """
     if message.kind == ExpirationKind.EPOCH:
         return EpochExpiration(message.epoch)
@@ -182,7 +182,7 @@ def parse_withdrawal(message: Message) -> FundsWithdrawal:
     """Return an input that withdraws from an address balance.
 
     Raises:
-        RpcError: the input is invalid.
+        RpcError: The input is invalid.
     """
     withdrawal = message.funds_withdrawal
     if withdrawal.source not in _WITHDRAWAL_SOURCES:
@@ -208,7 +208,7 @@ def parse_commands(programmable: Message) -> tuple[Command, ...]:
     """Return the commands of a programmable transaction.
 
     Raises:
-        RpcError: a command is invalid.
+        RpcError: A command is invalid.
     """
     return tuple(map(_command, programmable.commands))
 

@@ -1,4 +1,4 @@
-"""The resolution of incomplete transactions from the state of the network.
+"""The resolution of incomplete transaction messages with the network's current state.
 
 Start reading with `transaction.py`.
 """

@@ -1,4 +1,4 @@
-"""Inputs with only a part of their fields."""
+"""The resolution of inputs that have only a part of their fields."""
 
 from collections.abc import Callable, Sequence
 
@@ -25,9 +25,10 @@ _NOT_READ = frozenset({"kind", "mutability"})
 
 
 class InputResolver:
-    """A resolver of one transaction's inputs, with the current objects.
+    """A resolver of one transaction's inputs, which uses the network's current objects.
 
-    Methods raise `RpcError`: NOT_FOUND for missing objects, otherwise INVALID_ARGUMENT.
+    The methods raise `RpcError`, with NOT_FOUND for a missing object and INVALID_ARGUMENT
+    otherwise.
     """
 
     def __init__(self, node: Node, commands: tuple[Command, ...]) -> None:
@@ -36,8 +37,11 @@ class InputResolver:
         self._uses = Uses(commands)
 
     def resolve(self, inputs: Sequence[Message]) -> tuple[Input, ...]:
-        """Return all inputs, each resolved by its kind or its fields."""
-        # The limit is also checked here, because each object costs a digest.
+        """Return the resolved inputs.
+
+        An input's kind, or else its fields, determine how to resolve it.
+        """
+        # Check the limit here too, because the server computes a digest for each object.
         if sum(message.HasField("object_id") for message in inputs) > MAX_INPUT_OBJECTS:
             raise too_large("maximum input + receiving objects in a transaction", MAX_INPUT_OBJECTS)
         return tuple(self._input(index, message) for index, message in enumerate(inputs))
@@ -52,15 +56,15 @@ class InputResolver:
         raise invalid("invalid unresolved input argument")
 
     def pure(self, message: Message, _uses: tuple[Use, ...]) -> Input:
-        """Return an input from BCS bytes."""
+        """Return a pure input with the given BCS bytes."""
         return Pure(message.pure)
 
     def literal(self, message: Message, uses: tuple[Use, ...]) -> Input:
-        """Return a pure input of the type that its uses require."""
+        """Return a pure input for a literal, whose uses determine its type."""
         return Pure(resolve_literal(message.literal, uses, self._functions))
 
     def object(self, message: Message, uses: tuple[Use, ...]) -> Input:
-        """Return an input for any object, depending on its owner and its uses."""
+        """Return an input for an object whose kind of input depends on its owner and uses."""
         value = find_object(self._node, message)
         return resolve_object(value, message, uses, self._functions)
 
@@ -69,7 +73,7 @@ class InputResolver:
         return OwnedObject(resolve_reference(find_object(self._node, message), message))
 
     def receiving(self, message: Message, _uses: tuple[Use, ...]) -> Input:
-        """Return an input for an object to receive."""
+        """Return an input for an object that the transaction receives."""
         return ReceivingObject(resolve_reference(find_object(self._node, message), message))
 
     def shared(self, message: Message, uses: tuple[Use, ...]) -> Input:
@@ -83,7 +87,8 @@ class InputResolver:
 
 _Resolve = Callable[[InputResolver, Message, tuple[Use, ...]], Input]
 
-# The keys are an input's kind and one field. The values start with the other allowed fields.
+# A key is an input's kind and one of its fields. A value is the other fields that are allowed, and
+# the method that resolves the input.
 _RESOLVERS: dict[tuple[int | None, str], tuple[frozenset[str], _Resolve]] = {
     (InputKind.PURE, "pure"): (_ALONE, InputResolver.pure),
     (None, "pure"): (_ALONE, InputResolver.pure),

@@ -1,4 +1,4 @@
-"""The conversion of JSON-like literals to BCS bytes of the type that their uses require.
+"""The conversion of JSON-like literals to BCS bytes. The uses of a literal determine its type.
 
 Source: `sui-rpc-api`, `simulate/resolve/literal.rs`.
 """
@@ -33,14 +33,14 @@ _BITS = {
     Primitive.U128: 128,
     Primitive.U256: 256,
 }
-# The largest u256 has 78 digits. Python takes long to parse numbers with thousands of digits.
+# The largest u256 has 78 digits. Reject longer numbers, because Python parses them slowly.
 _DIGITS = re.compile(r"\+?[0-9]{1,80}", re.ASCII)
 _MAX_U64 = 2**64 - 1
 _IN_OPTIONS = frozenset({"bool_value", "number_value", "string_value", "list_value"})
 
 
 def resolve_literal(value: Message, uses: tuple[Use, ...], functions: CalledFunctions) -> bytes:
-    """Return the BCS bytes of a `google.protobuf.Value`, which all uses must type alike.
+    """Return the BCS bytes of a `google.protobuf.Value`. All its uses must require the same type.
 
     Raises:
         RpcError: INVALID_ARGUMENT.
@@ -74,8 +74,8 @@ def _wanted(use: Use, functions: CalledFunctions) -> Type:
 def write_literal(out: bytearray, type_: Type, value: Message) -> None:
     """Append a literal as a value of a type.
 
-    `7` and `"7"` are 07 00 00 00 00 00 00 00 as a `u64`, `[1, 2]` is 02 01 02 as a `vector<u8>`. As
-    an `Option<u8>`, null is 00 and `7` is 01 07.
+    For example, `7` and `"7"` become 07 00 00 00 00 00 00 00 as a `u64`. `[1, 2]` becomes 02 01 02
+    as a `vector<u8>`. As an `Option<u8>`, null becomes 00, and `7` becomes 01 07.
 
     Raises:
         RpcError: INVALID_ARGUMENT.
@@ -130,9 +130,9 @@ def _number(value: Message, type_: Primitive) -> int:
 
 
 def _whole(number: float) -> int:
-    """Convert a double to a u64: without its fraction, and clamped to the bounds.
+    """Convert a double to a u64. Drop the fraction, and clamp the result, like Rust's `as u64`.
 
-    So 2.9 is 2, -1.0 and NaN are 0, and 1e30 is 2^64 - 1, like `as u64` in Rust.
+    For example, 2.9 becomes 2, -1.0 and NaN become 0, and 1e30 becomes 2^64 - 1.
     """
     if isnan(number):
         return 0
@@ -157,7 +157,7 @@ def _write_bool(out: bytearray, value: Message) -> None:
 
 
 def _write_address(out: bytearray, value: Message) -> None:
-    """Append an address. It may be short after `0x`, and must have all digits without it."""
+    """Append an address. An address with the prefix `0x` may omit leading zeros."""
     if _kind(value) != "string_value":
         raise invalid("literal cannot be resolved into type address")
     text = value.string_value

@@ -1,8 +1,8 @@
-"""Objects that a transaction names only by ID.
+"""The resolution of objects that a transaction names only by ID.
 
-Source: `sui-rpc-api`, `simulate/resolve/mod.rs`. Unlike there, the mutability of a shared object
-depends on how it is used, and `&Receiving` counts as `Receiving`. No other resolution of these can
-be executed.
+Source: `sui-rpc-api`, `simulate/resolve/mod.rs`. There are two differences from that source. The
+uses of a shared object determine its mutability, and `&Receiving` counts as `Receiving`. Otherwise,
+the transactions could not be executed.
 """
 
 from nexus_tools.sui.localnet.node import Node
@@ -46,14 +46,17 @@ def find_object(node: Node, message: Message) -> Object:
 
 
 def too_large(limit: str, value: int) -> RpcError:
-    """Return the error for a transaction that names too many objects."""
+    """Return the error for a transaction with too many objects."""
     return invalid(
         f"Error checking transaction input objects: Size limit exceeded: {limit} is {value}"
     )
 
 
 def resolve_reference(value: Object, message: Message) -> ObjectReference:
-    """Return the current reference, which must match the given version and digest, if any."""
+    """Return the current reference of an object.
+
+    The version and the digest in the message must match it, if they are present.
+    """
     if not isinstance(value.owner, AddressOwner | Immutable):
         raise invalid(f"object {value.id} is not Immutable or AddressOwned")
     actual = value.reference()
@@ -73,7 +76,7 @@ def resolve_reference(value: Object, message: Message) -> ObjectReference:
 def resolve_object(
     value: Object, message: Message, uses: tuple[Use, ...], functions: CalledFunctions
 ) -> Input:
-    """Return the input for an object whose kind the client did not specify."""
+    """Return the input for an object if the client did not specify the kind of input."""
     if isinstance(value.owner, Shared | ConsensusAddressOwner):
         return resolve_shared(value, uses, functions)
     if isinstance(value.owner, ObjectOwner):
@@ -87,7 +90,7 @@ def resolve_object(
 def resolve_shared(
     value: Object, uses: tuple[Use, ...], functions: CalledFunctions
 ) -> SharedObject:
-    """Return the input for a consensus object, mutable if a use needs that."""
+    """Return the input for a consensus object. The input is mutable if a use requires that."""
     owner = value.owner
     if isinstance(owner, Shared):
         start = owner.initial_version
@@ -119,7 +122,7 @@ def _dereferenced(declared: Type | None) -> Type | None:
 
 
 def _declared(use: Use, functions: CalledFunctions) -> Type | None:
-    """Return the type of the parameter that receives the input, or None."""
+    """Return the type of the parameter that a Move call passes the input to, or None."""
     if not isinstance(use.command, MoveCall):
         return None
     declared = functions.parameter(use.command, use.position)

@@ -1,8 +1,8 @@
-"""The payment and the budget of a transaction, where the client leaves them open.
+"""The resolution of a transaction's payment and budget if the client omits them.
 
-For a simulated transaction, the payer's address balance pays if it is sufficient and no command
-uses the gas coin. Otherwise coins pay, together with the address balance if a command uses the gas
-coin.
+In a simulation, the payer's address balance pays if it suffices and no command uses the gas coin.
+Otherwise, coins pay. If a command uses the gas coin, the address balance pays together with the
+coins.
 
 Source: `sui-rpc-api`, `transaction_execution_service/simulate/mod.rs`.
 """
@@ -55,18 +55,19 @@ from nexus_tools.sui.types.transaction import (
 from nexus_tools.sui.types.type_tag import GAS_COIN, SUI
 
 SAFE_OVERHEAD = 1000
-"""Gas units that are added to those of the simulation."""
+"""The gas units that the estimate adds to the gas of the simulation."""
 
 _COIN_SIZE_BYTES = 40
 
 
 def resolve_payment(node: Node, transaction: Message, sender: Address) -> GasData:
-    """Return the payment; by default the sender pays, with the highest possible budget.
+    """Return the gas data of a transaction message. By default, the sender pays.
 
-    If coins are given, their balance limits the default budget.
+    The default budget is the maximum. If the message has coins, their total balance limits the
+    default.
 
     Raises:
-        RpcError: NOT_FOUND for a coin that does not exist, otherwise INVALID_ARGUMENT.
+        RpcError: NOT_FOUND if a coin does not exist, otherwise INVALID_ARGUMENT.
     """
     reference_price = node.environment.reference_gas_price
     if not transaction.HasField("gas_payment"):
@@ -85,7 +86,7 @@ def resolve_payment(node: Node, transaction: Message, sender: Address) -> GasDat
 
 
 def _payment(node: Node, message: Message) -> tuple[ObjectReference, int]:
-    """Return a coin, or a reservation of the payer's address balance, and its amount in MIST."""
+    """Return a coin, or a reservation of an address balance, and the amount in MIST."""
     if message.HasField("digest"):
         reference = ObjectReference(
             address(message, "object_id"), message.version, digest(message, "digest")
@@ -102,12 +103,12 @@ def _payment(node: Node, message: Message) -> tuple[ObjectReference, int]:
 
 
 def with_estimated_budget(node: Node, data: TransactionData) -> TransactionData:
-    """Replace the budget by the budget that a simulation needs.
+    """Replace the budget by an estimate from a simulation.
 
-    The given budget is the maximum that the payer can pay.
+    The budget in `data` is the maximum that the payer can pay.
 
     Raises:
-        RpcError: the transaction needs more.
+        RpcError: The transaction needs a larger budget.
     """
     available = data.gas.budget
     budget = _estimate(node, data)
@@ -120,12 +121,15 @@ def with_estimated_budget(node: Node, data: TransactionData) -> TransactionData:
 
 
 def _estimate(node: Node, data: TransactionData) -> int:
-    """Return MIST for the commands, for loading the gas coins, and a safety margin."""
+    """Return the estimated budget in MIST.
+
+    The budget covers the commands, loading the gas coins, and a safety margin.
+    """
     unpaid = replace(data.gas, payment=(), budget=MAX_TX_GAS)
     _, result = node.simulate(replace(data, gas=unpaid), Mode.SIMULATE)
     gas = result.effects.gas_used
     coin = result.written.get(MOCK_COIN_ID)
-    # The real transaction will not store the mock coin.
+    # The executed transaction does not store the mock coin, so subtract its storage cost.
     mock_coin_rebate = coin.storage_rebate if coin is not None else 0
     net = gas.computation_cost + max(0, gas.storage_cost - mock_coin_rebate) - gas.storage_rebate
     cost = max(gas.computation_cost, net) + _loading_cost(node, len(data.gas.payment))
@@ -134,9 +138,10 @@ def _estimate(node: Node, data: TransactionData) -> int:
 
 
 def _loading_cost(node: Node, coins: int) -> int:
-    """Return MIST for reading coins. Every simulation already includes one.
+    """Return the cost of reading the coins after the first, in MIST.
 
-    For 10 coins, 9 times 40 bytes at 15 are 5 400, which is rounded up to 6 000, times the price.
+    The simulation already includes one coin. For example, 10 coins take 9 * 40 bytes at 15 units,
+    or 5 400 units. The cost is 6 000 units, rounded up, times the gas price.
     """
     units = max(0, coins - 1) * _COIN_SIZE_BYTES * OBJECT_ACCESS_COST_READ_PER_BYTE
     rounded = -(-units // GAS_ROUNDING_STEP) * GAS_ROUNDING_STEP
@@ -144,10 +149,10 @@ def _loading_cost(node: Node, coins: int) -> int:
 
 
 def with_payment(node: Node, data: TransactionData, *, estimated: bool) -> TransactionData:
-    """Return the transaction with its payment. An empty one means the payer's address balance.
+    """Return the transaction with its payment. Without coins, the payer's address balance pays.
 
     Raises:
-        RpcError: neither the address balance nor the coins cover the budget.
+        RpcError: Neither the address balance nor the coins cover the budget.
     """
     available, for_commands = available_for_gas(data, node.ledger), uses_gas_coin(data)
     if not for_commands and available >= data.gas.budget:
@@ -157,7 +162,10 @@ def with_payment(node: Node, data: TransactionData, *, estimated: bool) -> Trans
 
 
 def _with_brief_validity(node: Node, data: TransactionData) -> TransactionData:
-    """Give a transaction without coins a short validity, and a nonce for a unique digest."""
+    """Give a transaction a short validity, unless it has an expiration.
+
+    Payment from an address balance needs a validity. A nonce makes the digest unique.
+    """
     if not isinstance(data.expiration, NoExpiration):
         return data
     epoch = node.environment.epoch
@@ -169,11 +177,11 @@ def _with_brief_validity(node: Node, data: TransactionData) -> TransactionData:
 def _with_coins(
     node: Node, data: TransactionData, reserved: int, *, estimated: bool
 ) -> TransactionData:
-    """Return the transaction with its payer's unused coins as payment, largest first.
+    """Return the transaction with the payer's unused coins as payment, largest first.
 
-    All of them are used, up to 256. A budget that was `estimated` grows by the cost of loading
-    them. If an amount of the address balance is `reserved`, the reservation comes first, like a
-    coin.
+    The payment has all unused coins, up to the limit of 256. If the budget was `estimated`, it
+    grows by the cost of loading the coins. If an amount of the address balance is `reserved`, the
+    reservation is the first item of the payment.
     """
     places = MAX_GAS_PAYMENT_OBJECTS - bool(reserved)
     coins = _unused_coins(node, data, places)
@@ -195,7 +203,7 @@ def _with_coins(
 
 
 def _unused_coins(node: Node, data: TransactionData, places: int) -> list[Object]:
-    """Return as many of the payer's coins as the limit of all input objects allows."""
+    """Return the payer's unused coins, up to `places` and the limit of input objects."""
     assert isinstance(data.kind, ProgrammableTransaction)
     inputs = sum(not isinstance(value, Pure | FundsWithdrawal) for value in data.kind.inputs)
     limit = min(places, max(0, MAX_INPUT_OBJECTS - inputs))
@@ -209,7 +217,7 @@ def _unused_coins(node: Node, data: TransactionData, places: int) -> list[Object
 
 
 def _gas_coins(ledger: Ledger, owner: Address) -> Iterator[Object]:
-    """Yield all coins of an address, page by page, because there may be very many."""
+    """Yield all coins of an address. There may be very many, so they are read in pages."""
     after = b""
     while page := ledger.owned_by(owner, GAS_COIN, after=after, limit=MAX_GAS_PAYMENT_OBJECTS):
         yield from page

@@ -1,7 +1,8 @@
-"""The resolution of a transaction message with missing parts.
+"""The resolution of a transaction message that has missing parts.
 
-A complete transaction is used unchanged, with its object versions and mutabilities, even wrong
-ones. In any other, all inputs are resolved. Source: `sui-rpc-api`, `simulate/{mod,resolve/mod}.rs`.
+A complete transaction is used unchanged, even if its object versions or mutabilities are wrong. In
+an incomplete transaction, all inputs are resolved. Source: `sui-rpc-api`,
+`simulate/{mod,resolve/mod}.rs`.
 """
 
 from nexus_tools.sui.localnet.node import Node
@@ -29,12 +30,13 @@ _INPUTS = {
 
 
 def resolve_transaction(node: Node, message: Message) -> TransactionData:
-    """Return the transaction with all inputs, and with payment and price where they are known.
+    """Return the transaction with all inputs resolved, and with its gas data if it is known.
 
-    The budget may be only an upper bound, and coins may be missing: gas selection is another step.
+    The budget may be only an upper bound, and coins may be missing, because gas selection is a
+    later step.
 
     Raises:
-        RpcError: NOT_FOUND for missing objects and packages, otherwise INVALID_ARGUMENT.
+        RpcError: NOT_FOUND if an object or a package does not exist, otherwise INVALID_ARGUMENT.
     """
     sender = address(message, "sender")
     programmable = programmable_message(message)
@@ -50,7 +52,7 @@ def resolve_transaction(node: Node, message: Message) -> TransactionData:
 
 
 def is_complete(transaction: Message) -> bool:
-    """Return whether the message is BCS, or has every field that BCS needs."""
+    """Return whether a transaction message contains BCS bytes, or all fields that BCS needs."""
     if transaction.HasField("bcs"):
         return True
     payment = transaction.gas_payment

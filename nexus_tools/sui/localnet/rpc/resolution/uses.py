@@ -1,6 +1,6 @@
 """The uses of an input by the commands of a transaction.
 
-For an argument of a call, the declared parameter of the function determines its use.
+For an argument of a Move call, the declared type of the function's parameter determines the use.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ from nexus_tools.sui.types.transaction import (
 
 
 class Role(Enum):
-    """The role of an input in a command. For a call, the parameter determines the use."""
+    """The role of an input in a command."""
 
     PARAMETER = auto()
     TRANSFERRED = auto()
@@ -39,7 +39,7 @@ class Role(Enum):
 
 
 class Use(Struct, frozen=True):
-    """One use. `position` is the index of the argument among those of the same role."""
+    """One use of an input. `position` is the index among the command's arguments with this role."""
 
     command: Command
     role: Role
@@ -47,7 +47,7 @@ class Use(Struct, frozen=True):
 
 
 class Uses:
-    """All uses of all inputs, by the index of the input."""
+    """The uses of a transaction's inputs, by the index of the input."""
 
     def __init__(self, commands: Iterable[Command]) -> None:
         self._uses: dict[int, list[Use]] = {}
@@ -90,10 +90,11 @@ def _roles(command: Command) -> Iterator[tuple[Role, tuple[Argument, ...]]]:
 
 
 class CalledFunctions:
-    """The functions that commands call, in packages that must all exist.
+    """The functions that commands call. All their packages must exist.
 
     Raises:
-        RpcError: NOT_FOUND for a package, INVALID_ARGUMENT for an object that is not a package.
+        RpcError: NOT_FOUND if a package does not exist, INVALID_ARGUMENT if the object is not a
+            package.
     """
 
     def __init__(self, node: Node, commands: Iterable[Command]) -> None:
@@ -103,7 +104,9 @@ class CalledFunctions:
                 _check_package(node, command.package)
 
     def parameter(self, call: MoveCall, position: int) -> Type:
-        """Return the declared type of a parameter, with the function's type parameters unresolved.
+        """Return the declared type of a parameter.
+
+        The type may contain the function's type parameters.
 
         Raises:
             RpcError: INVALID_ARGUMENT.

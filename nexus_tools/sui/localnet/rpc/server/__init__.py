@@ -1,4 +1,4 @@
-"""The gRPC server of a node: the forms of gRPC, the endpoints, and the serving of calls."""
+"""The gRPC server of a node, with the forms of gRPC, the endpoints, and the handling of calls."""
 
 from nexus_tools.sui.localnet.rpc.server.server import Server
 

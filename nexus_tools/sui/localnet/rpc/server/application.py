@@ -1,4 +1,4 @@
-"""The HTTP application of a node: calls in any form of gRPC, and controls."""
+"""The HTTP application of a node, which serves calls in any form of gRPC, and the controls."""
 
 from collections.abc import Coroutine
 from typing import Any
@@ -18,16 +18,17 @@ from nexus_tools.sui.localnet.rpc.server.grpc import Form, GrpcReply, GrpcReques
 
 
 class NodeApplication:
-    """All procedures and controls of a node."""
+    """The application that serves all procedures and controls of a node."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._calls_in_progress = 0
 
     def needs_body(self, exchange: Exchange) -> bool:
-        """Return whether to wait for the body.
+        """Return whether the connection must wait for the complete body of a request.
 
-        Requests that are refused do not need it, and conversations read message by message.
+        A refused request does not need its body, and a bidirectional call reads one message at a
+        time.
         """
         backend, head = self._backend, exchange.head
         request = self._call(exchange)
@@ -36,9 +37,9 @@ class NodeApplication:
         return not is_bidirectional_path(backend, head.path)
 
     def begin(self, exchange: Exchange) -> Coroutine[Any, Any, None] | None:
-        """Respond immediately to a complete short call if the backlog has space.
+        """Respond to a complete unary call immediately, if the backlog is not full.
 
-        For other requests, return the coroutine that responds.
+        For any other request, return the coroutine that responds.
         """
         backend, head = self._backend, exchange.head
         request = self._call(exchange)
@@ -53,12 +54,12 @@ class NodeApplication:
         response = unary_response(target, message)
         if reply.respond(response):
             return None
-        exchange.body.drop()  # it would use the budget of other requests while its response waits
+        exchange.body.drop()  # free its memory while the response waits for the client
         exchange.keep(0 if isinstance(response, RpcError) else len(response))
         return send_response(reply, response, deadline)
 
     def _call(self, exchange: Exchange) -> GrpcRequest | None:
-        """Return the call of a request, or None for controls and for refused pages."""
+        """Return the gRPC call of a request, or None for a control or a refused web page."""
         request = GrpcRequest.of(exchange, self._backend.limits)
         if request is None or request.form is Form.NATIVE:
             return request

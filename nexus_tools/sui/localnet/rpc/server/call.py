@@ -1,4 +1,4 @@
-"""The serving of one call, independent of its transport: request, response and status."""
+"""The handling of one call, independent of its transport: request, response and status."""
 
 import asyncio
 import logging
@@ -16,30 +16,30 @@ from nexus_tools.sui.localnet.rpc.server.endpoints import Endpoint, endpoint
 _LOG = logging.getLogger(__name__)
 # Source: the gRPC protocol over HTTP/2 (github.com/grpc/grpc, PROTOCOL-HTTP2.md), "Requests".
 _TIMEOUT = re.compile("([0-9]{1,8})([HMSmun])")
-# `100m` is a tenth of a second, `2M` two minutes.
+# For example, `100m` is a tenth of a second, and `2M` is two minutes.
 _UNIT_SECONDS = {"H": 3600.0, "M": 60.0, "S": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 
 Receive = Callable[[], Awaitable[bytes | None]]
-"""A function that returns the next request message, or None. It raises `RpcError`."""
+"""A function that returns the next request message, or None after the last. Raises `RpcError`."""
 
 
 class Reply(Protocol):
-    """The response of one call, in the form of a transport. Methods raise `ClientGoneError`."""
+    """The response of one call on some transport. All methods raise `ClientGoneError`."""
 
     async def send(self, message: bytes) -> None:
-        """Send a message when the client can receive it."""
+        """Send a message as soon as the client can receive it."""
 
     async def send_made(self, make: Callable[[], bytes]) -> None:
-        """Create and send a message when not too many wait for the client."""
+        """Wait until the connection has few unsent messages, and then create and send a message."""
 
     async def finish(self, error: RpcError | None) -> None:
-        """Send the status of the call; None is a success."""
+        """Send the status of the call. None means success."""
 
 
 async def serve_call(
     backend: Backend, path: str, headers: Mapping[str, str], receive: Receive, reply: Reply
 ) -> None:
-    """Serve one call to its end. Header names are in lower case."""
+    """Serve one call until it ends. Header names must be in lower case."""
     try:
         error = await _outcome(backend, path, headers, receive, reply)
         async with asyncio.timeout(backend.limits.request_seconds):
@@ -51,9 +51,9 @@ async def serve_call(
 def unary_call(
     backend: Backend, path: str, headers: Mapping[str, str]
 ) -> tuple[Endpoint, float | None] | None:
-    """Return the endpoint of a unary call and its time limit in seconds.
+    """Return the endpoint of a unary call, and the time limit of the call in seconds.
 
-    Return None for other calls.
+    Returns None for other kinds of calls.
     """
     try:
         target = endpoint(backend, path)
@@ -64,17 +64,17 @@ def unary_call(
 
 
 def unary_response(target: Endpoint, body: bytes) -> bytes | RpcError:
-    """Return the response of a short call, or its error."""
+    """Serve a unary call. Return its response or its error."""
     try:
         return target.respond(body)
     except RpcError as error:
         return error
-    except Exception:  # noqa: BLE001 - the boundary of the server
+    except Exception:  # noqa: BLE001 - the server must not fail
         return _failed()
 
 
 async def send_response(reply: Reply, response: bytes | RpcError, deadline: float | None) -> None:
-    """Send the whole response of a short call within `deadline` seconds."""
+    """Send the whole response of a unary call within `deadline` seconds."""
     with suppress(ClientGoneError, TimeoutError):
         async with asyncio.timeout(deadline):
             if isinstance(response, bytes):
@@ -102,7 +102,7 @@ async def _outcome(
         return RpcError(Code.DEADLINE_EXCEEDED, "the call took too long")
     except ClientGoneError:
         raise
-    except Exception:  # noqa: BLE001 - the boundary of the server
+    except Exception:  # noqa: BLE001 - the server must not fail
         return _failed()
     return None
 
@@ -125,7 +125,11 @@ async def _respond(target: Endpoint, receive: Receive, reply: Reply) -> None:
 
 
 def _deadline(target: Endpoint, headers: Mapping[str, str]) -> float | None:
-    """Return the time limit in seconds: the client's, and ours unless the call is unbounded."""
+    """Return the time limit of a call in seconds, or None.
+
+    The time limit is the smaller of the client's limit and the server's limit. An unbounded call
+    has no server limit.
+    """
     limit = None if target.is_unbounded else target.backend.limits.request_seconds
     if "grpc-timeout" not in headers:
         return limit

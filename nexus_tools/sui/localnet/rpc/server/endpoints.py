@@ -1,4 +1,4 @@
-"""The procedures of the interface by path, with the functions that serve them."""
+"""Endpoints: the procedures of the RPC interface by path, and the functions that serve them."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -16,7 +16,7 @@ _UNBOUNDED = frozenset({"Watch", "ServerReflectionInfo"})
 
 
 class Endpoint(Struct, frozen=True):
-    """A procedure and the function that serves it. Requests and responses are bytes."""
+    """A procedure and the function that serves it."""
 
     backend: Backend
     procedure: Procedure
@@ -25,20 +25,23 @@ class Endpoint(Struct, frozen=True):
 
     @property
     def is_bidirectional(self) -> bool:
-        """Whether each request message gets one response, until the client ends the call."""
+        """Whether a call has many request messages.
+
+        The server sends one response for each request message.
+        """
         return self.unary is not None and self.procedure.streaming
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether a call lasts as long as the client wants."""
+        """Whether the server does not limit the time of a call."""
         name = self.procedure.path.rpartition("/")[2]
         return name.startswith("Subscribe") or name in _UNBOUNDED
 
     def respond(self, body: bytes) -> bytes:
-        """Serve a procedure with one response.
+        """Serve a request of a procedure with one response. Request and response are bytes.
 
         Raises:
-            RpcError: the call fails.
+            RpcError: The call fails.
         """
         request, response = self._read(body), self.procedure.response()
         assert self.unary is not None
@@ -49,10 +52,10 @@ class Endpoint(Struct, frozen=True):
         return bytes(response.SerializeToString())
 
     async def stream(self, body: bytes) -> AsyncGenerator[bytes]:
-        """Serve a procedure with many responses.
+        """Serve a request of a procedure with many responses. All messages are bytes.
 
         Raises:
-            RpcError: the call fails.
+            RpcError: The call fails.
         """
         request = self._read(body)
         assert self.streaming is not None
@@ -73,7 +76,10 @@ class Endpoint(Struct, frozen=True):
 
 
 def is_bidirectional_path(backend: Backend, path: str) -> bool:
-    """Return whether a path is served message by message, before the request has ended."""
+    """Return whether the procedure at a path is bidirectional.
+
+    A bidirectional procedure starts before the request body is complete.
+    """
     try:
         return endpoint(backend, path).is_bidirectional
     except RpcError:

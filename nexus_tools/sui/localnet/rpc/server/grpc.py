@@ -1,12 +1,12 @@
-"""gRPC in three forms: native over HTTP/2, and gRPC-web as binary and as text, over any HTTP.
+"""The three forms of gRPC: native gRPC over HTTP/2, and gRPC-web as binary or as text.
 
-Sources: github.com/grpc/grpc, PROTOCOL-HTTP2.md and PROTOCOL-WEB.md. A message has a prefix of one
-byte of flags and four bytes of size. In gRPC-web the last frame contains the trailers, and in the
-text form each frame is base64. `sui-rpc-api/src/error.rs`: errors contain a `google.rpc.Status`,
-which names the invalid field.
+gRPC-web works over both HTTP versions. A frame is one byte of flags, four bytes of size, and a
+message. In gRPC-web, the last frame contains the trailers. In the text form, each frame is encoded
+as base64. An error contains a `google.rpc.Status`, which names the invalid field. Sources:
+github.com/grpc/grpc, PROTOCOL-HTTP2.md and PROTOCOL-WEB.md; `sui-rpc-api/src/error.rs`.
 
-The message `abc` is the frame `00 00000003 616263`. The trailers of a successful call are a frame
-that starts with 80 and contains `grpc-status:0` and a line end.
+For example, the message `abc` is the frame `00 00000003 616263`. In gRPC-web, the trailers of a
+successful call are a frame with the flags 80. The frame contains `grpc-status:0` and a line break.
 """
 
 import asyncio
@@ -34,16 +34,16 @@ from nexus_tools.sui.rpc import Messages
 
 _PREFIX_BYTES = 5
 _MESSAGE, _COMPRESSED, _TRAILERS = 0x00, 0x01, 0x80
-# Padding may occur between frames: `YWJjZA==eA==` is `abcd` and then `x`.
+# Each frame may end with padding. For example, `YWJjZA==eA==` is `abcd` and then `x`.
 _SEGMENT = re.compile(rb"[^=]+={0,2}|=+")
 _NO_BODY = (("content-length", "0"),)
 _SUCCESS: Headers = (("grpc-status", "0"),)
 _PRINTABLE = " !#$&'()*+,/:;=?@[]^`{|}~\"<>"
-_LONGEST = 3000  # clients take 8 KiB of headers
+_LONGEST = 3000  # clients accept at most 8 KiB of headers
 
 
 class Form(Enum):
-    """The form of a request or a response. The value is the content type of a response."""
+    """A form of gRPC. The value is the content type of responses in this form."""
 
     NATIVE = "application/grpc+proto"
     WEB = "application/grpc-web+proto"
@@ -54,10 +54,10 @@ class Form(Enum):
         return binascii.b2a_base64(frame, newline=False) if self is Form.WEB_TEXT else frame
 
     def decode(self, body: bytes) -> bytes:
-        """Return the frames of a body.
+        """Return the bytes of the frames in a body.
 
         Raises:
-            RpcError: the body is not valid base64.
+            RpcError: The body is not valid base64.
         """
         if self is not Form.WEB_TEXT:
             return body
@@ -69,7 +69,7 @@ class Form(Enum):
             raise invalid(f"the request is not base64: {error}") from None
 
     def largest_body(self, message_bytes: int) -> int:
-        """Return the size of the largest body with a message of at most `message_bytes`."""
+        """Return the maximum size of a body with one message of at most `message_bytes`."""
         size = _PREFIX_BYTES + message_bytes
         return -(-size // 3) * 4 if self is Form.WEB_TEXT else size
 
@@ -87,12 +87,15 @@ def _form(head: RequestHead, name: str) -> Form | None:
 
 
 def _accepted(head: RequestHead) -> Form:
-    """Return the form of gRPC-web that a client accepts: binary unless it names text."""
+    """Return the form of gRPC-web that a client accepts.
+
+    The form is binary unless the client requests text.
+    """
     return Form.WEB_TEXT if _form(head, "accept") is Form.WEB_TEXT else Form.WEB
 
 
 class GrpcRequest:
-    """The messages of a call."""
+    """The request of a gRPC call: its form and its messages."""
 
     def __init__(self, form: Form, body: Body, limits: Limits) -> None:
         self.form = form
@@ -103,9 +106,9 @@ class GrpcRequest:
 
     @classmethod
     def of(cls, exchange: Exchange, limits: Limits) -> Self | None:
-        """Return the call of a request with limits for its messages, or None for another request.
+        """Return the gRPC call of an HTTP request, or None if the request is not a gRPC call.
 
-        Native gRPC is not a call where the connection cannot send its trailers.
+        A request in native gRPC is not a call if the connection cannot send trailers.
         """
         form = _form(exchange.head, "content-type") if exchange.head.method == "POST" else None
         if form is None or (form is Form.NATIVE and not exchange.carries_trailers):
@@ -113,7 +116,7 @@ class GrpcRequest:
         return cls(form, exchange.body, limits)
 
     def only_message(self) -> bytes | None:
-        """Return the only message of a complete call, or None if there may be others or none."""
+        """Return the message of a complete call with exactly one message, or else None."""
         frame = self._body.arrived
         size = len(frame) - _PREFIX_BYTES
         if not self._body.has_ended or self.form is Form.WEB_TEXT:
@@ -127,19 +130,22 @@ class GrpcRequest:
         return bytes(frame[_PREFIX_BYTES:])
 
     def read_as_it_comes(self) -> None:
-        """Read each message when it arrives, as conversations need it. Text is read completely."""
+        """Read each message when it arrives, for a bidirectional call.
+
+        A body in the text form is still read completely before its first message.
+        """
         if self.form is not Form.WEB_TEXT:
             self._frames = self._body
 
     async def receive(self) -> bytes | None:
-        """Return the next message, or None after the last one.
+        """Return the next message, or None after the last message.
 
-        A message that has started must be complete in time.
+        After its first bytes, a message must be complete within the time limit.
 
         Raises:
-            RpcError: the message is malformed or too large.
-            OverloadedError: incomplete requests use too much memory.
-            TimeoutError: the message is not complete in time.
+            RpcError: The message is malformed or too large.
+            OverloadedError: Incomplete requests use too much memory.
+            TimeoutError: The message is not complete in time.
         """
         frames = self._frames = self._frames or await self._read_frames()
         prefix = await frames.read(_PREFIX_BYTES)
@@ -154,7 +160,7 @@ class GrpcRequest:
         return message
 
     async def _read_frames(self) -> Body:
-        """Read a complete gRPC-web body, which conversations do not wait for."""
+        """Read the complete body of a gRPC-web request, and return its decoded frames."""
         data = await self._body.read_all(self.form.largest_body(self._limit))
         if data is None:
             raise self._too_large()
@@ -185,7 +191,7 @@ def _frame(flags: int, content: bytes) -> bytes:
 
 
 class GrpcReply:
-    """The response of one call: headers, messages, trailers. An error may need only headers.
+    """The response of one call: headers, messages and trailers. An error may have only headers.
 
     `form` is the form of the request.
     """
@@ -198,7 +204,7 @@ class GrpcReply:
         self._is_mid_message = False  # only a part of a message has been sent
 
     def respond(self, response: bytes | RpcError) -> bool:
-        """Send a whole response if the buffer has space. Return whether it was sent."""
+        """Send a whole response if it can be sent immediately. Return whether it was sent."""
         if isinstance(response, RpcError):
             return self._exchange.respond(200, self._headers(response), b"")
         data, trailers = self._ending(None)
@@ -206,14 +212,14 @@ class GrpcReply:
         return self._exchange.respond(200, self._headers(), frame + data, trailers)
 
     async def send(self, message: bytes) -> None:
-        """Send a message, and wait until the client keeps up."""
+        """Send a message, and wait until the client can receive more."""
         await self._start()
         self._is_mid_message = True
         await self._exchange.send(self._form.encode(_frame(_MESSAGE, message)))
         self._is_mid_message = False
 
     async def send_made(self, make: Callable[[], bytes]) -> None:
-        """Create and send a message when the connection has space for it."""
+        """Wait until the backlog is not full, and then create and send a message."""
         await self._exchange.backlog.until_room()
         message = make()
         self._exchange.keep(len(message))
@@ -227,7 +233,7 @@ class GrpcReply:
             return
         await self._start()
         data, trailers = self._ending(error)
-        if data and self._is_mid_message:  # the client would parse it as the rest of the message
+        if data and self._is_mid_message:  # the client would parse `data` as part of the message
             return
         await self._exchange.end(data, trailers)
 
@@ -237,7 +243,7 @@ class GrpcReply:
             await self._exchange.start(200, self._headers())
 
     def _headers(self, error: RpcError | None = None) -> Headers:
-        """Return the headers of a response, which are all of it for an error."""
+        """Return the headers of a response. The headers of an error contain its status."""
         is_native = self._form is Form.NATIVE
         more = () if is_native else CORS
         headers = (("content-type", self._form.value), *more, *info_headers(self._backend.node))
@@ -247,7 +253,10 @@ class GrpcReply:
         return (*headers, *trailers, *(() if is_native else _NO_BODY))
 
     def _ending(self, error: RpcError | None) -> tuple[bytes, Headers]:
-        """Return the status of a call as a part of the body, or as trailers."""
+        """Return the end of a response: the last part of the body, and the trailers.
+
+        gRPC-web has the status in the body, and native gRPC in the trailers.
+        """
         trailers = status_trailers(self._backend.messages, error)
         if self._form is Form.NATIVE:
             return b"", trailers
@@ -255,7 +264,7 @@ class GrpcReply:
 
 
 def _lines(trailers: Headers) -> bytes:
-    """Format headers as in HTTP/1.1, without the empty line at the end."""
+    """Format headers like those of HTTP/1.1, without the empty line at the end."""
     return "".join(f"{name}:{value}\r\n" for name, value in trailers).encode("latin-1")
 
 
@@ -263,7 +272,7 @@ def _lines(trailers: Headers) -> bytes:
 
 
 def status_trailers(messages: Messages, error: RpcError | None) -> Headers:
-    """Return the trailers of a call that failed with an error or, with None, succeeded."""
+    """Return the trailers of a call that failed with `error`, or that succeeded if it is None."""
     if error is None:
         return _SUCCESS
     trailers = [("grpc-status", str(int(error.code)))]
@@ -278,7 +287,7 @@ def status_trailers(messages: Messages, error: RpcError | None) -> Headers:
 
 
 def _quoted(message: str) -> str:
-    """Quote a message for a header, truncated, and without a space at its start or end."""
+    """Quote and truncate a message for a header. Encode spaces at its start and end."""
     quoted = [quote(character, safe=_PRINTABLE) for character in message[:_LONGEST]]
     ends = accumulate(map(len, quoted))
     text = "".join(part for part, end in zip(quoted, ends, strict=True) if end <= _LONGEST)

@@ -1,4 +1,4 @@
-"""The server of a node on one port: gRPC in all its forms, and the controls."""
+"""The server of a node. One port serves all forms of gRPC, and the controls."""
 
 from nexus_tools.sui.localnet.http import HttpServer
 from nexus_tools.sui.localnet.node import Node
@@ -11,7 +11,7 @@ from nexus_tools.sui.support.allowed_sources import AllowedSources
 
 
 class Server(HttpServer):
-    """An HTTP server for a node, which only the event loop's thread uses."""
+    """An HTTP server for a node, which runs in the event loop's thread."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The services of the interface: a module for each, imported at its first call."""
+"""The services of the RPC interface. Each service has a module, which its first call imports."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -27,7 +27,7 @@ _MODULES = {
 def procedures_of(
     service: str,
 ) -> tuple[Mapping[str, UnaryHandler], Mapping[str, StreamingHandler]]:
-    """Return the functions of a service by procedure: those with one response, and with many."""
+    """Return a service's functions by procedure, first for unary and then for streaming calls."""
     if service not in _MODULES:
         return {}, {}
     module = import_module(f"{__name__}.{_MODULES[service]}")

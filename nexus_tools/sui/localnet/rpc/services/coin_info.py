@@ -1,7 +1,7 @@
-"""The metadata, supply and regulation of a coin type (`GetCoinInfo`).
+"""The procedure `GetCoinInfo`: the metadata, supply and regulation of a coin type.
 
-A coin is registered as `0x2::coin_registry::Currency<T>`. An older coin has separate objects
-instead: its `0x2::coin::CoinMetadata<T>` and perhaps a `TreasuryCap<T>`.
+A coin type is registered as a `0x2::coin_registry::Currency<T>`. An older coin type has separate
+objects instead: a `0x2::coin::CoinMetadata<T>`, and perhaps a `TreasuryCap<T>`.
 """
 
 from msgspec import Struct
@@ -29,18 +29,21 @@ from nexus_tools.sui.types.type_tag import (
 )
 
 _REGISTRY = Address.of(0xC)
-_EMPTY_STRUCT = b"\0"  # the compiler adds a field, which is false
+_EMPTY_STRUCT = b"\0"  # the compiler adds a boolean field, which is false
 _FIXED, _BURN_ONLY = 1, 2
 _CLAIMED, _UNCLAIMED, _DELETED = 1, 2, 3
 _REGULATED, _UNREGULATED = 1, 2
 _UNKNOWN = 0
-# By the tags of `SupplyState` and of `MetadataCapState` in `sui::coin_registry`.
+# Indexed by the variant tags of `SupplyState` and `MetadataCapState` in `sui::coin_registry`.
 _SUPPLY_STATES = (_FIXED, _BURN_ONLY, _UNKNOWN)
 _CAP_STATES = (_CLAIMED, _UNCLAIMED, _DELETED)
 
 
 class MoveRecord(Struct, frozen=True):
-    """A struct's value with its type. `record["name"]` is a field's value."""
+    """The value of a struct, and its type.
+
+    `record["name"]` returns the value of the field `name`.
+    """
 
     machine: Machine
     tag: StructTag
@@ -70,7 +73,7 @@ def get_coin_info(backend: Backend, request: Message, response: Message) -> None
     """Serve `GetCoinInfo`.
 
     Raises:
-        RpcError: NOT_FOUND for a type that is not a coin's.
+        RpcError: NOT_FOUND if the type is not a coin type.
     """
     coin_type = parsed("coin_type", required(request, "coin_type"), parse_struct_tag)
     currency = _registered(backend, coin_type)
@@ -92,7 +95,10 @@ def get_coin_info(backend: Backend, request: Message, response: Message) -> None
 
 
 def _registered(backend: Backend, coin_type: StructTag) -> Object | None:
-    """Return the registry's entry, which does not exist until a sent currency is received."""
+    """Return the registry's entry for a coin type.
+
+    A newly created currency has no entry until the registry receives it.
+    """
     key_type = StructTag(SUI_FRAMEWORK, "coin_registry", "CurrencyKey", (coin_type,))
     return backend.node.ledger.get(derived_object_id(_REGISTRY, key_type, _EMPTY_STRUCT))
 
@@ -133,7 +139,7 @@ def _render_currency(
 
 
 def _render_regulated(message: Message, regulated: Value) -> None:
-    """Fill `RegulatedState`: regulated with cap, pause and variant; unregulated; or unknown."""
+    """Fill the fields from a `RegulatedState`, which is regulated, unregulated or unknown."""
     if regulated.tag != 0:
         message.coin_regulated_state = _UNREGULATED if regulated.tag == 1 else _UNKNOWN
         return
@@ -151,12 +157,13 @@ def _render_objects(
     treasury: Object | None,
     machine: Machine,
 ) -> None:
-    """Fill the fields from `CoinMetadata` and `TreasuryCap`."""
+    """Fill the fields from a coin type's `CoinMetadata` and `TreasuryCap`."""
     if metadata is not None:
         fields = MoveRecord.of(metadata, machine)
         _render_names(response.metadata, metadata, fields)
         if fields["icon_url"][0]:
-            # `Option<Url>`: its vector, the `Url` in it, and the `String` of that.
+            # The type is `Option<Url>`. The indices lead to the option's vector, to the `Url` in
+            # it, and to the `String` of the `Url`.
             response.metadata.icon_url = _text(fields["icon_url"][0][0][0])
     if treasury is not None:
         _render_treasury(response.treasury, treasury, machine)

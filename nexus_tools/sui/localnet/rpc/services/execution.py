@@ -1,4 +1,4 @@
-"""`sui.rpc.v2.TransactionExecutionService`: execute or simulate a transaction."""
+"""The service `sui.rpc.v2.TransactionExecutionService`: execution and simulation."""
 
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.errors import NotAllowedError
@@ -105,7 +105,7 @@ def _simulate_transaction(backend: Backend, request: Message, response: Message)
 
 
 def _transaction(backend: Backend, message: Message) -> TransactionData:
-    """Return the transaction of a request, with its missing parts resolved."""
+    """Return the transaction of a request. Missing parts are resolved."""
     if not is_complete(message):
         return resolve_transaction(backend.node, message)
     data = parse_transaction(message, backend.node.environment.reference_gas_price)
@@ -115,7 +115,7 @@ def _transaction(backend: Backend, message: Message) -> TransactionData:
 
 
 def _with_gas(backend: Backend, message: Message, data: TransactionData) -> TransactionData:
-    """Fill in budget and coins, where the client left them open."""
+    """Add the budget and the coins if the client omitted them."""
     has_budget = message.HasField("bcs") or message.gas_payment.HasField("budget")
     if not has_budget:
         data = with_estimated_budget(backend.node, data)

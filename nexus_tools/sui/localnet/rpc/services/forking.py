@@ -1,11 +1,11 @@
-"""`sui.forking.v1alpha.ForkingService`: moving the clock forward."""
+"""The service `sui.forking.v1alpha.ForkingService`, which advances the clock."""
 
 from nexus_tools.sui.localnet.rpc.backend import Backend, UnaryHandler
 from nexus_tools.sui.localnet.rpc.interface import invalid
 from nexus_tools.sui.rpc import Message
 
 MAX_ADVANCE_MS = 100 * 365 * 86_400_000
-"""A hundred years. More is a mistake and would overflow the clients' time arithmetic."""
+"""The longest advance, a hundred years. A longer one would overflow clients' time arithmetic."""
 
 
 def _advance_clock(backend: Backend, request: Message, response: Message) -> None:

@@ -1,4 +1,4 @@
-"""`grpc.health.v1.Health`: gRPC's standard health check."""
+"""The service `grpc.health.v1.Health`, gRPC's standard health check."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -11,7 +11,7 @@ _SERVING = 1
 
 
 def _check(backend: Backend, request: Message, response: Message) -> None:
-    """Report every served service, and the whole server (the empty name), as serving."""
+    """Report that a service or, with an empty name, the server is serving."""
     if request.service and request.service not in backend.messages.services:
         raise not_found("service not registered")
     response.status = _SERVING
@@ -20,7 +20,7 @@ def _check(backend: Backend, request: Message, response: Message) -> None:
 async def _watch(
     backend: Backend, request: Message, response: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """Yield the current state, which stays the same until the server stops."""
+    """Yield the current state once. The state does not change until the server stops."""
     message = response()
     _check(backend, request, message)
     yield message.SerializeToString()

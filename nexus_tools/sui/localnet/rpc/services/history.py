@@ -1,7 +1,7 @@
-"""The list procedures of `sui.rpc.v2.LedgerService`: history as streams of frames.
+"""The list procedures of `sui.rpc.v2.LedgerService`, which stream the history as frames.
 
-Every frame has a watermark with a cursor to continue from. The last frame has the reason for the
-end.
+Each frame has a watermark with a cursor from which the client can continue. The last frame has the
+reason why the list ends.
 """
 
 import asyncio
@@ -39,10 +39,10 @@ from nexus_tools.sui.rpc import Message
 T = TypeVar("T")
 
 SCAN_LIMIT = 20_000
-"""The most checkpoints that one query scans."""
+"""The maximum number of checkpoints that one query scans."""
 
 _STEP = 64
-"""The number of events that are read at once."""
+"""The number of events to read at once."""
 
 Render = Callable[[Message, T], None]
 Found = tuple[EventPosition, T]
@@ -51,7 +51,7 @@ Found = tuple[EventPosition, T]
 async def list_events(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """Serve `ListEvents`: events that pass a filter."""
+    """Serve `ListEvents`, which lists the events that match a filter."""
     mask = requested_mask(request, backend.descriptor("Event"), EVENT_FIELDS)
     event_filter = parse_event_filter(request)
     query = Query.parse("events", request, backend.node.ledger.latest.number)
@@ -80,7 +80,7 @@ async def list_events(
 async def list_transactions(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """Serve `ListTransactions`: transactions that pass a filter."""
+    """Serve `ListTransactions`, which lists the transactions that match a filter."""
     mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), TRANSACTION_FIELDS)
     holds = parse_transaction_filter(request)
     query = Query.parse("transactions", request, backend.node.ledger.latest.number)
@@ -103,7 +103,7 @@ async def list_transactions(
 async def list_checkpoints(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """Serve `ListCheckpoints`: checkpoints with a transaction that passes a filter."""
+    """Serve `ListCheckpoints`, which lists the checkpoints that contain a matching transaction."""
     mask = requested_mask(request, backend.descriptor("Checkpoint"), CHECKPOINT_FIELDS)
     holds = parse_transaction_filter(request)
     query = Query.parse("checkpoints", request, backend.node.ledger.latest.number)
@@ -120,14 +120,17 @@ async def list_checkpoints(
 
 
 def passes(checkpoint: Checkpoint, holds: Predicate | None) -> bool:
-    """Return whether any transaction of a checkpoint passes a filter."""
+    """Return whether any transaction of a checkpoint matches a filter."""
     return holds is None or any(holds(executed) for executed in checkpoint.transactions)
 
 
 def _scan(
     backend: Backend, query: Query, pick: Callable[[Checkpoint], list[Found[T]]]
 ) -> Iterator[list[Found[T]] | int]:
-    """Yield the items of each checkpoint, and finally the number where the limit was reached."""
+    """Yield the items of each checkpoint.
+
+    If the scan reaches its limit, finally yield the number of the next checkpoint.
+    """
     for count, number in enumerate(query.checkpoints):
         if count == SCAN_LIMIT:
             yield number
@@ -151,7 +154,7 @@ async def _frames(
             yield _stopped(query, step, frame()).SerializeToString()
             return
         for position, item in step:
-            # The first and last checkpoints may have items outside the cursors.
+            # The first and the last checkpoint may contain items outside the query's range.
             if position not in query:
                 continue
             count += 1
@@ -168,7 +171,7 @@ async def _frames(
 
 
 def _covered(message: Message, before: int | None) -> int | None:
-    """Keep the coverage from going back: an item that shows less repeats the earlier value."""
+    """Return the covered checkpoint of a frame. If the frame has none, repeat the earlier one."""
     if message.watermark.HasField("checkpoint"):
         return int(message.watermark.checkpoint)
     if before is not None:

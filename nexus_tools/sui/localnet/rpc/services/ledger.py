@@ -1,4 +1,4 @@
-"""`sui.rpc.v2.LedgerService`: objects, transactions, checkpoints and epochs."""
+"""The service `sui.rpc.v2.LedgerService`: objects, transactions, checkpoints and epochs."""
 
 from collections.abc import Callable
 
@@ -120,7 +120,7 @@ def _check_batch(size: int) -> None:
 
 
 def _render_result(backend: Backend, result: Message, render: Callable[[Message], None]) -> None:
-    """Fill one item of a batch with a message or an error."""
+    """Fill one item of a batch response with a message or an error."""
     try:
         render(result)
     except RpcError as error:
@@ -161,7 +161,7 @@ def _get_epoch(backend: Backend, request: Message, response: Message) -> None:
         render_epoch(response.epoch, epoch, mask)
     elif "committee" in mask:
         raise not_found(f"Committee for epoch {number} not found")
-    else:  # as real nodes answer for an unknown epoch
+    else:  # a full node responds like this for an unknown epoch
         response.epoch.epoch = number
     prune(response.epoch, mask)
 

@@ -1,4 +1,4 @@
-"""`sui.rpc.v2.MovePackageService`: packages, their datatypes and functions."""
+"""The service `sui.rpc.v2.MovePackageService`: packages, their datatypes and functions."""
 
 from nexus_tools.sui.bytecode import original_id
 from nexus_tools.sui.localnet.rpc.backend import Backend, UnaryHandler

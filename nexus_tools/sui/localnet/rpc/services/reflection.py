@@ -1,7 +1,7 @@
-"""`grpc.reflection.v1.ServerReflection`: the served interface, for tools such as grpcurl.
+"""The service `grpc.reflection.v1.ServerReflection`, which tools such as grpcurl use.
 
-The messages of `sui.rpc.v2` are one file, because they are generated from pysui's code, which does
-not contain the original files.
+All messages of `sui.rpc.v2` are in one file. The messages are generated from pysui's code, which
+does not contain the original files.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def _file_with_symbol(backend: Backend, request: Message, response: Message) -> 
 
 
 def _append_file(response: Message, find: Callable[[str], FileDescriptor], name: str) -> None:
-    """Return one file. Clients request its dependencies by name."""
+    """Append a file to the response. Clients request the file's dependencies by name."""
     try:
         file = find(name)
     except KeyError:
@@ -61,7 +61,7 @@ def _list_services(backend: Backend, _: Message, response: Message) -> None:
 
 
 def _no_extensions(_: Backend, __: Message, ___: Message) -> None:
-    """Refuse the request, because proto3 messages have no extensions."""
+    """Refuse a request for extensions, which proto3 messages do not have."""
     raise RpcError(Code.UNIMPLEMENTED, "extensions are not supported")
 
 

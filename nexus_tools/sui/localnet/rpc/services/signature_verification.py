@@ -1,4 +1,4 @@
-"""`sui.rpc.v2.SignatureVerificationService`: verify the signature of a message."""
+"""The service `sui.rpc.v2.SignatureVerificationService`, which verifies signatures."""
 
 from typing import Any
 
@@ -52,14 +52,20 @@ def _verify_signature(_: Backend, request: Message, response: Message) -> None:
 
 
 def _check_bitmap(signature: UserSignature) -> None:
-    """Refuse a bitmap that does not match. Execution ignores members that did not sign."""
+    """Refuse a multisig whose bitmap has another number of members than it has signatures.
+
+    The execution of a transaction does not make this check.
+    """
     multisig = signature.authenticator
     if isinstance(multisig, MultiSig) and multisig.bitmap.bit_count() != len(multisig.signatures):
         raise NotAllowedError("signature_invalid", "number of signatures does not match bitmap")
 
 
 def _check_jwks(request: Message) -> None:
-    """Require complete keys of OpenID providers, although no zkLogin is verified with them."""
+    """Check that the keys of OpenID providers are complete.
+
+    The keys are not used, because this network cannot verify zkLogin.
+    """
     for index, key in enumerate(request.jwks):
         try:
             for name in ("iss", "kid"):
@@ -71,7 +77,10 @@ def _check_jwks(request: Message) -> None:
 
 
 def _signed_bytes(message: Message) -> bytes:
-    """Return the message after its intent. Without a known name, try each kind of message."""
+    """Return the signed bytes: the intent and the message.
+
+    If the kind of message is unknown, try each kind.
+    """
     value = bytes(message.value)
     for name, (codec, intent) in _KINDS.items():
         if message.name in _KINDS and message.name != name:

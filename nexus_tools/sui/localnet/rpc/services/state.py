@@ -1,4 +1,4 @@
-"""`sui.rpc.v2.StateService`: current objects and balances of owners."""
+"""The service `sui.rpc.v2.StateService`: the current objects and balances of owners."""
 
 from collections.abc import Callable, Sequence
 
@@ -77,12 +77,12 @@ def _fill_page(
 ) -> Object | None:
     """Render a page, which ends after `size` objects or `limit` bytes.
 
-    `found` has one object more than the page, if there is one. Return the object after which the
-    next page starts, or None if this is the last page.
+    `objects` contains the objects of this page and, if it exists, the first object of the next
+    page. Return the last object of this page if a next page exists, or else None.
     """
     total = 0
     for count, value in enumerate(objects[:size], 1):
-        # A page has at least one object of any size, so that clients always make progress.
+        # A page has at least one object, even a large one, so that clients always make progress.
         total += render(value).ByteSize()
         if (count == size or total >= limit) and count < len(objects):
             return value
@@ -113,7 +113,7 @@ def _list_balances(backend: Backend, request: Message, response: Message) -> Non
 
 
 def _render_balance(message: Message, coin_type: TypeTag, balance: CoinBalance) -> None:
-    """Fill the total, and its parts if they are not zero."""
+    """Fill the total balance. Also fill its parts if they are not zero."""
     message.coin_type = str(coin_type)
     message.balance = min(balance.amount + balance.in_address, _MAX_U64)
     if balance.amount:

@@ -1,7 +1,8 @@
-"""`sui.rpc.v2.SubscriptionService`: new checkpoints, transactions and events as streams of frames.
+"""The service `sui.rpc.v2.SubscriptionService`, which streams new items as frames.
 
-A stream of events or transactions starts with a frame that contains the current position. Every
-checkpoint ends with a progress frame, whether or not an item passed the filter.
+The items are checkpoints, transactions or events. A stream of events or transactions starts with a
+frame that has the current position. Each checkpoint ends with a progress frame, even if no item of
+it matched the filter.
 """
 
 import asyncio
@@ -35,13 +36,13 @@ from nexus_tools.sui.localnet.rpc.services.history import passes
 from nexus_tools.sui.rpc import Message
 
 CHECKPOINT_SECONDS = 1.0
-"""The longest interval between checkpoints while there is a subscription."""
+"""The longest interval between checkpoints while a subscription exists."""
 
 
 async def _subscribe_checkpoints(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """Yield checkpoints from the latest one on. Without a filter, they have no gaps."""
+    """Yield checkpoints, starting with the latest. Without a filter, their numbers have no gaps."""
     mask = requested_mask(request, backend.descriptor("Checkpoint"), CHECKPOINT_FIELDS)
     holds = parse_transaction_filter(request)
 
@@ -54,7 +55,7 @@ async def _subscribe_checkpoints(
     with CheckpointFeed(backend) as feed:
         latest = backend.node.ledger.latest
         if holds is not None:
-            # The stream starts with the latest checkpoint itself, so the position before it is the
+            # The stream starts with the latest checkpoint, so the position before the stream is the
             # previous checkpoint.
             yield frame(cursor=max(0, latest.number - 1)).SerializeToString()
         for data in backend.frames.of(request, latest.digest, partial(render, latest)):
@@ -66,7 +67,7 @@ async def _subscribe_checkpoints(
 async def _subscribe_transactions(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """Yield transactions after the latest checkpoint."""
+    """Yield the transactions of checkpoints after the latest."""
     mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), TRANSACTION_FIELDS)
     holds = parse_transaction_filter(request)
 
@@ -89,7 +90,7 @@ async def _subscribe_transactions(
 async def _subscribe_events(
     backend: Backend, request: Message, frame: type[Message]
 ) -> AsyncGenerator[bytes]:
-    """Yield events after the latest checkpoint."""
+    """Yield the events of checkpoints after the latest."""
     mask = requested_mask(request, backend.descriptor("Event"), EVENT_FIELDS)
     event_filter = parse_event_filter(request)
 
@@ -117,7 +118,7 @@ async def _frames(
     request: Message,
     render: Callable[[Checkpoint], Iterable[Message]],
 ) -> AsyncGenerator[bytes]:
-    """Yield the frames of each new checkpoint. This never ends by itself."""
+    """Yield the frames of each new checkpoint, until the caller stops."""
     while True:
         checkpoint = await feed.next()
         for data in backend.frames.of(request, checkpoint.digest, partial(render, checkpoint)):
@@ -125,10 +126,11 @@ async def _frames(
 
 
 def _item(message: Message, stream: str, position: EventPosition) -> Message:
-    """Set the watermark of an item, which covers all checkpoints before its own.
+    """Set the watermark of an item to the checkpoint before the item's checkpoint.
 
-    An event of checkpoint 7 has the watermark 6, because 7 may have more events. The progress frame
-    after them has 7, and the gap before (8, 0, 0) as its cursor.
+    For example, an event of checkpoint 7 has the watermark 6, because 7 may have more events. The
+    progress frame after the last event of 7 has the watermark 7. The cursor of that frame is the
+    boundary before (8, 0, 0).
     """
     message.watermark.cursor = Cursor(stream, position, is_boundary=False).encode()
     message.watermark.checkpoint = position.checkpoint - 1
@@ -136,7 +138,7 @@ def _item(message: Message, stream: str, position: EventPosition) -> Message:
 
 
 def _progress(message: Message, stream: str, covered: Checkpoint) -> Message:
-    """Set the watermark of a progress frame, which covers all up to and including a checkpoint."""
+    """Set the watermark of a progress frame to the checkpoint `covered`."""
     place = EventPosition(covered.number + 1)
     message.watermark.cursor = Cursor(stream, place, is_boundary=True).encode()
     message.watermark.checkpoint = covered.number
@@ -156,9 +158,9 @@ STREAMING: dict[str, StreamingHandler] = {
 class CheckpointFeed:
     """The new checkpoints of the node while the feed is open.
 
-    A client that reads too slowly is dropped when the number of waiting checkpoints reaches the
-    limit. Then nothing more is stored for it, and its stream ends with RESOURCE_EXHAUSTED after the
-    current frame.
+    If a client reads too slowly, checkpoints wait for it. When their number reaches the limit, the
+    feed is closed and the waiting checkpoints are deleted. The client's stream ends with
+    RESOURCE_EXHAUSTED after the current frame.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -198,10 +200,10 @@ class CheckpointFeed:
         self._arrived.set()
 
     async def next(self) -> Checkpoint:
-        """Return the next checkpoint, and request one from the node if none arrives by itself.
+        """Return the next checkpoint. If none arrives in time, request one from the node.
 
         Raises:
-            RpcError: the client was dropped, or the network was reverted to a snapshot.
+            RpcError: The client was too slow, or the network was reverted to a snapshot.
         """
         while not self._waiting:
             if self._is_dropped:

@@ -1,4 +1,4 @@
-"""The rendering of Move values as JSON."""
+"""The conversion of Move values to JSON."""
 
 from nexus_tools.sui.localnet.rpc.values.json_renderer import JsonRenderer
 

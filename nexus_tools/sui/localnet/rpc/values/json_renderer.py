@@ -1,9 +1,9 @@
-"""Move values as JSON (`google.protobuf.Value`).
+"""The rendering of Move values as JSON (`google.protobuf.Value`).
 
-Integers up to u32 are numbers, and wider integers are strings. Addresses, IDs and balances are
-strings, and `vector<u8>` is base64. An option is its value or null. A struct is an object. An enum
-is an object with the name of its variant under `@variant`. Source:
-`sui-types/src/object/rpc_visitor/mod.rs`.
+Integers up to u32 become numbers, and wider integers become strings. Addresses, IDs and balances
+become strings, and a `vector<u8>` becomes base64. An option becomes its value or null. A struct
+becomes an object. An enum becomes an object that has the name of its variant under `@variant`.
+Source: `sui-types/src/object/rpc_visitor/mod.rs`.
 """
 
 from base64 import b64encode
@@ -33,16 +33,16 @@ Fields = tuple[tuple[str, Writer], ...]
 
 
 class JsonRenderer:
-    """A renderer for values of all types that the machine knows. It caches one writer per type."""
+    """A renderer for values of all types that the VM can load, with a cached writer per type."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._writers: dict[TypeTag, Writer] = dict(_PRIMITIVES)
 
     def render(self, tag: TypeTag, contents: bytes, into: Callable[[], Message]) -> None:
-        """Write a value from BCS bytes into the message that `into` returns.
+        """Render a value, given its BCS bytes, to the message that `into` returns.
 
-        Values that are too large or not of this type are omitted, as on a real node.
+        Like a full node, the renderer omits a value that is too large or is not of the type.
         """
         if len(contents) > JSON_BYTES:
             return
@@ -135,9 +135,10 @@ def _write_balance(value: Value, message: Message) -> None:
 
 
 def innermost(value: Value) -> Value:
-    """Return the value inside nested structs of one field.
+    """Return the innermost value of nested structs that have one field each.
 
-    `UID { id: ID { bytes } }` is `[[b"..."]]`: the bytes. A `Url` is a `String`, which is a vector.
+    For example, a `UID { id: ID { bytes } }` is `[[b"..."]]`, and the result is the bytes. A `Url`
+    contains a `String`, which contains a vector.
     """
     while isinstance(value, list):
         value = value[0]

@@ -1,7 +1,8 @@
-"""The borrow graph, which records the references that each reference was made from.
+"""The borrow graph, which records from which references each reference borrows.
 
-An edge means that a reference borrows from another reference, by a path of labels (a local, a
-field). A strong edge borrows exactly that path. A weak edge borrows the path or any part of it.
+An edge means that a reference borrows from another reference along a path. The labels of a path are
+locals and fields. With a strong edge, the reference points exactly to the target of the path. With
+a weak edge, it points to the target or to any part of it.
 
     let a = &mut local;     frame -[local]-> a
     let b = &mut a.left;    frame -[local]-> a -[left]-> b
@@ -16,17 +17,17 @@ from collections.abc import Iterator
 
 Label = tuple[str | int, ...]
 _Path = tuple[Label, ...]
-# Whether the edge is strong, its path, and a marker for the edge below.
+# An edge: whether it is strong, its path, and a marker if it is `_ANYTHING`.
 _Edge = tuple[bool, _Path] | tuple[bool, _Path, str]
 
 # `MAX_EDGE_SET_SIZE` of `references.rs`.
 _EDGES_MAX = 10
-# Replaces too many edges between two references. The borrow may be of any part.
+# The edge that replaces too many edges between two references. The child may point to any part.
 _ANYTHING: _Edge = (False, (), "overflown")
 
 
 class BorrowGraph:
-    """References by number. `size` is the number of references and edges."""
+    """A borrow graph, in which references are numbers. `size` counts references and edges."""
 
     __slots__ = ("_borrowed_by", "_borrows_from", "_mutable", "size")
 
@@ -49,7 +50,7 @@ class BorrowGraph:
         return other
 
     def renumbered(self, numbers: dict[int, int]) -> "BorrowGraph":
-        """Return a copy with other numbers for some references."""
+        """Return a copy in which references are renumbered as `numbers` specifies."""
         new_number = numbers.get
         other = BorrowGraph()
         other.size = self.size
@@ -67,7 +68,7 @@ class BorrowGraph:
         return other
 
     def add(self, ref: int, *, mutable: bool) -> None:
-        """Add a reference that borrows from no other."""
+        """Add a reference that does not borrow from another reference."""
         self._mutable[ref] = mutable
         self._borrowed_by[ref] = {}
         self._borrows_from[ref] = set()
@@ -78,30 +79,31 @@ class BorrowGraph:
         return self._mutable[ref]
 
     def is_borrowed(self, ref: int, label: Label | None = None) -> bool:
-        """Return whether a reference into this one exists, or may exist at the label."""
+        """Return whether a reference borrows from `ref` or, with a label, may borrow there."""
         return any(True for _ in self._borrowers(ref, label))
 
     def is_mutably_borrowed(self, ref: int, label: Label | None = None) -> bool:
-        """Return the same as `is_borrowed`, for mutable references only."""
+        """Return whether `is_borrowed` holds for a mutable reference."""
         return any(self._mutable[child] for child in self._borrowers(ref, label))
 
     def is_fully_borrowed(self, ref: int) -> bool:
-        """Return whether a reference to the same target, or to an unknown part of it, exists."""
+        """Return whether a reference borrows all of `ref`, or an unknown part of it."""
         children = self._borrowed_by[ref].values()
         return any(not edge[1] for edges in children for edge in edges)
 
     def borrow(self, parent: int, child: int) -> None:
-        """Record that `child` was made from `parent` in an unknown way."""
+        """Record that `child` may point to any part of the target of `parent`."""
         self._add_edge(parent, child, (False, ()))
 
     def borrow_at(self, parent: int, path: _Path, child: int) -> None:
         """Record that `child` points to the part of `parent` at the path.
 
-        References that borrow from `parent` at or below the path borrow from `child` afterwards.
+        References that borrowed from `parent` at or below the path then borrow from `child`.
         """
         length = len(path)
-        # Borrows of `parent` at `path` become borrows of the new reference. After
-        # `b = &mut a.left`, a second `&mut a.left` is between a and b, and b blocks it.
+        # Borrows from `parent` at `path` become borrows from the new reference. After `b = &mut
+        # a.left`, a second `&mut a.left` is placed between a and b. As long as b exists, the code
+        # cannot write through the second reference.
         moved_edges: list[tuple[int, _Edge]] = [
             (borrower, edge)
             for borrower, edges in self._borrowed_by[parent].items()
@@ -117,7 +119,7 @@ class BorrowGraph:
     def release(self, ref: int) -> int:
         """Remove a reference and return the number of new edges from its parents to its children.
 
-        Equal edges count separately, because Sui's verifier charges for each of them.
+        Equal new edges count separately, because Sui's verifier charges for each of them.
         """
         children = self._borrowed_by.pop(ref)
         parents = self._borrows_from.pop(ref)
@@ -137,14 +139,14 @@ class BorrowGraph:
         return new_edges
 
     def edges(self) -> Iterator[tuple[int, int, _Edge]]:
-        """Yield each edge with its parent and its child."""
+        """Yield each edge as (parent, child, edge)."""
         for parent, children in self._borrowed_by.items():
             for child, edges in children.items():
                 for edge in edges:
                     yield parent, child, edge
 
     def missing(self, other: "BorrowGraph") -> list[tuple[int, int, _Edge]]:
-        """Return the edges of a graph with the same references that this graph does not cover."""
+        """Return the edges of a graph with equal references that this graph does not cover."""
         return [edge for edge in other.edges() if not self._covers(*edge)]
 
     def add_edges(self, edges: list[tuple[int, int, _Edge]]) -> None:
@@ -158,8 +160,9 @@ class BorrowGraph:
                 yield child
 
     def _covers(self, parent: int, child: int, edge: _Edge) -> bool:
-        # An edge is covered by the same edge, or by a weak one whose path is a prefix of its own.
-        # A weak edge with the path [left] covers the strong one [left, x], but not vice versa.
+        # An equal edge covers an edge. A weak edge also covers every edge whose path starts with
+        # its own path. A weak edge with the path [left] covers the strong edge with the path [left,
+        # x], but not vice versa.
         own_edges = self._borrowed_by[parent].get(child, ())
         return any(
             own_edge[:2] == edge[:2]
@@ -174,8 +177,8 @@ class BorrowGraph:
             return
         self.size -= len(edges)
         if len(edges) >= _EDGES_MAX:
-            # Otherwise the analysis of a loop that borrows a deeper part in each iteration would
-            # never end.
+            # Without this limit, the analysis of a loop that borrows a deeper part in each
+            # iteration would never end.
             edges.clear()
             edge = _ANYTHING
         edges.add(edge)
@@ -192,7 +195,8 @@ class BorrowGraph:
     def _splice(self, parent: int, first: _Edge, child: int, second: _Edge) -> None:
         if parent == child:
             return
-        # After a weak edge, the start of the second path is unknown. So p -[]-> a, weak, and
-        # a -[left]-> b become p -[]-> b, weak: b is the field `left` of any part of p's target.
+        # After a weak edge, the start of the second path is unknown. So the weak edge p -[]-> a and
+        # the edge a -[left]-> b become the weak edge p -[]-> b. Here b is the field `left` of an
+        # unknown part of p's target.
         path = first[1] + second[1] if first[0] else first[1]
         self._add_edge(parent, child, (first[0] and second[0], path))

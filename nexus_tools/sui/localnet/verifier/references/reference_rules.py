@@ -1,4 +1,4 @@
-"""The requirements and effects of the instructions that use references."""
+"""The rules for each instruction that uses references: its requirements and its effects."""
 
 from collections.abc import Callable
 
@@ -66,8 +66,8 @@ def _freeze(checker: ReferenceChecker, _: object) -> None:
     if not checker.state.is_readable(ref):
         message = "the target of the reference is mutably borrowed"
         raise checker.refused("FREEZEREF_EXISTS_MUTABLE_BORROW_ERROR", message)
-    # The frozen reference replaces the mutable one: borrows from the old one become borrows from
-    # the new one.
+    # The frozen reference replaces the mutable reference. Borrows from the mutable reference become
+    # borrows from the frozen one.
     checker.stack.append(checker.state.copied(ref, mutable=False))
     checker.state.release(ref)
 
@@ -103,8 +103,8 @@ def _borrow_local(*, mutable: bool) -> Rule:
     def rule(checker: ReferenceChecker, operand: object) -> None:
         assert isinstance(operand, int)
         state = checker.state
-        # All earlier borrows of a local become borrows from the new mutable one, so nothing can be
-        # written through it while one of them is in use.
+        # All earlier borrows of a local become borrows from the new mutable reference. So code
+        # cannot write through the new reference while one of the earlier references is in use.
         if not mutable and state.is_local_borrowed(operand, mutably=True):
             message = f"local {operand} is mutably borrowed"
             raise checker.refused("BORROWLOC_EXISTS_BORROW_ERROR", message)
@@ -117,9 +117,9 @@ def _borrow_local(*, mutable: bool) -> Rule:
 def _refuse_part(
     checker: ReferenceChecker, ref: int, label: Label | None, *, mutable: bool
 ) -> None:
-    """Raise an error if a reference to a part of the target is not allowed."""
+    """Raise `VerificationError` if a reference to a part of the target of `ref` is not allowed."""
     # `&mut s.a` and `&mut s.b` may exist together. Only a reference to s itself, or to an unknown
-    # part of it, prevents another mutable one.
+    # part of s, prevents another mutable reference.
     if mutable:
         is_refused = checker.state.graph.is_fully_borrowed(ref)
     else:
@@ -182,9 +182,9 @@ def _call_generic(checker: ReferenceChecker, operand: object) -> None:
 def _call_function(checker: ReferenceChecker, function: int) -> None:
     """Pop a call's arguments and push its results, which may point into the arguments.
 
-    A mutable result points into a mutable argument: `fun f(a: &mut S, b: &T): &mut u64` can only
-    return a part of a. No other reference may read or write the targets of mutable arguments during
-    the call.
+    A mutable result points into a mutable argument. For example, `fun f(a: &mut S, b: &T): &mut
+    u64` can only return a reference into a. During the call, no other reference to the target of a
+    mutable argument may exist.
     """
     state, signatures = checker.state, checker.module.signatures
     handle = checker.module.function_handles[function]
@@ -222,7 +222,7 @@ def _return(checker: ReferenceChecker, _: object) -> None:
 
 
 def _vector(values: int, *, writes: bool, result: bool) -> Rule:
-    """Return the rule of a vector instruction with `values` operands after the reference."""
+    """Return the rule of a vector instruction that takes a reference and `values` more operands."""
 
     def rule(checker: ReferenceChecker, _: object) -> None:
         del checker.stack[len(checker.stack) - values :]

@@ -1,12 +1,12 @@
-"""The check that no reference dangles, and that the target of a mutable one is not otherwise used.
+"""The check that no reference dangles, and that the target of a mutable reference is not aliased.
 
     let b = &counter.value;
     let a = &mut counter.value;     // from now on, b is borrowed from a
     *a = 1;                         // rejected, because b is still used
     *b
 
-The check visits each block with the state of the references at its start. Where paths meet, the
-borrows of both are kept. Source: `move-bytecode-verifier/src/reference_safety`.
+The check visits each block with the state of the references at its start. Where two paths meet, it
+keeps the borrows of both paths. Source: `move-bytecode-verifier/src/reference_safety`.
 """
 
 from nexus_tools.sui.bytecode import ReferenceToken
@@ -22,8 +22,8 @@ from nexus_tools.sui.localnet.verifier.references.reference_state import (
 )
 from nexus_tools.sui.localnet.verifier.stack_usage import stack_effect
 
-# `JOIN_BASE_COST`, `JOIN_ITEM_COST` and `JOIN_ITEM_QUADRATIC_THRESHOLD`: graphs of up to ten items
-# cost by their size, larger ones by its square.
+# `JOIN_BASE_COST`, `JOIN_ITEM_COST` and `JOIN_ITEM_QUADRATIC_THRESHOLD`: the cost of a graph of up
+# to ten items grows with its size, and above with the square of its size.
 _JOIN_UNITS = 10
 _JOIN_ITEM_UNITS = 4
 _JOIN_MANY = 10
@@ -71,8 +71,9 @@ class _ReferenceSafety:
         size = state.graph.size + other.graph.size
         items = max(size, size * size // _JOIN_MANY)
         self._context.meter.add(_JOIN_UNITS + _JOIN_ITEM_UNITS * items)
-        # A local that has a reference on only one path cannot be used any more. Borrows through
-        # that reference still count, so it is released and not just removed.
+        # If the references in a local differ between the two paths, code cannot use the local any
+        # more. Borrows through these references still count, so the state releases the references
+        # and does not just remove them.
         values, differing = list(state.locals), False
         for local, (first, second) in enumerate(zip(state.locals, other.locals, strict=True)):
             if first != second:
@@ -90,7 +91,7 @@ class _ReferenceSafety:
 
 
 def _without(state: ReferenceState, values: list[int]) -> ReferenceState:
-    """Return the state without the references in locals that have none in `values`."""
+    """Return the state after release of the references in locals that are not in `values`."""
     changed = state.copy()
     for local, (value, new_value) in enumerate(zip(state.locals, values, strict=True)):
         if value != new_value:

@@ -1,4 +1,4 @@
-"""The state of the references at one point of a function: in locals, and on the stack.
+"""The state of all references at one point of a function, in locals and on the stack.
 
 Source: `move-bytecode-verifier/src/reference_safety/abstract_state.rs`.
 """
@@ -10,7 +10,7 @@ from nexus_tools.sui.localnet.verifier.errors import VerificationError
 from nexus_tools.sui.localnet.verifier.references.borrow_graph import BorrowGraph, Label
 
 VALUE = -1
-"""Marks a value that is not a reference. References are numbers from 0."""
+"""The marker of a value that is not a reference. References are numbers from 0."""
 
 # `PER_GRAPH_ITEM_COST`, `ADD_BORROW_COST`, `RELEASE_ITEM_COST` and
 # `RELEASE_ITEM_QUADRATIC_THRESHOLD`.
@@ -21,10 +21,11 @@ _RELEASE_MANY = 5
 
 
 class ReferenceState:
-    """The locals, each a reference or `VALUE`, and the borrow graph.
+    """The locals of a function, each a reference or `VALUE`, and the borrow graph.
 
-    The number after those of the locals is the frame itself, which references to locals borrow.
-    Between blocks, the reference in a local has the number of the local.
+    `frame` is the number after the locals' numbers. `frame` represents the stack frame, from which
+    references to locals borrow. Between blocks, the reference in a local has the number of the
+    local.
     """
 
     __slots__ = ("frame", "graph", "locals", "meter", "next_number")
@@ -43,9 +44,9 @@ class ReferenceState:
     def settled(self) -> "ReferenceState":
         """Return the state with each reference numbered by its local.
 
-        Two paths to a block may have made references with different numbers for the same locals.
-        Their states can be compared and joined only with common numbers. No other references exist
-        there, because the stack is empty.
+        On two paths to a block, a local may have references with different numbers. `join` can
+        compare the states of both paths only with common numbers. Between blocks, the stack is
+        empty, so references exist only in locals.
         """
         numbers = {ref: local for local, ref in enumerate(self.locals) if ref != VALUE}
         values = [VALUE if ref == VALUE else local for local, ref in enumerate(self.locals)]
@@ -59,22 +60,23 @@ class ReferenceState:
         return ref
 
     def copied(self, ref: int, *, mutable: bool) -> int:
-        """Return a new reference to the same target.
+        """Return a new reference to the target of `ref`.
 
-        Every path starts with the empty one. So all references that borrow from `ref` borrow from
-        the new reference afterwards, and only the new reference borrows from `ref`.
+        The new reference borrows from `ref` with an empty path, and every path starts with the
+        empty path. So all references that borrowed from `ref` now borrow from the new reference,
+        and only the new reference borrows from `ref`.
         """
         return self.borrowed_at(ref, None, mutable=mutable)
 
     def borrowed_at(self, ref: int, label: Label | None, *, mutable: bool) -> int:
-        """Return a new reference to a local of the frame, to a field of `ref`, or to its target."""
+        """Return a new reference to the part of `ref` at a label, or to all of it."""
         new = self.new(mutable=mutable)
         self.meter.add(_BORROW_UNITS)
         self.graph.borrow_at(ref, () if label is None else (label,), new)
         return new
 
     def borrowed_from(self, refs: Sequence[int], *, mutable: bool) -> int:
-        """Return a new reference to any part of the targets of the others."""
+        """Return a new reference that may point to any part of the targets of `refs`."""
         new = self.new(mutable=mutable)
         self.meter.add(_BORROW_UNITS * len(refs))
         for ref in refs:
@@ -82,25 +84,28 @@ class ReferenceState:
         return new
 
     def release(self, value: int) -> None:
-        """Drop a value. Borrows through a dropped reference stay in the graph."""
+        """Drop a value. If it is a reference, borrows through the reference stay in the graph."""
         if value != VALUE:
             new_edges = max(self.graph.release(value), 1)
             self.meter.add(_RELEASE_UNITS * max(new_edges, new_edges * new_edges // _RELEASE_MANY))
 
     def is_writable(self, ref: int) -> bool:
-        """Return whether no reference borrows from a mutable reference."""
+        """Return whether a mutable reference is writable, because no reference borrows from it."""
         self.charge_graph()
         return not self.graph.is_borrowed(ref)
 
     def is_readable(self, ref: int, label: Label | None = None) -> bool:
-        """Return whether no mutable reference borrows from a reference, or from one field of it."""
+        """Return whether no mutable reference borrows from `ref`, or from its part at a label."""
         if not self.graph.is_mutable(ref):
             return True
         self.charge_graph()
         return not self.graph.is_mutably_borrowed(ref, label)
 
     def is_local_borrowed(self, local: int, *, mutably: bool) -> bool:
-        """Return whether a reference to a local exists."""
+        """Return whether a reference to a local exists.
+
+        With `mutably`, count only mutable references.
+        """
         self.charge_graph()
         if mutably:
             return self.graph.is_mutably_borrowed(self.frame, local_label(local))
@@ -117,7 +122,10 @@ def local_label(local: int) -> Label:
 
 
 class ReferenceChecker:
-    """The stack of a block (references and `VALUE`), the state, and the current offset."""
+    """The stack of a block, the state, and the current offset.
+
+    The stack has references and `VALUE`.
+    """
 
     def __init__(self, context: FunctionContext, state: ReferenceState) -> None:
         self.context = context

@@ -1,7 +1,7 @@
-"""The bounds check: every index has a row, and every type parameter is declared.
+"""The check that every index refers to an existing row, and every type parameter is declared.
 
-Reading a module file makes the same checks. This pass covers modules that did not come from a file.
-Source: `move-binary-format/src/check_bounds.rs`.
+The deserializer of module files also makes these bounds checks. This pass covers modules that were
+not read from a file. Source: `move-binary-format/src/check_bounds.rs`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ from nexus_tools.sui.bytecode import (
 )
 from nexus_tools.sui.localnet.verifier.errors import VerificationError
 
-# For each table, the columns that are indices, with the table that they refer to.
+# The columns of each table that are indices, with the tables to which they refer.
 _INDICES = {
     "module_handles": {"address": "addresses", "name": "identifiers"},
     "friends": {"address": "addresses", "name": "identifiers"},
@@ -50,14 +50,15 @@ _INDICES = {
 
 
 def verify_bounds(module: CompiledModule) -> None:
-    """Raise `VerificationError` for an index without a row."""
+    """Raise `VerificationError` for an index that does not refer to an existing row."""
     _Bounds(module).verify()
 
 
 class _Bounds:
     def __init__(self, module: CompiledModule) -> None:
         self._module = module
-        # Until the bounds are checked, not even the module's name can be looked up.
+        # The module's name is itself looked up by index, so it is available only after the first
+        # checks.
         self._name = "<unknown>"
 
     def verify(self) -> None:
@@ -106,7 +107,7 @@ class _Bounds:
             self._within(variant.tag, len(variants), "an enum")
 
     def _arity(self, token: SignatureToken) -> int:
-        """Return how many type parameters a type needs, and check the indices in the type.
+        """Check the indices in a type, and return the number of type parameters that it requires.
 
         The result for `Map<T0, vector<T2>>` is 3.
         """
@@ -184,7 +185,7 @@ class CodeBounds:
         self._arities = arities
 
     def verify(self) -> None:
-        """Raise `VerificationError` for an operand that refers to nothing."""
+        """Raise `VerificationError` for an operand that is out of bounds."""
         for offset, instruction in enumerate(self._code.instructions):
             kind = OPERAND_KINDS.get(instruction.opcode)
             if kind is not None:

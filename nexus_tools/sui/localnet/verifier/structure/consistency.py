@@ -1,4 +1,4 @@
-"""The check that only generic instructions use generic definitions, and only plain ones the others.
+"""The check that generic instructions, and only they, refer to generic definitions.
 
 Source: `move-bytecode-verifier/src/instruction_consistency.rs`.
 """

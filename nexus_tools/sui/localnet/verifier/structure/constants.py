@@ -1,4 +1,4 @@
-"""The check of constants: primitives and vectors of them, whose bytes are one value of the type.
+"""The check that a constant's type is allowed and its bytes are exactly one value of the type.
 
 Source: `move-bytecode-verifier/src/constants.rs`, `SignatureToken::is_valid_for_constant`.
 """
@@ -22,7 +22,7 @@ class _NoValueError(Exception):
 
 
 def verify_constants(module: CompiledModule) -> None:
-    """Raise `VerificationError` for a constant with another type or with invalid bytes."""
+    """Raise `VerificationError` for a constant with a forbidden type or invalid bytes."""
     for index, constant in enumerate(module.constants):
         if _innermost(constant.type) not in CONSTANT_BYTES:
             message = f"constant {index} has a type that is not allowed for constants"
@@ -55,7 +55,7 @@ def _innermost(token: SignatureToken) -> SignatureToken:
 
 
 def _skip(token: SignatureToken, data: bytes, position: int) -> int:
-    """Return the end of the value of this type that starts at `position`."""
+    """Return the end position of the value of this type that starts at `position`."""
     if isinstance(token, VectorToken):
         return _skip_vector(token.element, data, position)
     assert isinstance(token, str)
@@ -78,7 +78,7 @@ def _skip_vector(element: SignatureToken, data: bytes, position: int) -> int:
 
 
 def _length(data: bytes, position: int) -> tuple[int, int]:
-    """Return a ULEB128 length, which must have its shortest form, and its end."""
+    """Return a ULEB128 length and its end position. Only the shortest encoding is valid."""
     value = 0
     for count in range(_ULEB_BYTES_MAX):
         if position + count >= len(data):

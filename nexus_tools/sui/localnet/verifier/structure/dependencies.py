@@ -8,7 +8,7 @@ from nexus_tools.sui.localnet.verifier.errors import VerificationError
 
 
 def verify_dependencies(module: CompiledModule, dependencies: Dependencies) -> None:
-    """Raise `VerificationError` for a missing module or a declaration that differs."""
+    """Raise `VerificationError` for a missing module or a handle unlike its definition."""
     for mismatch in mismatches(module, dependencies):
         if not mismatch.name:
             status = "MISSING_DEPENDENCY"

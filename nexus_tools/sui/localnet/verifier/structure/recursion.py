@@ -20,11 +20,11 @@ _Node = TypeVar("_Node", bound=Hashable)
 
 
 def components(graph: Mapping[_Node, Iterable[_Node]]) -> list[list[_Node]]:
-    """Return the strongly connected components: groups of nodes that can reach each other.
+    """Return the strongly connected components, whose nodes can all reach each other.
 
-    An edge to a node outside of the graph does not count. For `{1: [2], 2: [1, 3], 3: []}` the
-    result is `[3]` and `[2, 1]`. Source: Tarjan, "Depth-first search and linear graph algorithms"
-    (1972), without recursion, because a module may have a chain of a thousand types or functions.
+    Edges to nodes outside the graph do not count. For `{1: [2], 2: [1, 3], 3: []}`, the result is
+    `[3]` and `[2, 1]`. Source: Tarjan, "Depth-first search and linear graph algorithms" (1972). The
+    implementation is iterative, because a module may have a chain of a thousand types or functions.
     """
     search = _Search(graph)
     for root in graph:
@@ -34,11 +34,11 @@ def components(graph: Mapping[_Node, Iterable[_Node]]) -> list[list[_Node]]:
 
 
 class _Search(Generic[_Node]):
-    """One depth-first search, in which `number` is the order of entering the nodes.
+    """A depth-first search. `number` has the order in which the search entered the nodes.
 
-    `_lowest` is the lowest number known to be reachable among the open nodes. A node that reaches
-    no lower number than its own is the first of its component. The rest of the component are the
-    nodes that were opened after it and are still open.
+    For each node, `_lowest` is the lowest number of an open node that the node is known to reach.
+    If a node does not reach a number lower than its own, it is the first node of its component. The
+    other nodes of the component are the open nodes that the search entered later.
     """
 
     def __init__(self, graph: Mapping[_Node, Iterable[_Node]]) -> None:
@@ -101,7 +101,7 @@ def _definitions(module: CompiledModule) -> Iterator[tuple[int, list[FieldDefini
 
 
 def _named(fields: Iterable[FieldDefinition]) -> set[int]:
-    """Return the datatypes in the types of the fields, including type arguments."""
+    """Return the handles of all datatypes in the types of fields, including in type arguments."""
     nodes = (node for field in fields for node in preorder(field.type))
     return {node.handle for node in nodes if isinstance(node, DatatypeToken)}
 
@@ -113,11 +113,12 @@ _TypeParameter = tuple[int, int]
 def verify_instantiation_loops(module: CompiledModule) -> None:
     """Raise `VerificationError` for a cycle of calls in which type arguments grow.
 
-    A type parameter of a caller that becomes one of the callee is an edge. The edge grows if the
-    type parameter becomes a part of a type argument. With `fun f<T>() { g<T>() }` and `fun g<U>() {
-    f<Box<U>>() }` the edges are T -> U and, growing, U -> T. They are a cycle: a call of `f<u8>`
-    needs `f<Box<u8>>`, which needs `f<Box<Box<u8>>>`, and so on without end. A cycle in which
-    nothing grows needs the same few instances repeatedly, so it is allowed.
+    If a caller uses its type parameter T in the type argument for the callee's type parameter U,
+    the graph has an edge T -> U. The edge is *growing* if the type argument is larger than T
+    itself. With `fun f<T>() { g<T>() }` and `fun g<U>() { f<Box<U>>() }`, the edges are T -> U and
+    the growing edge U -> T. The two edges are a cycle, because a call of `f<u8>` needs
+    `f<Box<u8>>`, which needs `f<Box<Box<u8>>>`, and so on without end. A cycle without a growing
+    edge needs only a few instances, so it is allowed.
     """
     graph: dict[_TypeParameter, set[_TypeParameter]] = {}
     growing: list[tuple[_TypeParameter, _TypeParameter]] = []

@@ -1,4 +1,4 @@
-"""The check of types: no reference inside a type, and type arguments with the required abilities.
+"""The check that types contain no references and that type arguments have the required abilities.
 
 Fields must have the abilities that their datatype requires. Source:
 `move-bytecode-verifier/src/{signature,ability_field_requirements}.rs`.
@@ -31,7 +31,7 @@ _ELEMENTS = frozenset({OperandKind.ELEMENT, OperandKind.ELEMENTS})
 
 
 def verify_signatures(module: CompiledModule, types: TypeTable) -> None:
-    """Raise `VerificationError` for a type that is composed incorrectly."""
+    """Raise `VerificationError` for an invalid type in a signature, a field or the code."""
     _Signatures(module, types).verify()
 
 
@@ -179,7 +179,7 @@ class _Signatures:
     def _verify_application(
         self, kind: OperandKind, operand: int, type_parameters: tuple[int, ...]
     ) -> None:
-        """Check the type arguments of an instruction against its constraints."""
+        """Check the type arguments of an instruction against the constraints on them."""
         signature, constraints = self._applied_to(kind, operand)
         self._refuse_references_in(signature)
         abilities = self._types.abilities(type_parameters)
@@ -216,7 +216,8 @@ def _verify_abilities(
     module: CompiledModule, types: TypeTable, handle: int, fields: Iterable[FieldDefinition]
 ) -> None:
     datatype = module.datatype_handles[handle]
-    # An ability requires the same ability of the parts, except `key`, which requires `store`.
+    # Each ability of a struct requires that its fields have the same ability. Only `key` requires
+    # `store` of the fields.
     required = required_part_abilities(int(datatype.abilities))
     # The abilities of type arguments are checked where the datatype is instantiated.
     abilities = types.abilities((ALL,) * len(datatype.type_parameters))

@@ -1,7 +1,7 @@
-"""The passes of Sui, which add rules to those of Move.
+"""The verifier passes of Sui, which enforce more rules than the Move verifier.
 
-Source: `sui-verifier`. The order of the passes is the same, so that a module that violates several
-rules is rejected for the same one. Start with `verify_sui_module`.
+Source: `sui-verifier`. The passes run in the order of `sui-verifier`, so that a module that
+violates several rules gets the same error. Start with `verify_sui_module`.
 """
 
 from nexus_tools.sui.bytecode import CompiledModule

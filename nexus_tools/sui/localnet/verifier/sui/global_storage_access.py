@@ -33,6 +33,6 @@ def verify_global_storage_access(module: CompiledModule) -> None:
 
 
 def _index(opcode: Opcode) -> str:
-    """Return the name of the table that the operand is an index of."""
+    """Return the name of the operand's type, an index into a table of the module."""
     generic = "GENERIC" in opcode.name
     return "StructDefInstantiationIndex" if generic else "StructDefinitionIndex"

@@ -1,7 +1,7 @@
-"""The check that an object's id is new, and not that of another object or of unknown origin.
+"""The check that an object gets a new id, and not the id of another object.
 
-A struct with the ability `key` is packed with a `UID` that came directly from a function that makes
-new ones. The check follows values through the locals and the stack of each function.
+Code may pack a struct with the ability `key` only with a `UID` that came directly from a function
+that creates new ids. The check follows values through the locals and the stack of each function.
 
     let id = object::new(ctx);      // new
     Coin { id, balance }            // allowed
@@ -31,7 +31,7 @@ from nexus_tools.sui.localnet.verifier.sui.meter import TickMeter
 from nexus_tools.sui.localnet.verifier.sui.violation import function_name, module_text, violation
 from nexus_tools.sui.types.address import SUI_FRAMEWORK, SUI_SYSTEM, Address
 
-# For each local with a value, whether the value is a new id.
+# Maps each local with a value to whether the value is a new id.
 Locals = dict[int, bool]
 
 _FUNCTION_COST = 10
@@ -73,13 +73,13 @@ _FRESH_ID_FUNCTIONS = frozenset(
 
 
 class StaleId(Exception):  # noqa: N818 - the name states the cause
-    """An object is packed, at this offset, with an id that is not new."""
+    """The instruction at `offset` packs an object with an id that is not new."""
 
     offset = 0
 
 
 class StackFault(Exception):  # noqa: N818 - the name states the cause
-    """The code pops values from an empty stack, so the passes of Move have not checked it."""
+    """The code does not balance the stack, so the Move verifier has not checked the code."""
 
     offset = 0
 
@@ -96,7 +96,7 @@ def verify_id_leak(module: CompiledModule, meter: TickMeter) -> None:
 def _verify_function(
     module: CompiledModule, function: FunctionDefinition, code: Code, meter: TickMeter
 ) -> None:
-    """Visit blocks until the states before them no longer change."""
+    """Visit the blocks of a function until their states no longer change."""
     meter.add(_FUNCTION_COST)
     flow = control_flow(code)
     handle = module.function_handles[function.handle]
@@ -106,7 +106,7 @@ def _verify_function(
     while position < len(flow.order):
         block = flow.blocks[flow.order[position]]
         meter.add(_BLOCK_COST + _STEP_COST * (block.end - block.start + 1))
-        # In reverse postorder a predecessor comes first, so a state exists.
+        # In reverse postorder, a predecessor comes first, so the block already has a state.
         state = dict(states[block.start])
         try:
             _run_block(module, returns, code, block, state)
@@ -118,9 +118,11 @@ def _verify_function(
 def _propagate(
     states: dict[int, Locals], flow: ControlFlow, position: int, state: Locals, meter: TickMeter
 ) -> int:
-    """Pass the state after a block to its successors, and return the next place in the order.
+    """Pass the state after a block to its successors.
 
-    The next place is a loop's header if the state before the header changed.
+    Return the position of the next block to visit.
+
+    If the state of a loop's header changed, the header is the next block.
     """
     start = flow.order[position]
     for successor in flow.blocks[start].successors:
@@ -137,7 +139,7 @@ def _propagate(
 
 
 def _join(state: Locals, other: Locals) -> bool:
-    """Keep a local as a new id only if it is one on both paths. Return whether a local changed."""
+    """Keep a local as a new id only if it is new on both paths. Return whether a local changed."""
     changed = False
     for local, is_new in other.items():
         was_new = state.get(local, False)
@@ -198,7 +200,7 @@ class _Run:
             )
 
     def other(self, instruction: Instruction) -> None:
-        """Pop values from the stack, and push others that are not new ids."""
+        """Pop and push values as an instruction does. The pushed values are not new ids."""
         stack = self._stack
         popped, pushed = stack_effect(self._module, self._returns, instruction)
         if popped > len(stack):
@@ -239,14 +241,15 @@ class _Run:
             index = module.struct_instantiations[index].target
         struct = module.struct_definitions[index]
         count = len(struct.fields or ())
-        # The id is the first field, so it is the deepest of the values on the stack.
+        # The id is the first field, so it is the deepest of the popped values on the stack.
         is_new = self._stack[-count] if 0 < count <= len(self._stack) else False
         self.other(instruction)
         if not is_new and module.datatype_handles[struct.handle].abilities & Ability.KEY:
             raise StaleId
 
 
-# The instructions that keep ids. For all others, an id is lost.
+# The instructions that keep track of new ids. All other instructions push values that are not new
+# ids.
 _EFFECTS: dict[Opcode, Callable[[_Run, Instruction], None]] = {
     Opcode.MOVE_LOC: _Run.move_local,
     Opcode.ST_LOC: _Run.store_local,

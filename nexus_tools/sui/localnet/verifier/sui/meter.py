@@ -1,7 +1,7 @@
 """The limits of the work to verify a module or a package.
 
-Source: `sui-verifier/src/meter.rs`. The limit is the one that validators use before they sign,
-`sui-config/src/verifier_signing_config.rs`.
+Source: `sui-verifier/src/meter.rs`. The limit is the limit that validators use before they sign a
+transaction (`sui-config/src/verifier_signing_config.rs`).
 """
 
 from nexus_tools.sui.localnet.verifier.errors import VerificationError
@@ -11,7 +11,7 @@ TICKS_MAX = 2_200_000
 
 
 class TickMeter:
-    """A counter of ticks for one module. Its functions share one limit."""
+    """A counter of ticks for one module. All functions of the module share one limit."""
 
     def __init__(self, module: str, maximum: int = TICKS_MAX) -> None:
         self.ticks = 0
@@ -26,7 +26,7 @@ class TickMeter:
 
 
 class PackageMeter:
-    """A counter of the ticks of all modules of a package, for the rules of Move and of Sui."""
+    """A counter of the ticks for all modules of a package, with one limit for both verifiers."""
 
     def __init__(self, maximum: int = TICKS_MAX) -> None:
         self.ticks = 0

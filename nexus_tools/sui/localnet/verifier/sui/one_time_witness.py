@@ -1,8 +1,8 @@
-"""The check of one-time witnesses: a type whose only value is passed to the module's `init`.
+"""The check of one-time witness types, whose only value Sui passes to the module's `init`.
 
-A one-time witness has the module's name in capitals and one field of type bool. If such a type
-exists, its only ability is `drop`, it has no type parameters, `init` takes it as its first
-parameter, and no code makes another value of it.
+A one-time witness type has the module's name in capital letters and one field of type bool. If a
+module defines this type, `drop` must be its only ability, and it must not have type parameters.
+`init` must take it as the first parameter, and no code may create a value of it.
 
 Source: `sui-verifier/src/one_time_witness_verifier.rs`.
 """
@@ -25,7 +25,7 @@ from nexus_tools.sui.localnet.verifier.sui.violation import (
 from nexus_tools.sui.types.address import SUI_FRAMEWORK, Address
 
 _BRIDGE = Address.of(0xB)
-# System coins were made at genesis, not by an `init`.
+# Genesis created the system coins without a call of `init`.
 _EXCEPTIONS = frozenset(
     {
         (bytes(SUI_FRAMEWORK), "sui"),

@@ -1,11 +1,11 @@
-"""The check of framework functions that only the module of a type may call for that type.
+"""The check of framework functions that only the module that defines a type may call with it.
 
 Source: `sui-verifier/src/private_generics_verifier_v2.rs`.
 
-`sui::transfer::transfer<T>` transfers an object without `store`. If every module could call it,
-anyone could transfer a badge that must stay with its owner. In a module that defines `Ticket`,
-`transfer<Ticket>` is allowed, and `transfer<Coin<SUI>>` is rejected. For types with `store` the
-framework has `public_transfer`.
+For example, `sui::transfer::transfer<T>` transfers an object without `store`. If every module could
+call it, anyone could transfer an object that must stay with its owner. In a module that defines
+`Ticket`, `transfer<Ticket>` is allowed, and `transfer<Coin<SUI>>` is rejected. For types with
+`store`, the framework has `public_transfer`.
 """
 
 from nexus_tools.sui.bytecode import (
@@ -29,7 +29,7 @@ from nexus_tools.sui.types.address import MOVE_STDLIB, SUI_FRAMEWORK
 
 _PACKAGES = {bytes(MOVE_STDLIB): "std", bytes(SUI_FRAMEWORK): "sui"}
 _EXHAUSTIVE = frozenset({"sui::event", "sui::transfer"})
-"""Modules whose public functions must all be in the table."""
+"""The modules whose public functions must all be in `_INTERNAL`."""
 
 _INTERNAL: dict[str, tuple[bool, ...]] = {
     "std::internal::permit": (True,),
@@ -50,16 +50,16 @@ _INTERNAL: dict[str, tuple[bool, ...]] = {
     "sui::transfer::party_transfer": (True,),
     "sui::coin_registry::new_currency": (True,),
 }
-"""For each type parameter of a function, whether the argument must be from the caller's module."""
+"""Whether each type argument of a function must be a type that the calling module defines."""
 
 
 def is_internal(address: bytes, module: str, function: str) -> bool:
-    """Return whether a function needs types of the calling module, which a transaction lacks."""
+    """Return whether a function requires types of the calling module, so a PTB cannot call it."""
     return any(_INTERNAL.get(f"{_PACKAGES.get(address)}::{module}::{function}", ()))
 
 
 def verify_private_generics(module: CompiledModule) -> None:
-    """Check all calls of such functions. Raises `VerificationError`."""
+    """Check all calls of the functions in `_INTERNAL`. Raises `VerificationError`."""
     module_name = f"{_PACKAGES.get(module.address)}::{module.name}"
     if module_name == "sui::test_scenario":
         return  # it simulates the transactions of a test
@@ -114,7 +114,7 @@ def _verify_call(
 
 
 def _callee(module: CompiledModule, instruction: Instruction) -> tuple[str, Signature]:
-    """Return the called function, with the name of its package, and its type arguments."""
+    """Return the called function as `package::module::name`, and its type arguments."""
     assert isinstance(instruction.operand, int)
     handle = instruction.operand
     type_arguments: Signature = ()

@@ -1,4 +1,4 @@
-"""The errors of Sui's passes, with the same names and texts as in the effects of a transaction."""
+"""The errors of Sui's verifier passes, with the names and texts that a Sui node uses."""
 
 from nexus_tools.sui.bytecode import (
     CompiledModule,
@@ -24,7 +24,7 @@ def violation(
     offset: int | None = None,
     status: str = SUI_MOVE_VERIFICATION_ERROR,
 ) -> VerificationError:
-    """Return the error of a violated rule, with the function and the instruction if known."""
+    """Return the error for a violated rule. `function` and `offset` are its location, if known."""
     name = function_name(module, function) if function else None
     return VerificationError(status, message, module.name, name, offset)
 
@@ -35,7 +35,7 @@ def function_name(module: CompiledModule, function: FunctionDefinition) -> str:
 
 
 FRAMEWORK_TEXT = SUI_FRAMEWORK.hex()
-"""An address in an error message has all its digits, and no `0x`."""
+"""The framework's address as in error messages, with all digits and without `0x`."""
 
 TX_CONTEXT_TEXT = f"{FRAMEWORK_TEXT}::tx_context::TxContext"
 
@@ -46,7 +46,7 @@ def module_text(module: CompiledModule) -> str:
 
 
 def type_text(module: CompiledModule, token: SignatureToken) -> str:
-    """Return a type as in source code. A type parameter is `T` with its index."""
+    """Return a type in the notation of source code. A type parameter is `T` and its index."""
     if isinstance(token, VectorToken):
         return f"vector<{type_text(module, token.element)}>"
     if isinstance(token, ReferenceToken):
@@ -62,7 +62,7 @@ def type_text(module: CompiledModule, token: SignatureToken) -> str:
 
 
 def token_text(token: SignatureToken) -> str:
-    """Return a type as in the tables of a module, by the index of its handle."""
+    """Return a type in the notation of module tables. A datatype is the index of its handle."""
     if isinstance(token, VectorToken):
         return f"Vector({token_text(token.element)})"
     if isinstance(token, ReferenceToken):

@@ -29,7 +29,7 @@ _BORROW = "BORROWFIELD_TYPE_MISMATCH_ERROR"
 
 
 def _struct(_: TypeChecker, operand: object) -> tuple[int, int]:
-    """Return the struct definition and the signature of its type arguments."""
+    """Return the indices of the struct definition and of the signature with its type arguments."""
     assert isinstance(operand, int)
     return operand, NO_ARGUMENTS
 

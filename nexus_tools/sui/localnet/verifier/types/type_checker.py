@@ -11,17 +11,17 @@ from nexus_tools.sui.bytecode import (
 from nexus_tools.sui.localnet.verifier.context import FunctionContext
 from nexus_tools.sui.localnet.verifier.errors import VerificationError
 
-# `TYPE_PUSH_COST` and `TYPE_NODE_COST`. The limit below is `TYPE_NODE_QUADRATIC_THRESHOLD`.
+# `TYPE_PUSH_COST` and `TYPE_NODE_COST`. `_LARGE_TYPE` is `TYPE_NODE_QUADRATIC_THRESHOLD`.
 _PUSH_UNITS = 3
 _TYPE_UNITS = 6
-# Larger types are charged by the square of their size.
+# The charge for a larger type grows with the square of its size.
 _LARGE_TYPE = 10
 
 
 class TypeChecker:
-    """The stack of one function, and the current offset.
+    """The operand stack while a function is checked, and the current offset.
 
-    All types are from the context's table: two types are equal if they are the same object.
+    All types are from the context's type table, so two types are equal if they are the same object.
     """
 
     def __init__(self, context: FunctionContext) -> None:
@@ -36,7 +36,7 @@ class TypeChecker:
         return self.context.refused(status, message, self.offset)
 
     def push(self, type_: SignatureToken, count: int = 1) -> None:
-        """Push values of a type that costs nothing to build."""
+        """Push values of a type without a charge for building the type."""
         self.context.meter.add(_PUSH_UNITS * count)
         self.stack.extend([type_] * count)
 
@@ -48,13 +48,17 @@ class TypeChecker:
     def charge(self, type_: SignatureToken) -> None:
         """Charge for building a type.
 
-        A type made of 5 types costs 5 * 6 = 30 units, one made of 20 costs 20 * 20 // 10 * 6 = 240.
+        A type with 5 nodes costs 5 * 6 = 30 units. A type with 20 nodes costs 20 * 20 // 10 * 6 =
+        240.
         """
         size = self.types.size(type_)
         self.context.meter.add(_TYPE_UNITS * max(size, size * size // _LARGE_TYPE))
 
     def pop_all(self, types: Signature, arguments: int, status: str) -> None:
-        """Pop values of these types, the last from the top, or raise an error with `status`."""
+        """Pop values of these types, from the last to the first.
+
+        For another type, raise `status`.
+        """
         for type_ in reversed(types):
             expected = self.types.substitute(type_, arguments)
             self.charge(expected)
@@ -62,7 +66,7 @@ class TypeChecker:
                 raise self.refused(status, "a value on the stack has another type")
 
     def push_all(self, types: Signature, arguments: int) -> None:
-        """Push values of these types, in order."""
+        """Push values of these types from the first to the last."""
         for type_ in types:
             self.push_made(self.types.substitute(type_, arguments))
 

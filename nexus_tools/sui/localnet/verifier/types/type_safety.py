@@ -260,9 +260,9 @@ RULES: dict[Opcode, Rule] = {
 
 
 def verify_types(context: FunctionContext) -> None:
-    """Raise `VerificationError` for an instruction that receives a value of another type.
+    """Raise `VerificationError` for an instruction that receives a value of a wrong type.
 
-    The stack of each block is balanced, so each block is visited only once, by itself.
+    Each block leaves the stack unchanged, so the check visits each block only once and on its own.
     """
     checker = TypeChecker(context)
     instructions = context.code.instructions

@@ -1,8 +1,8 @@
 """The translation of one basic block.
 
-Move's operand stack is empty at the start and the end of a block. So within a block every entry is
-a known expression, and no stack exists at run time. A reference is two Python variables, a
-container and a key, and not an object.
+Move's operand stack is empty at the start and the end of a block. So the translator knows the
+expression of every stack entry, and no stack exists at run time. A reference is not an object but
+two Python variables, a container and a key.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,8 +20,9 @@ from nexus_tools.sui.localnet.vm.translator.statement import BlockBody, Exit, Li
 
 STACK_OVERFLOW = "raise stack_overflow(function, {offset})"
 
-# The nesting of expressions. With two operands each, 8 levels are 256 names in a line. Without a
-# limit, a long block could become one line, but Python parses at most 200 nested parentheses.
+# The maximum depth of nested expressions. With two operands each, 8 levels are 256 names in a line.
+# Without a limit, a long block could become one line, but Python parses at most 200 nested
+# parentheses.
 _EXPRESSION_DEPTH_MAX = 8
 
 
@@ -29,7 +30,7 @@ _NOTHING: frozenset[int] = frozenset()
 
 
 class Origin(NamedTuple):
-    """The instruction that a statement comes from, shown only as a comment in the source.
+    """The instruction from which a statement was translated, shown only as a source comment.
 
     `meaning` explains a number in the statement.
     """
@@ -44,13 +45,13 @@ class Origin(NamedTuple):
 
 
 class Operand(Struct, frozen=True):
-    """An expression that is evaluated later than its instruction.
+    """A stack entry: an expression that translated code evaluates later than its instruction.
 
-    `text` is the value. For a reference, `text` is the container, and `key` is its key. A reference
-    to a local that no reference outlives is the local itself, and has no key. `locals` are the
-    locals in the text, and `reads_memory` means that the text reads from a container. The
-    expression is evaluated before either of them changes (see `BlockTranslator.settle`). Evaluation
-    never fails.
+    `text` is the value. For a reference, `text` is the container, and `key` is the key in it. A
+    reference to a plain local, which has no cell, is the local itself and has no key. `locals` are
+    the locals in the text, and `reads_memory` means that the text reads from a container. The
+    expression is evaluated before such a local or any container changes (see
+    `BlockTranslator.settle`). Evaluation never fails.
     """
 
     type: Type
@@ -62,7 +63,7 @@ class Operand(Struct, frozen=True):
 
     @property
     def target(self) -> str:
-        """The target of a reference, as an expression that can also be assigned to."""
+        """The target of a reference, as an expression that Python can read and assign to."""
         return self.text if self.key is None else f"{self.text}[{self.key}]"
 
     @property
@@ -79,12 +80,12 @@ class Operand(Struct, frozen=True):
         return [self.text, self.key]
 
     def typed(self, type_: Type) -> "Operand":
-        """Return the same expression with another type."""
+        """Return this operand with another type."""
         return replace(self, type=type_)
 
 
 def compose(type_: Type, text: str, *parts: Operand) -> Operand:
-    """Return an expression of these operands, which is evaluated later."""
+    """Return an operand whose expression contains these operands."""
     return Operand(
         type_,
         text,
@@ -95,10 +96,11 @@ def compose(type_: Type, text: str, *parts: Operand) -> Operand:
 
 
 class BlockTranslator:
-    """The operand stack and the translated lines of a block. Instructions are functions on it.
+    """The operand stack and the translated lines of a block.
 
-    `offset` and `opcode` belong to the current instruction. Errors use `offset` for their location.
-    `following` is the next instruction.
+    The translator of each instruction is a function that receives this object. `offset` and
+    `opcode` belong to the current instruction. Errors use `offset` for their location. `following`
+    is the next instruction.
     """
 
     def __init__(self, frame: Frame) -> None:
@@ -144,7 +146,7 @@ class BlockTranslator:
     # The operand stack
 
     def push(self, operand: Operand) -> None:
-        """Push an operand. An expression that is nested too deep is evaluated now."""
+        """Push an operand. If its expression is nested too deeply, evaluate it now."""
         if operand.depth > _EXPRESSION_DEPTH_MAX:
             operand = self._evaluate(operand)
         self._stack.append(operand)
@@ -181,7 +183,7 @@ class BlockTranslator:
     # Charges
 
     def charge(self, pushes: int, size: int) -> None:
-        """Count pushes, and bytes that are known before the code runs."""
+        """Count pushes, and bytes whose number is known before the code runs."""
         self.pushes += pushes
         self.bytes += size
 
@@ -195,7 +197,7 @@ class BlockTranslator:
             self.charge_size(fixed_size)
 
     def charge_size(self, size: int) -> None:
-        """Count the bytes of one value, which are known before the code runs."""
+        """Count the bytes of one value whose size is known before the code runs."""
         if size < LARGE:
             self.bytes += size
         else:
@@ -204,7 +206,10 @@ class BlockTranslator:
     # Lines
 
     def line(self, text: str, *, is_call: bool = False, meaning: str | None = None) -> None:
-        """Add a statement. `{offset}` is the current offset, and `meaning` explains a number."""
+        """Add a statement, in which `{offset}` stands for the current offset.
+
+        `meaning` explains a number.
+        """
         if not self.is_closed:
             call = self.offset if is_call else None
             text = text.replace("{offset}", str(self.offset))
@@ -218,7 +223,10 @@ class BlockTranslator:
         self.is_closed = True
 
     def _note(self, meaning: str | None) -> Origin | str | None:
-        """Return the comment of a statement. Only the first one names its instruction."""
+        """Return the comment of a statement.
+
+        Only an instruction's first statement names the instruction.
+        """
         if self._commented == self.offset:
             return meaning
         self._commented = self.offset
@@ -234,7 +242,10 @@ class BlockTranslator:
         return f"t{self._temporaries}"
 
     def name(self, text: str) -> str:
-        """Return a name for the value of an expression, which may already be one."""
+        """Assign an expression to a new name and return it.
+
+        A name or number is returned as it is.
+        """
         if text.isidentifier() or text.isdecimal():
             return text
         name = self.temporary()
@@ -246,7 +257,7 @@ class BlockTranslator:
     ) -> str:
         """Evaluate an expression now, push the result and return its name.
 
-        If the next instruction stores it in a local, the name is that of the local.
+        If the next instruction stores the result in a plain local, use the local's name.
         """
         # ADD, ST_LOC 1 become `v1 = v0 + 5` directly, without a `t1` in between.
         name, locals_ = self._destination(), frozenset[int]()
@@ -283,15 +294,15 @@ class BlockTranslator:
     # Evaluation of the operands on the stack
 
     def settle(self) -> None:
-        """Evaluate the expressions that read a container, because the next line changes one.
+        """Evaluate all pending expressions that read a container, before a line that changes one.
 
-        All of them are evaluated, because the translator does not know which references have the
-        same container.
+        The translator does not know which references have the same container, so it evaluates every
+        expression that reads one.
         """
         self._settle(lambda operand: operand.reads_memory)
 
     def settle_local(self, local: int) -> None:
-        """Evaluate the pending expressions with a local, because the next line changes it.
+        """Evaluate all pending expressions that contain a local, before a line that changes it.
 
         After COPY_LOC 0, the expression `v0` is on the stack. If LD_U64 5, ST_LOC 0 follow, `t1 =
         v0` is written before `v0 = 5`, and the stack has `t1` from then on.
@@ -304,13 +315,13 @@ class BlockTranslator:
                 self._stack[index] = self._evaluate(operand)
 
     def _evaluate(self, operand: Operand) -> Operand:
-        """Assign the operand's expressions to new names and return an operand of these."""
+        """Assign the operand's expressions to new names and return an operand with these names."""
         assert operand.key is not None or not isinstance(operand.type, ReferenceType)
         text = self.temporary()
         self.line(f"{text} = {operand.text}")
         key = operand.key
-        # The key of a field is a number. The key of an element may be a variable, which may change
-        # too.
+        # The key of a struct field is a number. The key of a vector element may be a variable,
+        # which may change too.
         if key is not None and not key.isdecimal():
             key = self.temporary()
             self.line(f"{key} = {operand.key}")

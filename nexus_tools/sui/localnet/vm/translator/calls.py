@@ -34,7 +34,7 @@ def _call_handle(block: BlockTranslator, index: int, type_arguments: tuple[Type,
 
 
 def _push_returns(block: BlockTranslator, types: list[Type], text: str) -> None:
-    """Push a function's results: none, a value, or a tuple with container and key of references."""
+    """Call a function and push its results. A reference returns as a container and a key."""
     if len(types) == 1 and not isinstance(types[0], ReferenceType):
         block.push_result(types[0], text, is_call=True)
         return

@@ -1,13 +1,14 @@
-"""The placement of charges: where a function charges the work of its blocks to the meter.
+"""The placement of the statements with which a function charges its work to the meter.
 
-Each block could charge its own work at its start. It is faster to charge more at once, earlier, and
-to return the charge for work that is not done. A block that branches pays for the most likely
-successor, and its other successors charge the difference. So on every path through the function the
-charges equal the work.
+Each block could charge its own work at its start. It is faster to charge for several blocks at
+once, in advance, and to return the charge for work that is not done. A block that branches pays for
+its most likely successor, and its other successors charge the difference. So on every path through
+the function, the charges equal the work.
 
-An example: `while (a) { b }; c`, where a has 7 units of work, b 11 and c 3. The header a branches,
-and only a leads to b and c. b is likelier, because it stays in the loop. So a charges 7 + 11, b
-charges nothing, and c charges 3 - 11, which returns 8. On the path a b a b a c, the charges are
+An example: `while (a) { b }; c`, where a has 7 units of work, b 11 and c 3. The loop header a
+branches, and only a leads to b and c. b is likelier than c, because it stays in the loop. So a
+charges 7 + 11, b charges nothing, and c charges 3 - 11, which returns 8. On the path a b a b a c,
+the charges are
 
     18 + 18 + 18 - 8 = 46
 
@@ -26,22 +27,22 @@ from nexus_tools.sui.localnet.vm.translator.statement import Line
 
 _CHECK = "if meter.left < 0.0: meter.settle()"
 
-# The maximum charge in advance, which is lost if an instruction fails.
+# The maximum charge in advance. If an instruction fails, the advance charge is not returned.
 _ADVANCE_MAX = 256
-# A block with more work is charged by a method call that accepts any number, because the fields of
-# `Meter.left` are narrow.
+# A block with more work charges it with a method call, because the fields of `Meter.left` are too
+# narrow.
 _BLOCK_MAX = 2_048
-# A function that can do more work than this without a loop checks the meter in every block. The
-# limit is lower for a function that calls others, because two hundred callers may continue until
-# one of them checks the meter. With 300 units each that is 60 000, and with 128 pushes 25 600. Both
-# fit into the meter's fields.
+# A function whose blocks do more work than this in total checks the meter in every block. The limit
+# is lower for a function that calls others, because up to two hundred callers may return one after
+# another before one of them checks the meter. Together they do at most 200 · 300 = 60 000 units of
+# work with 200 · 128 = 25 600 pushes. Both numbers fit into the meter's fields.
 _FUNCTION_MAX = 2_048
 _CALLER_MAX = 300
 _CALLER_PUSHES_MAX = 128
 
 
 class ReturnedWork(Struct, frozen=True):
-    """Work that was charged in advance and is not done."""
+    """Work that was charged in advance but is not done, so its charge is returned."""
 
     work: Work
 
@@ -50,9 +51,9 @@ class ReturnedWork(Struct, frozen=True):
 
 
 class Charges:
-    """The charges of a function's blocks, given the `work` of each block.
+    """The charging statements of a function's blocks, computed from the `work` of each block.
 
-    `loops` has the blocks of each loop by its header.
+    `loops` maps the header of each loop to the loop's blocks.
     """
 
     def __init__(
@@ -70,13 +71,14 @@ class Charges:
         }
         self._work = {name: Work() if name in self._large else work[name] for name in work}
         self._is_long = _is_long(work, has_calls=has_calls)
-        # From the end to the start, so that an advance charge can move further ahead.
+        # Go from the last block to the first, so that an advance charge can move through several
+        # blocks.
         for name in reversed(graph.order):
             self._pay_for_likely(name)
             self._pay_before(name)
 
     def lines(self, name: int, *, is_looked_at: bool) -> Iterator[Line]:
-        """Yield the charging lines of a block; in loops, they always check the meter."""
+        """Yield the lines that charge a block. With `is_looked_at`, they also check the meter."""
         large, work = self._large.get(name), self._work[name]
         if large is not None:
             yield Line(f"meter.charge_work({large.instructions}, {large.pushes}, {large.size})")
@@ -88,12 +90,13 @@ class Charges:
             yield Line(_CHECK)
 
     def _pay_for_likely(self, name: int) -> None:
-        """Let a block that branches pay for one successor, if only it leads to its successors."""
+        """Let a branching block pay for one successor if no other block leads to any successor."""
         targets = list(dict.fromkeys(self._blocks[name].successors))
         if len(targets) < 2 or any(not self._has_only(target, name) for target in targets):
             return
         likely = max(targets, key=lambda target: self._likelihood(name, target))
-        # Then the likely block charges nothing, and the others a negative amount if they do less.
+        # Then the likely successor charges nothing. The other successors charge the difference,
+        # which is negative if they do less work.
         advance = self._work[likely]
         if not self._move(advance, name):
             return
@@ -101,11 +104,11 @@ class Charges:
             self._work[target] -= advance
 
     def _pay_before(self, name: int) -> None:
-        """Let the predecessors of a join pay for it, if they lead nowhere else.
+        """Let the predecessors of a join pay for its work, if they lead to no other block.
 
-        In `if (a) b else c; d`, b and c pay for d. In `if (a) b; d`, a pays, because it leads to d
-        directly or through b. A predecessor that also leads elsewhere would pay for work that is
-        not done.
+        In `if (a) b else c; d`, b and c pay for d. In `if (a) b; d`, a pays for d, because every
+        path from a leads to d, directly or through b. A predecessor with other successors would pay
+        for work that is not done.
         """
         predecessors = set(self._blocks[name].predecessors)
         if name == ENTRY or name in self._loops or len(predecessors) < 2:
@@ -113,7 +116,7 @@ class Charges:
         branching = [other for other in predecessors if self._branches(other)]
         # In `if (a) b; d`, the predecessors of d are b and a, and a branches. Only a pays, because
         # every path to b passes it. If two predecessors branch, `_leads_to` returns False, because
-        # the other one has several successors.
+        # the second one has several successors.
         if branching and not self._leads_to(branching[0], name, predecessors - {branching[0]}):
             return
         predecessors = set(branching) or predecessors
@@ -124,7 +127,7 @@ class Charges:
             self._work[name] = Work()
 
     def _leads_to(self, name: int, join: int, others: set[int]) -> bool:
-        """Return whether a block leads only to a join, directly or through one of the others."""
+        """Return whether a block leads only to a join, directly or through a block in `others`."""
         if set(self._blocks[name].successors) != {*others, join}:
             return False
         return all(self._has_only(other, name) and not self._branches(other) for other in others)
@@ -142,18 +145,18 @@ class Charges:
         return len(set(self._blocks[name].successors)) > 1
 
     def _has_only(self, name: int, predecessor: int) -> bool:
-        """Return whether only one other block leads to a block."""
+        """Return whether `predecessor` is the only block that leads to a block."""
         return name != ENTRY and set(self._blocks[name].predecessors) == {predecessor}
 
     def _likelihood(self, name: int, target: int) -> tuple[bool, int, int]:
-        """Return a sort key: continuing is likelier than ending, staying in a loop than leaving."""
+        """Return a sort key, which is higher for a target inside a loop and lower for an end."""
         block: Block = self._blocks[target]
         stays = sum(name in body and target in body for body in self._loops.values())
         return bool(block.successors), stays, self._work[target].total
 
 
 def _is_long(work: Mapping[int, Work], *, has_calls: bool) -> bool:
-    """Return whether a function does much work after its entry, where it checks the meter."""
+    """Return whether a function does so much work that every block must check the meter."""
     later_blocks = [block_work for name, block_work in work.items() if name != ENTRY]
     total, pushes = (
         sum(block_work.total for block_work in later_blocks),

@@ -1,8 +1,8 @@
-"""The control flow graph of a function: basic blocks, dominators, loops.
+"""The control flow graph of a function, with its basic blocks, dominators and loops.
 
-A block is named by the offset of its first instruction. Blocks that only branch are skipped, and
-blocks that always follow each other are merged. No algorithm here is recursive, because a function
-may have thousands of blocks.
+The name of a block is the offset of its first instruction. The graph omits unreachable blocks and
+merges blocks that always follow each other. No algorithm here is recursive, because a function may
+have thousands of blocks.
 """
 
 from msgspec import Struct, field
@@ -42,19 +42,19 @@ class ControlFlowGraph:
         return joins
 
     def dominators(self) -> dict[int, int]:
-        """Return the immediate dominator of each block: the last block on every path to it.
+        """Return each block's immediate dominator, the last block on every path to it.
 
-        The entry is its own. In `if (a) b else c; d`, the immediate dominator of b, c and d is a,
-        because neither b nor c is on every path to d. Source: Cooper, Harvey, Kennedy, A Simple,
-        Fast Dominance Algorithm (2001).
+        The dominator of the entry is the entry itself. In `if (a) b else c; d`, the immediate
+        dominator of b, c and d is a, because neither b nor c is on every path to d. Source: Cooper,
+        Harvey, Kennedy, A Simple, Fast Dominance Algorithm (2001).
         """
         rank, dominators = self.rank, {ENTRY: ENTRY}
         changed = True
         while changed:
             changed = False
             for name in self.order[1:]:
-                # The predecessors in a loop come later in the order, and are known in the next
-                # iteration.
+                # Predecessors that jump back in a loop come later in the order. These predecessors
+                # have a dominator from the next iteration on.
                 processed = [p for p in self.blocks[name].predecessors if p in dominators]
                 dominator = processed[0]
                 for other in processed[1:]:
@@ -65,7 +65,10 @@ class ControlFlowGraph:
         return dominators
 
     def loops(self, dominators: dict[int, int]) -> dict[int, set[int]]:
-        """Return the natural loops: for each header, the blocks of its loop including itself."""
+        """Return the natural loops.
+
+        The result maps each header to the blocks of its loop, with the header.
+        """
         loops: dict[int, set[int]] = {}
         for name, block in self.blocks.items():
             for target in block.successors:
@@ -74,13 +77,16 @@ class ControlFlowGraph:
         return loops
 
     def _collect(self, name: int, body: set[int]) -> None:
-        """Add the blocks that lead to `name` and not through the header, which is in `body`."""
-        todo = [name]
-        while todo:
-            name = todo.pop()
+        """Add `name` and all blocks with a path to it that avoids the header.
+
+        `body` has the header.
+        """
+        worklist = [name]
+        while worklist:
+            name = worklist.pop()
             if name not in body:
                 body.add(name)
-                todo.extend(self.blocks[name].predecessors)
+                worklist.extend(self.blocks[name].predecessors)
 
 
 def dominates(name: int, other: int, dominators: dict[int, int]) -> bool:
@@ -93,9 +99,9 @@ def dominates(name: int, other: int, dominators: dict[int, int]) -> bool:
 
 
 def _common(first: int, second: int, dominators: dict[int, int], rank: dict[int, int]) -> int:
-    # Both go up to their nearest common dominator. The one that is later in the order cannot
-    # dominate the other one, so it goes up first. In the example of `dominators`, b and c go up to
-    # a.
+    # Both blocks move up to their nearest common dominator. A block that is later in the order
+    # cannot dominate the other block, so it moves first. In the example of `dominators`, b and c
+    # move up to a.
     while first != second:
         while rank[first] > rank[second]:
             first = dominators[first]
@@ -118,10 +124,11 @@ def _split(code: Code) -> dict[int, Block]:
 
 
 def _reachable(blocks: dict[int, Block]) -> dict[int, Block]:
-    """Return the blocks reachable from the entry, in reverse postorder, with predecessors."""
+    """Return the reachable blocks in reverse postorder, and set their predecessors."""
     finished: list[int] = []
     visited = {ENTRY}
-    # In reverse, so that the first successor (for a true condition) comes first in the result.
+    # Visit successors from last to first, so that the first one (for a true condition) comes first
+    # in the result.
     path = [(ENTRY, iter(reversed(blocks[ENTRY].successors)))]
     while path:
         name, successors = path[-1]
@@ -140,7 +147,7 @@ def _reachable(blocks: dict[int, Block]) -> dict[int, Block]:
 
 
 def _merge(blocks: dict[int, Block]) -> dict[int, Block]:
-    """Append a block to its predecessor if each is the other's only neighbour.
+    """Append a block to its predecessor if it is the only successor and has no other predecessor.
 
     The offsets of a merged block need not be consecutive.
     """

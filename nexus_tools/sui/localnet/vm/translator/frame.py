@@ -1,4 +1,4 @@
-"""The state that a function's blocks share: its locals, and the global names in its code.
+"""The state that the blocks of a function share: its locals and its global names.
 
 The Python code uses these names:
 
@@ -35,7 +35,7 @@ from nexus_tools.sui.types.type_tag import Primitive, StructTag, VectorTag
 
 
 class Callee(Struct, frozen=True):
-    """A called function, which is looked up in the linkage of the running code.
+    """A called function. The linkage of the running code selects its package version.
 
     `parameters` and `returns` are the types that the caller expects.
     """
@@ -49,31 +49,31 @@ class Callee(Struct, frozen=True):
 
 
 class NewVector(Struct, frozen=True):
-    """A function that makes a vector from a list. The type arguments determine it."""
+    """A function that makes a vector of `element` from a list, depending on the type arguments."""
 
     element: Type
 
 
 class Constant(Struct, frozen=True):
-    """A value that the code copies from."""
+    """A constant value that translated code reads or copies."""
 
     value: Value
 
 
 class SizeOf(Struct, frozen=True):
-    """A function that measures values of a type. The type arguments determine it."""
+    """A function that measures values of `type`, depending on the type arguments."""
 
     type: Type
 
 
 class CopyOf(Struct, frozen=True):
-    """A function that copies values of a type and charges for it, by the type arguments."""
+    """A function that copies values of `type` and charges, depending on the type arguments."""
 
     type: Type
 
 
 class LazySymbol(Struct, frozen=True):
-    """An object made from `Types` and the type arguments when the function is first called."""
+    """An object that `make` creates from `Types` and the type arguments at the first call."""
 
     make: Callable[..., Any]
 
@@ -81,16 +81,16 @@ class LazySymbol(Struct, frozen=True):
 Symbol = Callee | NewVector | Constant | SizeOf | CopyOf | LazySymbol
 
 _BORROWS = frozenset({Opcode.MUT_BORROW_LOC, Opcode.IMM_BORROW_LOC})
-# A Python variable has no address. A reference to a local needs one only if it is passed on,
-# stored, or kept on the stack. Otherwise the next instruction can name the variable itself.
-# Examples:
+# A Python variable has no address. A reference to a local needs an address only if it is passed on,
+# stored, or kept on the stack. Otherwise the translation of the next instruction uses the variable
+# itself. Examples:
 #
 #     IMM_BORROW_LOC 0, IMM_BORROW_FIELD 1, READ_REF    v0[1]
 #     MUT_BORROW_LOC 0, CALL f                          f(..., cell0, 0), and v0 is cell0[0].
 #
-# A reference to a part outlives the instruction, but it points into the list in `v0`. That list
-# stays the same as long as the reference exists.
-# Instructions that consume a reference and keep at most a part of its target.
+# A reference to a field outlives the instruction, but it points into the list in `v0`. `v0` is not
+# assigned to as long as the reference exists. The following instructions consume a reference and
+# keep at most a reference to a part of its target.
 _USES = frozenset(
     {
         Opcode.READ_REF,
@@ -107,7 +107,8 @@ _USES = frozenset(
         Opcode.UNPACK_VARIANT_GENERIC_MUT_REF,
     }
 )
-# The same, for a reference below one other operand.
+# The following instructions also consume a reference, which is below one other operand on the
+# stack.
 _USES_BELOW = frozenset({Opcode.VEC_IMM_BORROW, Opcode.VEC_MUT_BORROW, Opcode.VEC_PUSH_BACK})
 _PLAIN_PUSHES = frozenset(
     {Opcode.COPY_LOC, Opcode.MOVE_LOC, Opcode.LD_U8, Opcode.LD_U64, Opcode.LD_TRUE, Opcode.LD_FALSE}
@@ -115,7 +116,7 @@ _PLAIN_PUSHES = frozenset(
 
 
 class Frame:
-    """The locals of a function, and the symbols that its code is linked with."""
+    """The locals of a function, and the symbols for the global names in its code."""
 
     def __init__(self, module: LoadedModule, function: Function, code: Code) -> None:
         self.module = module
@@ -133,11 +134,11 @@ class Frame:
         self._measured: set[Type] = set()
 
     def value(self, local: int) -> str:
-        """Return the Python variable of a local's value."""
+        """Return the Python expression for the value of a local."""
         return f"cell{local}[0]" if local in self.cells else f"v{local}"
 
     def is_plain(self, local: int) -> bool:
-        """Return whether the local is one Python variable."""
+        """Return whether a local is a single Python variable, so neither a cell nor a reference."""
         return local not in self.cells and not isinstance(self.locals[local], ReferenceType)
 
     def variables(self, local: int) -> list[str]:
@@ -147,7 +148,7 @@ class Frame:
         return [f"v{local}"]
 
     def callee(self, handle: int, type_arguments: tuple[Type, ...], offset: int) -> str:
-        """Return the name of a called function."""
+        """Return the global name of a called function."""
         address, module, name = self.module.compiled.function_id(handle)
         key = (handle, type_arguments)
         if key not in self._names:
@@ -185,7 +186,7 @@ class Frame:
         return self._names[key]
 
     def fixed_size(self, type_: Type) -> int | None:
-        """Return the size of all values of a type, or None if this module does not determine it."""
+        """Return the size of all values of a type, or None if it varies or is unknown here."""
         if isinstance(type_, Primitive):
             return scalar_bytes(type_)
         if isinstance(type_, ReferenceType):
@@ -195,8 +196,9 @@ class Frame:
         datatype = self.module.datatype(type_.name)
         if datatype is None or datatype.fields is None:
             return None
-        # A type of another module may have the same name. It is not looked up, because its version
-        # depends on the linkage, and translated code is the same for all linkages.
+        # A type of another module may have the same name. The other type's size is unknown here,
+        # because its version depends on the linkage, and translated code is the same for all
+        # linkages.
         if datatype.tag != replace(type_, type_params=()) or type_ in self._measured:
             return None
         self._measured.add(type_)  # a type that contains itself has no fixed size
@@ -207,7 +209,7 @@ class Frame:
         return CONTAINER_BYTES + sum(known_sizes) if len(known_sizes) == len(sizes) else None
 
     def constant(self, index: int, value: Value) -> str:
-        """Return the name of a constant of the module."""
+        """Return the global name of the module's constant with this index and value."""
         name = f"constant{index}"
         self.symbols[name] = Constant(value)
         return name
@@ -222,7 +224,7 @@ class Frame:
 
 
 def packed_size(text: str, type_: Type) -> str | None:
-    """Return the expression of the size of a packed vector, or None for other types."""
+    """Return the Python expression for the size of a packed vector, or None for other types."""
     element_size = element_bytes(type_.element) if isinstance(type_, VectorTag) else None
     if element_size is None:
         return None
@@ -231,7 +233,7 @@ def packed_size(text: str, type_: Type) -> str | None:
 
 
 def _escaping_borrows(instructions: tuple[Instruction, ...]) -> set[int]:
-    """Return the locals with a reference that outlives the instructions right after the borrow."""
+    """Return the locals with a reference that outlives the instructions right after its borrow."""
     escaping = set()
     following = [*(instruction.opcode for instruction in instructions), None, None]
     for offset, instruction in enumerate(instructions):

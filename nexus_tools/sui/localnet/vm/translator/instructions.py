@@ -1,9 +1,9 @@
-"""All instructions: their effect on the operand stack, and their charges.
+"""The translators of all instructions, and the charges for what each instruction pushes.
 
-`PUSHES` has the number of pushed values and their bytes by instruction. Charges that depend on the
-operand or on the value are added where the instruction is translated. The bytes are those of Sui's
-meter and not the real sizes. A result of a calculation has 1 byte, and a packed struct 2. A
-reference, a moved value and a packed vector have 8 each. Source: `sui-adapter/src/gas_meter.rs`.
+For each instruction, `PUSHES` has the number of pushed values and of their bytes. If a charge
+depends on the operand or on a value, the translator of the instruction adds it. Bytes are counted
+as in Sui's meter and are not real sizes. A result of a calculation has 1 byte, and a new struct has
+2. A reference, a moved value and a new vector have 8 each. Source: `sui-adapter/src/gas_meter.rs`.
 """
 
 from collections.abc import Mapping

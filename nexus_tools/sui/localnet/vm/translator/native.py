@@ -1,6 +1,7 @@
-"""The Python functions by which translated code calls natives.
+"""The Python functions by which translated code calls native functions.
 
-They charge for the call and for its results, and convert a native's exceptions to errors of the VM.
+These Python functions charge for the call and for its results, and convert exceptions of native
+functions to errors of the VM.
 """
 
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from nexus_tools.sui.types.type_tag import Primitive
 
 
 def translate_native(function: Function, native: AnyNative) -> Translation:
-    """Return a translation that calls a native."""
+    """Return a translation that calls a native function."""
     lines, symbols = _body(function, native)
     body = [f"{INDENT}{line}" for line in ["meter = context.meter", *lines]]
     source = [SourceLine(line) for line in [header(function), *body]]
@@ -32,7 +33,7 @@ def translate_native(function: Function, native: AnyNative) -> Translation:
 
 
 _Body = tuple[list[str], dict[str, Symbol]]
-"""Lines of Python, and the symbols of their global names."""
+"""Lines of Python code, and the symbols of the global names in them."""
 
 
 def _body(function: Function, native: AnyNative) -> _Body:
@@ -81,11 +82,11 @@ def _hash(function: Function, native: HashNative) -> _Body:
     return [*charging, *hashing], constants
 
 
-# Charges before the native is called
+# Charges before the call of the native function
 
 
 def _work(function: Function) -> Work:
-    """Return the work that a native call counts: one instruction, and its results."""
+    """Return the work of a native call: one instruction, and the pushes of its results."""
     size = 0
     for type_ in function.returns:
         if isinstance(type_, Primitive):
@@ -100,7 +101,10 @@ def _counting(work: Work) -> list[str]:
 
 
 def _charging(function: Function, native: PricedNative | HashNative, work: Work) -> _Body:
-    """Return the lines that charge a native's cost, in one step if it counts as instructions."""
+    """Return the lines that charge for a native call.
+
+    If the cost counts as instructions, use one step.
+    """
     constants: dict[str, Symbol] = {"charge": Constant(native.charge)}
     if isinstance(native.cost, int):
         prologue, condition, total_work = [], "meter.takes_natives", work + Work(native.cost)
@@ -124,9 +128,10 @@ def _charging(function: Function, native: PricedNative | HashNative, work: Work)
 
 @lru_cache
 def _prices(cost: Callable[[int], int], work: Work) -> list[float]:
-    """Return the amounts to subtract from the meter by length, as long as the cost is not large."""
+    """Return the small amounts to subtract from the meter, by the length of the argument."""
     base, unit = work.left, Work(1).left
-    # A native with a large cost is charged by a call, and the cost never decreases with the length.
+    # A longer argument never costs less, so this stops at the first large cost. A call of `charge`
+    # charges larger costs.
     costs = takewhile(lambda units: units < LARGE, map(cost, range(LARGE)))
     return [base + unit * units for units in costs]
 
@@ -135,7 +140,7 @@ def _prices(cost: Callable[[int], int], work: Work) -> list[float]:
 
 
 def _targets(function: Function) -> list[str]:
-    """Return the arguments, with the target in place of each reference."""
+    """Return expressions for the arguments. A reference is replaced by its target."""
     return [
         f"c{index}[k{index}]" if isinstance(type_, ReferenceType) else f"v{index}"
         for index, type_ in enumerate(function.parameters)
@@ -145,7 +150,8 @@ def _targets(function: Function) -> list[str]:
 def _calling(function: Function, arguments: list[str], *, objects: bool) -> _Body:
     """Return the lines that call the implementation, charge for its results, and return them.
 
-    `objects` means that it returns a reference as an object, not as a container and a key.
+    If `objects` is set, the implementation returns a reference as a `Reference`. If `objects` is
+    not set, the implementation returns a container and a key.
     """
     names, parts, charges = [], [], []
     sizes: dict[str, Symbol] = {}
@@ -172,7 +178,7 @@ def _calling(function: Function, arguments: list[str], *, objects: bool) -> _Bod
 
 
 def _charge_result(name: str, type_: Type) -> list[str]:
-    """Return the lines that charge for a result's bytes. Natives check the meter themselves."""
+    """Return the lines that charge for a result's bytes, without a check of the meter."""
     return [
         f"size = {packed_size(name, type_) or f'size_{name}({name})'}",
         f"if size < {LARGE}: meter.left -= byte_prices[size]",

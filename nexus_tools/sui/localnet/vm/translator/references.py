@@ -9,7 +9,7 @@ from nexus_tools.sui.types.type_tag import Primitive, StructTag, VectorTag
 
 
 def copy_of(type_: Type, text: str) -> str:
-    """Return the expression of a deep copy that is not charged."""
+    """Return the Python expression for a deep copy that is not charged."""
     if isinstance(type_, Primitive):
         return text
     # Integers, booleans and addresses are immutable in Python, so two vectors may share them.
@@ -18,7 +18,7 @@ def copy_of(type_: Type, text: str) -> str:
 
 
 def charged_copy_of(block: BlockTranslator, type_: Type, text: str) -> str:
-    """Return the expression of a deep copy that is charged by its size."""
+    """Return the Python expression for a deep copy, and charge for the size of the copy."""
     fixed_size = block.frame.fixed_size(type_)
     if fixed_size is None:
         return f"{block.frame.copier(type_)}(meter, {text})"
@@ -100,7 +100,7 @@ LOCALS: InstructionTable = {
 
 
 def part_of(container: Operand, type_: ReferenceType, text: str, key: str) -> Operand:
-    """Return a reference to a part of the target of `container`."""
+    """Return a reference to `text[key]`, which is a part of the target of `container`."""
     return Operand(type_, text, key, container.locals, reads_memory=True, depth=container.depth + 1)
 
 
@@ -126,7 +126,7 @@ def _write(block: BlockTranslator, _: object) -> None:
     value = block.expect(block.pop(), target)
     block.charge_value(target, value.text)
     block.settle()
-    # Without a key, the local itself is assigned to.
+    # Without a key, the statement assigns to the local itself.
     for local in reference.locals if reference.key is None else ():
         block.settle_local(local)
     block.line(f"{reference.target} = {value.text}")

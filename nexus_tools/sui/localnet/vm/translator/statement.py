@@ -11,10 +11,10 @@ INDENT = "    "
 
 
 class Line(Struct, frozen=True):
-    """A statement of one line, after which the next one is executed.
+    """A statement of one line. Execution continues with the statement after it.
 
-    `call` is the offset of the instruction if it calls a Move function. `note` becomes a comment in
-    the source shown to users.
+    If the statement calls a Move function, `call` is the offset of the call instruction. `note`
+    becomes a comment in the source that users see.
     """
 
     text: str
@@ -23,7 +23,7 @@ class Line(Struct, frozen=True):
 
 
 class Exit(Struct, frozen=True):
-    """A statement after which the next one is not executed: return, raise, continue, break."""
+    """A statement that leaves the current sequence: return, raise, continue or break."""
 
     text: str
     note: object = None
@@ -38,7 +38,10 @@ class If(Struct, frozen=True):
 
 
 class Loop(Struct, frozen=True):
-    """A `while True` loop. `is_left` means that a `break` leads to the statement after it."""
+    """A `while True` loop.
+
+    `is_left` tells whether a `break` leads to the statement after the loop.
+    """
 
     body: "Statements"
     is_left: bool
@@ -49,9 +52,10 @@ Statements = Sequence[Statement]
 
 
 class BlockBody(Struct, frozen=True):
-    """A translated block: its work, its lines, and the value that selects its successor.
+    """A translated block: its work, its lines, and the expression that selects its successor.
 
-    That value is `condition`, or the `tag` of VARIANT_SWITCH. Both are None for one successor.
+    The expression is `condition`, or `tag` for VARIANT_SWITCH. Both are None if the block has at
+    most one successor.
     """
 
     work: Work
@@ -73,7 +77,7 @@ def falls_through(statements: Statements) -> bool:
 
 
 def branch(condition: str, then: Statements, otherwise: Statements) -> list[Statement]:
-    """Return an `if` with as little nesting as its branches allow."""
+    """Return statements for an `if`, with as little nesting as its branches allow."""
     if not falls_through(then):
         return [If(condition, then), *otherwise]
     if not falls_through(otherwise):
@@ -95,7 +99,7 @@ class SourceLine(NamedTuple):
 
 
 def render(statements: Statements, depth: int = 0) -> Iterator[SourceLine]:
-    """Yield the lines of the statements, indented."""
+    """Yield the source lines of the statements, indented by `depth` levels."""
     margin = INDENT * depth
     if not statements:
         yield SourceLine(f"{margin}pass")

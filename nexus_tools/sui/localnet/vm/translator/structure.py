@@ -2,14 +2,15 @@
 
 Code that a compiler made from `if`, `while` and `loop` becomes `if` and `while True` again. A block
 is placed at the end of the only block that leads to it. A join is placed after the branches that
-meet in it, and a loop where it is entered. This fails for a jump out of two loops, two entries into
-a loop, and too much nesting. Then the target becomes a *label*, which is a branch of an outer
-`while True` that the variable `label` selects. Then all blocks are placed again with the labels
-found so far. This terminates, because each new label leaves fewer rules that can fail.
+meet in it, and a loop is placed at its entry. These rules fail for a jump out of two loops, for two
+entries into a loop, and for too much nesting. In these cases, the target becomes a *label*: a
+branch of an outer `while True` that the variable `label` selects. Then all blocks are placed again
+with the labels found so far. The attempts end because a label cannot fail again, and after some
+attempts all joins become labels.
 
-An example, with the offsets of blocks. `while (a) { if (b) break; c }; d` is the graph 0 -> 2 or 9,
-2 -> 9 or 5, 5 -> 0. The loop has the header 0 and the body 0, 2, 5. Both exits lead to 9, so 9 is
-its *follow*, the block that a `break` leads to:
+An example with block offsets: `while (a) { if (b) break; c }; d` is the graph 0 -> 2 or 9, 2 -> 9
+or 5, 5 -> 0. The loop has the header 0 and the body 0, 2, 5. Both exits lead to 9, so 9 is the
+*follow* of the loop, the block to which a `break` leads:
 
     while True:
         if not a: break     # 0
@@ -17,7 +18,7 @@ its *follow*, the block that a `break` leads to:
         c                   # 5: the end of the body leads to 0
     d                       # 9
 
-If 5 jumped into the middle of another loop, the target would be a label:
+If block 5 jumped to a block 7 in the middle of another loop, 7 would become a label:
 
     label = 0
     while True:
@@ -53,7 +54,8 @@ _LINEAR_DISPATCH_MAX = 4
 class _Loop(Struct, frozen=True):
     """The innermost Python loop around a position. `break` leads to `follow`.
 
-    A loop that is itself a branch of the outer loop has no `follow`: its `break` leads to a label.
+    A loop that is a branch of the outer `while True` has no `follow`, because its `break` leads to
+    a label.
     """
 
     header: int
@@ -61,7 +63,7 @@ class _Loop(Struct, frozen=True):
 
 
 class _Place(Struct, frozen=True):
-    """The position of a block: the block after it in the text, and the loops around it."""
+    """The position of a block: the block after it in the source text, and the loops around it."""
 
     follow: int | None = None
     loop: _Loop | None = None
@@ -82,7 +84,8 @@ class _Structure:
         self.graph = graph
         self.bodies = bodies
         self.labels: set[int] = set()
-        # The blocks that need a label, are placed, or follow a loop in this attempt.
+        # The state of this attempt: blocks that need a label, placed blocks, and blocks that follow
+        # a loop.
         self.failed: set[int] = set()
         self.placed: set[int] = set()
         self.claimed: set[int] = set()
@@ -101,10 +104,10 @@ class _Structure:
         self.charges = Charges(graph, work, self.loops, has_calls=has_calls)
 
     def _find_merges(self) -> dict[int, list[int]]:
-        """Return the joins by the block that they are placed after: their immediate dominator."""
+        """Return the joins to place after each block, which is their immediate dominator."""
         merges: dict[int, list[int]] = {}
         for name in self.graph.order:
-            # A jump back to a loop's header from inside the loop does not count as another entry.
+            # A jump back from inside a loop to its header does not count as another entry.
             loop = self.loops.get(name, set())
             entering = [p for p in self.graph.blocks[name].predecessors if p not in loop]
             if len(entering) > 1 and name in self.dominators:
@@ -117,7 +120,8 @@ class _Structure:
         while self.failed:
             attempts += 1
             self.labels |= self.failed
-            # If all joins are labels, every other block has one predecessor, so none can fail.
+            # If all joins are labels, every other block has one predecessor, so no placement can
+            # fail.
             if attempts == _ATTEMPTS_MAX:
                 self.labels |= self.graph.joins()
             result = self._attempt()
@@ -136,7 +140,7 @@ class _Structure:
         return [Line(f"label = {ENTRY}"), Loop(dispatch, is_left=False)]
 
     def _place(self, name: int, place: _Place) -> list[Statement]:
-        """Return the statements of a block and of all blocks placed with it."""
+        """Return the statements of a block and of all blocks placed inside or after it."""
         self.placed.add(name)
         if name not in self.loops:
             return self._place_body(name, place)
@@ -156,14 +160,14 @@ class _Structure:
             for merge in self.merges.get(name, ())
             if merge not in self.labels and merge not in self.claimed
         ]
-        # In the text, the first join follows the branches, each join follows the one before it,
-        # and the block's own follow comes last. A branch that has to skip one of them cannot fall
-        # through. `_go` detects that and makes the target a label.
+        # In the text, the first join follows the branches, each join follows the one before it, and
+        # the block's own follow comes last. A branch that has to skip one of these follows cannot
+        # fall through. `_go` detects this and makes the target a label.
         follows = [*merges, place.follow]
         statements = self._enter(name)
         statements += self._leave(name, replace(place, follow=follows[0]))
         for merge, follow in zip(merges, follows[1:], strict=True):
-            if merge in self.placed:  # in a branch, which assumed that it belongs there
+            if merge in self.placed:  # a branch has already placed it inside itself
                 self.failed.add(merge)
             else:
                 statements += self._place(merge, replace(place.inner(), follow=follow))
@@ -205,8 +209,8 @@ class _Structure:
     def _go(self, target: int, place: _Place) -> list[Statement]:
         """Return the statements that lead from the end of a block to another block.
 
-        They are empty if the target is next in the text. Otherwise they are a jump, or the target
-        itself if no other block leads to it.
+        The list is empty if the target is next in the source text. If another block leads to the
+        target, the list is a jump. If not, it has the statements of the target.
         """
         if target == place.follow:
             return []
@@ -232,17 +236,20 @@ class _Structure:
         return sum(p not in loop for p in predecessors) > 1
 
     def _jump(self, target: int, place: _Place) -> list[Statement]:
-        """Return a jump to a label, through the dispatch.
+        """Return a jump to a label, which goes through the outer `while True`.
 
-        `break` and `continue` affect one loop. The dispatch cannot be reached from a nested loop,
-        so the loops around the jump have to become labels too.
+        `break` and `continue` affect only one loop. A nested loop cannot reach the outer `while
+        True`, so the loops around the jump have to become labels too.
         """
         self.failed.update(place.structured)
         leave = "continue" if place.loop is None else "break"
         return [Line(f"label = {target}"), Exit(leave)]
 
     def _choose_follow(self, header: int) -> int | None:
-        """Return the block after a loop: the target of most of its exits, unless it is an end."""
+        """Return the block to place after a loop: the target of most exits.
+
+        Return None without exits.
+        """
         body = self.loops[header]
         exits: dict[int, int] = {}
         for name in body:
@@ -252,7 +259,8 @@ class _Structure:
                         exits[candidate] = exits.get(candidate, 0) + 1
         if not exits:
             return None
-        # Ties go to a successor of the header itself, as in `while`, and then to the last block.
+        # If targets have equally many exits, prefer a successor of the header, as in `while`, and
+        # then the last block.
         successors = self.graph.blocks[header].successors
         rank = self.graph.rank
         follow = max(exits, key=lambda name: (exits[name], name in successors, rank[name]))
@@ -260,7 +268,7 @@ class _Structure:
         return follow
 
     def _exit_candidates(self, header: int, target: int) -> Iterator[int]:
-        """Yield a target outside of a loop, and its successor if it has only one.
+        """Yield an exit's target and its only successor, if they can follow the loop.
 
         In `loop { if (a) { x; break }; if (b) { y; break } }; z` the targets are x and y, and both
         lead to z. x and y can stand inside the loop, before a `break`.
@@ -275,7 +283,8 @@ class _Structure:
                 yield join
 
     def _go_after_loop(self, header: int, target: int, place: _Place) -> list[Statement]:
-        # The targets of the surrounding text are not placed here, regardless of the loop's exits.
+        # The targets of the surrounding statements must not be placed here, even if exits lead to
+        # them.
         outer_targets = {place.follow}
         if place.loop is not None:
             outer_targets |= {place.loop.header, place.loop.follow}
@@ -286,7 +295,7 @@ class _Structure:
 
 
 def _dispatch(branches: list[tuple[int, list[Statement]]]) -> list[Statement]:
-    """Return the selection by `label`, which is linear, or binary for many labels."""
+    """Return `if` statements that select a branch by `label`. Many labels use a binary search."""
     if len(branches) > _LINEAR_DISPATCH_MAX:
         middle = len(branches) // 2
         condition = f"label < {branches[middle][0]}"

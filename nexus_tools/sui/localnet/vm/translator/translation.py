@@ -1,7 +1,7 @@
 """The translation of a function's bytecode to Python code.
 
-The code object depends neither on type arguments nor on the linkage of the running code. Values
-that depend on these are reached through symbols, which are global names of the Python function.
+The code object depends neither on type arguments nor on the linkage of the running code. Code reads
+the values that do depend on them through symbols, which are global names of the Python function.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,10 +21,10 @@ from nexus_tools.sui.localnet.vm.translator.structure import structure
 
 
 class Translation(Struct, frozen=True):
-    """A translated function: its lines of Python, their code object, and its global names.
+    """A translated function: its Python lines, its code object, and its global names.
 
-    `packed` are the types whose values it makes, each with the offset of the instruction. `calls`
-    has the offset of the instruction for each line that calls a function.
+    `packed` has each type of which the function makes values, with the offset of the instruction.
+    `calls` maps the numbers of lines that call a function to the offsets of the instructions.
     """
 
     lines: Sequence[SourceLine]
@@ -37,8 +37,8 @@ class Translation(Struct, frozen=True):
     def source(self) -> str:
         """The Python code, with instructions and charges in comments.
 
-        A statement may cover several instructions. Its comment names the last one, because the
-        others only pushed an expression onto the operand stack.
+        A statement may cover several instructions. The comment of a statement names the last of its
+        instructions, because the earlier ones only pushed an expression onto the operand stack.
         """
         return "".join([f"{line}\n" for line in self.lines])
 
@@ -77,7 +77,7 @@ def _translate_block(frame: Frame, code: Code, block: Block) -> BlockBody:
 
 def header(function: Function) -> str:
     """Return the first line of a Python function."""
-    # With the module's name as a prefix it is never a Python keyword.
+    # With the module's name as a prefix, the name is never a Python keyword.
     return f"def {function.module.name}__{function.name}({', '.join(_parameters(function))}):"
 
 
@@ -102,7 +102,7 @@ def _prologue(frame: Frame) -> list[Line]:
 
 
 def compiled(function: Function, lines: Iterable[SourceLine]) -> CodeType:
-    """Return the code object of the function with these lines."""
+    """Return the code object of the Python function with these source lines."""
     source = "\n".join([line.text for line in lines]) + "\n"
     name = f"<{function.package.short()}::{function.module.name}::{function.name}>"
     module_code = compile(source, name, "exec", dont_inherit=True)

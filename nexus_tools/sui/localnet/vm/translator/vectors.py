@@ -1,4 +1,7 @@
-"""Instructions on vectors. `VECTOR_OPERATION_ERROR` has the sub-status 1, 2, 3 or 4."""
+"""Instructions on vectors.
+
+A failed instruction raises `VECTOR_OPERATION_ERROR` with a sub-status.
+"""
 
 from enum import IntEnum
 
@@ -27,7 +30,7 @@ class _SubStatus(IntEnum):
 
 
 def _check(block: BlockTranslator, condition: str, status: _SubStatus) -> None:
-    """Raise an error with this sub-status if a condition holds."""
+    """Add a statement that raises an error with this sub-status if a condition holds."""
     error = f"vector_error(function, {{offset}}, {status:d})"
     block.check(condition, error, f"{status:d} is {status.name}")
 
@@ -61,7 +64,7 @@ def _pack(block: BlockTranslator, operand: VecOperand) -> None:
     text = ", ".join([item.text for item in items])
     if element is Primitive.U8:
         text = f"bytearray([{text}])" if items else "bytearray()"
-    # The type arguments decide whether it is a bytearray or a list.
+    # The type argument determines whether the vector is a bytearray or a list.
     elif isinstance(element, TypeParameter):
         text = f"{block.frame.new_vector(element)}([{text}])"
     else:
@@ -100,14 +103,14 @@ def _borrow(block: BlockTranslator, signature: int, *, mutable: bool) -> None:
     vector = block.name(reference.target)
     key = block.name(index.text)
     _check(block, f"{key} >= len({vector})", _SubStatus.INDEX_OUT_OF_BOUNDS)
-    # The index is checked now and used later, together with the reference. That is safe, because no
-    # instruction can shorten a vector while one of its elements has references.
+    # The code checks the index now and uses it later, together with the reference. This is safe,
+    # because no instruction can shorten a vector while one of its elements has references.
     part = part_of(reference, ReferenceType(element, mutable), vector, key)
     block.push(replace(part, locals=_mentioned(vector, reference) | _mentioned(key, index)))
 
 
 def _mentioned(name: str, operand: Operand) -> frozenset[int]:
-    """Return the locals that an operand mentions, unless it was evaluated under a new name."""
+    """Return the locals in an operand, or none if its value was assigned to a new name."""
     return operand.locals if name in (operand.text, operand.target) else frozenset()
 
 

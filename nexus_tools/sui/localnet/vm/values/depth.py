@@ -1,9 +1,9 @@
 """The nesting depth of values, by type.
 
 A value is at most 128 levels deep. The depth of a datatype is a formula of the depths of its type
-arguments. So it is computed once per definition, and a datatype that contains itself is detected.
-For `struct Pair<A, B> { a: A, b: vector<B> }` the depth is the greatest of 2, A + 1 and B + 2: a
-`Pair<u8, u8>` has the depth 3, a `Pair<u8, Pair<u8, u8>>` the depth 5.
+arguments. So the formula is computed once per definition, and the computation detects a datatype
+that contains itself. For `struct Pair<A, B> { a: A, b: vector<B> }`, the depth is the maximum of A
++ 1 and B + 2. A `Pair<u8, u8>` has the depth 3, and a `Pair<u8, Pair<u8, u8>>` has the depth 5.
 
 Source: `DepthFormula` in `move-vm-types/src/loaded_data/runtime_types.rs`.
 """
@@ -19,13 +19,13 @@ from nexus_tools.sui.types.type_tag import StructTag, TypeTag, VectorTag
 
 
 class DepthFormula(Struct, frozen=True):
-    """The maximum of `constant` and, for each type parameter, its depth plus an offset."""
+    """A formula: the maximum of `constant` and of each type parameter's depth plus its offset."""
 
     constant: int = 0
     offsets: dict[int, int] = field(default_factory=dict)
 
     def deeper(self, levels: int) -> "DepthFormula":
-        """Return the formula of a value that contains this one some levels below it."""
+        """Return the formula of a value that contains this value some `levels` below itself."""
         offsets = {index: offset + levels for index, offset in self.offsets.items()}
         return DepthFormula(self.constant + levels, offsets)
 
@@ -39,15 +39,15 @@ class ValueDepth:
         self._nesting = 0
 
     def forget(self) -> None:
-        """Drop all formulas."""
+        """Discard all formulas."""
         self._formulas.clear()
 
     def of(self, type_: TypeTag) -> int:
-        """Return the depth of values of a type, 1 for an integer.
+        """Return the depth of a type's values, which is 1 for an integer.
 
         Raises:
             InvalidCode: A datatype contains itself.
-            PrimitiveError: Datatypes are nested too deep to compute the depth.
+            PrimitiveError: Datatypes are nested too deeply to compute the depth.
         """
         return self._formula(type_).constant
 

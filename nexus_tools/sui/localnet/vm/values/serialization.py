@@ -1,6 +1,6 @@
 """BCS codecs for Move values, built once for each type.
 
-The codecs are those of `sui.bcs`, applied to the values of this VM.
+The codecs build on `sui.bcs` and encode and decode the values of this VM.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,10 +39,11 @@ _PRIMITIVES: dict[Primitive, Codec[Any]] = {
 
 
 class Codecs:
-    """The codecs by type.
+    """A cache of codecs by type.
 
     `datatype` returns the definition of a struct or an enum. `check` raises if a type cannot have
-    values, and is called first, so that a recursive type is not followed without end.
+    values. `check` runs before a codec is built, because the build for a recursive type would not
+    end.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Codecs:
         self._codecs: dict[TypeTag, Codec[Value]] = {}
 
     def forget(self) -> None:
-        """Drop all codecs."""
+        """Discard all codecs."""
         self._codecs.clear()
 
     def codec(self, type_: TypeTag) -> Codec[Value]:
@@ -93,8 +94,8 @@ class Codecs:
 def _read_bytes(data: bytes, position: int) -> tuple[bytearray, int]:
     size, position = read_uleb128(data, position)
     end = position + size
-    # A Python slice would silently be shorter. `Codec` treats an IndexError as data that end too
-    # early, because reading a single byte behind the end raises one.
+    # A Python slice would silently be shorter. `Codec` reports an IndexError as data that end too
+    # early, because reading a single byte after the end also raises IndexError.
     if end > len(data):
         raise IndexError
     return bytearray(data[position:end]), end

@@ -1,9 +1,11 @@
-"""The size of values on the operand stack, and copies that are charged by size.
+"""The sizes of values on the operand stack, and functions that copy values and charge by size.
 
-The size differs from the bytes in memory and in BCS. It is 8 for an integer of up to 64 bits and
-for a boolean, and 2 for each struct, enum value and vector. Vectors of integers, booleans and
-addresses are packed. A struct of a u8 and a vector of three u64 has the size 2 + 8 + (2 + 3 * 8) =
-36. Source: `abstract_memory_size` in `move-vm-types/src/views.rs`, with `fine_grained_value_size`.
+The size is neither the number of bytes in memory nor in BCS. An integer of up to 64 bits or a
+boolean has the size 8. A struct, enum value or vector adds 2 to the size of its contents. In a
+*packed* vector, elements have their real size, such as 1 for a u8. Vectors of integers, booleans
+and addresses are packed. A struct of a u8 and a vector of three u64 has the size 2 + 8 + (2 + 3 *
+8) = 36. Source: `abstract_memory_size` in `move-vm-types/src/views.rs`, with
+`fine_grained_value_size`.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,23 +45,23 @@ def scalar_bytes(type_: Primitive) -> int:
 
 
 def element_bytes(type_: Type) -> int | None:
-    """Return the size of an element of a packed vector, or None if such vectors are not packed."""
+    """Return the size of a packed vector's elements, or None for a type that is never packed."""
     return _ELEMENT_BYTES.get(type_)
 
 
 class ValueSize:
-    """The sizes of values by type. `datatype` returns the definition of a datatype."""
+    """A cache of value sizes by type. `datatype` returns the definition of a struct or an enum."""
 
     def __init__(self, datatype: Callable[[StructTag], Datatype]) -> None:
         self._datatype = datatype
         self._sizers: dict[Type, int | Sizer] = {}
 
     def forget(self) -> None:
-        """Drop all sizes."""
+        """Discard all sizes."""
         self._sizers.clear()
 
     def fixed(self, type_: Type) -> int | None:
-        """Return the size that all values of the type have, or None if it varies."""
+        """Return the size that all values of a type have, or None if the size varies."""
         sizer = self._of(type_)
         return sizer if isinstance(sizer, int) else None
 
@@ -75,7 +77,8 @@ class ValueSize:
     def _of(self, type_: Type) -> int | Sizer:
         sizer = self._sizers.get(type_)
         if sizer is None:
-            # A type that contains itself is rejected elsewhere. This entry only ends the recursion.
+            # Other code rejects a type that contains itself. The entry here only ends the
+            # recursion.
             self._sizers[type_] = CONTAINER_BYTES
             sizer = self._sizers[type_] = self._make(type_)
         return sizer
@@ -108,7 +111,7 @@ class ValueSize:
 
 
 def _fields(sizers: list[int | Sizer]) -> int | Sizer:
-    """Return the size of a list of fields, in which fields of a fixed size are summed only once."""
+    """Return the size of a list of fields, or its sizer. Fixed sizes are summed in advance."""
     fixed_total = CONTAINER_BYTES + sum([sizer for sizer in sizers if isinstance(sizer, int)])
     others = [(index, sizer) for index, sizer in enumerate(sizers) if not isinstance(sizer, int)]
     if not others:

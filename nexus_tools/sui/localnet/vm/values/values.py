@@ -1,4 +1,4 @@
-"""Move values as Python objects.
+"""The representation of Move values as Python objects.
 
     Move                Python
     u8 ... u256         int
@@ -23,7 +23,7 @@ Value = Any
 
 
 class Variant:
-    """An enum value: the tag of its variant, and the fields of that variant."""
+    """An enum value: the tag and the fields of its variant."""
 
     __slots__ = ("fields", "tag")
 
@@ -52,11 +52,11 @@ class Reference:
         self.key = key
 
     def read(self) -> Value:
-        """Return the value itself, not a copy."""
+        """Return the target itself, not a copy."""
         return self.container[self.key]
 
     def write(self, value: Value) -> None:
-        """Replace the value."""
+        """Replace the target."""
         self.container[self.key] = value
 
     def __repr__(self) -> str:
@@ -64,12 +64,12 @@ class Reference:
 
 
 def borrow(value: Value) -> Reference:
-    """Return a reference to a value that is not part of another one."""
+    """Return a reference to a value that is not part of another value."""
     return Reference([value], 0)
 
 
 def copy_value(value: Value) -> Value:
-    """Return a deep copy, which shares no container with the value."""
+    """Return a deep copy of a value, which shares no container with it."""
     kind = type(value)
     if kind is list:
         return [item if type(item) is int else copy_value(item) for item in value]

@@ -23,8 +23,8 @@ from nexus_tools.sui.localnet.verifier import (
 )
 from nexus_tools.sui.types.execution_status import ErrorKind
 
-# A module of two functions takes about 0.8 million ticks: each branch that ends in a join takes
-# five for every local there, and the module has the maximum of both.
+# A module of two functions takes about 0.8 million ticks. Each branch that ends in a join takes
+# five for every local there. The module has the maximum of both.
 _LOCALS, _BRANCHES, _FUNCTIONS = 128, 500, 2
 
 

@@ -1,7 +1,7 @@
 """Build the modules of the tests from `sources`: `python build.py DIST CACHE`.
 
-`DIST` and `CACHE` are those of `MoveBuilder`. Besides the package itself there are valid and
-invalid upgrades of it, made by editing the source.
+`DIST` and `CACHE` are those of `MoveBuilder`. The script also builds valid and invalid
+upgrades of the package from edited sources.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Execution errors as messages: the fields besides the text."""
+"""Fields of the messages of execution errors, except for the text."""
 
 from nexus_tools.sui.localnet.rpc.rendering.execution_error import render_failure
 from nexus_tools.sui.types.address import Address

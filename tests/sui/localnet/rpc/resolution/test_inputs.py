@@ -220,7 +220,7 @@ def test_kind_is_resolved_before_its_sender_is_known(probe):
     assert (shared.kind, shared.mutability, owned.kind) == (SHARED, MUTABLE, OWNED)
 
 
-# --- What is refused
+# --- Rejected inputs
 
 
 @pytest.mark.parametrize("kind", [None, OWNED, SHARED, RECEIVING])

@@ -144,7 +144,7 @@ def test_gas_is_not_selected_without_checks(payer):
     assert ids(payment_of(simulated)) == []
 
 
-# --- What is refused
+# --- Rejected payments
 
 
 def test_insufficient_balance_error_names_the_required_budget(payer, coins):

@@ -169,7 +169,7 @@ def test_bodies_that_are_too_large_are_refused(dial):
         assert headers[":status"] == "413"
 
 
-# --- What is kept of requests that have not come whole
+# --- Buffers of incomplete requests
 
 SUBSCRIBE = "/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints"
 NATIVE = ("content-type", "application/grpc")

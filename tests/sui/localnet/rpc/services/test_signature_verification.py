@@ -72,7 +72,7 @@ def test_missing_fields_are_named(client, alice, missing):
 
 # --- Signatures of several members and of passkeys
 
-# Of an iPhone; published in the tests of MystenLabs/ts-sdks.
+# From an iPhone; published in the tests of MystenLabs/ts-sdks.
 PASSKEY = (
     "BiVJlg3liA6MaHQ0Fw9kdmBbj+SuuaKGMseZXPO6gx2XYx0AAAAAhgF7InR5cGUiOiJ3ZWJhdXRobi5nZXQiLCJjaGFs"
     "bGVuZ2UiOiJZRG9vQ2RGRnRLLVJBZ3JzaUZqM1hpU1VPQ2pzWXJPWnRGcHVISGhvNDhZIiwib3JpZ2luIjoiaHR0cDov"

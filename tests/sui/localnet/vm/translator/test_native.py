@@ -22,7 +22,7 @@ from nexus_tools.sui.types.type_tag import Primitive
 
 PACKAGE = Address.of(0xABC)
 BYTES = ("vector", "u8")
-# So many instructions later every further one costs 100 units.
+# After 300 000 instructions, each further one costs 100 units.
 MANY, PRICE = 300_000, 100
 
 

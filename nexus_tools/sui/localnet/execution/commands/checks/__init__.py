@@ -30,11 +30,11 @@ def check_commands(
     """Run all checks, and mark the arguments that move their values.
 
     Raises:
-        CommandFailed: a command breaks a rule.
+        CommandFailed: a command violates a rule.
     """
-    # Each step needs the result of the one before. References end with their last uses. So the
-    # memory safety check can mark copies of borrowed values. A last use then moves its value,
-    # unless it borrows it or is such a copy.
+    # The order matters. References end with their last uses, so `move_references` comes before the
+    # check of memory safety. This check marks arguments that copy a borrowed value. Then
+    # `move_at_last_uses` lets each last use move its value, except borrows and marked copies.
     last = last_uses(commands)
     move_references(last)
     check_inputs(context, typer, commands)

@@ -1,7 +1,8 @@
-"""The graph of a transaction's references: which extend which, and what they borrow from.
+"""The borrow graph of a transaction's references, which records what each reference borrows from.
 
-Paths start at slots of values. A reference to a slot is the slot itself; a reference that a
-function returns may point anywhere inside its arguments (`.*`). For example, with a table T:
+A reference borrows from the slot of a value along a path, and it *extends* another reference if it
+may point into the target of that reference. The path of a reference to a slot is empty. A reference
+that a function returns may point anywhere inside its arguments (`.*`). For example, with a table T:
 
     0  a = table::borrow_mut(&mut T, 1)    r = &mut T, then a: r -.*-> a; a borrows from T
                                            r ends with the command; a still borrows from T
@@ -9,9 +10,9 @@ function returns may point anywhere inside its arguments (`.*`). For example, wi
                                            a mutable reference that is passed on must be unique
     2  record::set(a, 7)                   without 1: nothing extends a, so a may be passed
 
-Locations inside T are not distinguished, because the entries of a and b are unknown. So all `.*`
-may be the same location. Source: `move-regex-borrow-graph`, with slots as labels. Only slots have
-labels, so a path from a reference is empty or `.*`.
+The graph does not distinguish locations inside T, because it does not know the entries of a and b.
+So any two `.*` may be the same location. Source: `move-regex-borrow-graph`, with slots as labels.
+Only slots have labels, so a path from a reference is empty or `.*`.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -23,16 +24,17 @@ Place = Hashable
 
 
 class Path(Enum):
-    """The path from a reference to its extension: the same location, or anywhere inside."""
+    """The path from a reference to its extension, which is its location or anywhere inside it."""
 
     SAME = ""
     INSIDE = ".*"
 
 
 class BorrowedReference(Struct, eq=False):
-    """A live reference. `extensions` and `bases` are other references, with the paths.
+    """A live reference. `extensions` and `bases` map other references to the paths between them.
 
-    `places` are the slots that it borrows from, each with the path into the slot's value.
+    `places` are the slots from which the reference borrows, each with the path into the slot's
+    value.
     """
 
     number: int
@@ -43,12 +45,12 @@ class BorrowedReference(Struct, eq=False):
 
     @property
     def is_writable(self) -> bool:
-        """Whether no other reference points into its value."""
+        """Whether no other reference points into the target of this reference."""
         return all(paths == {Path.SAME} for paths in self.extensions.values())
 
 
 class BorrowGraph:
-    """The live references."""
+    """The graph of all live references."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -61,8 +63,8 @@ class BorrowGraph:
     def borrow(self, place: Place, *, mutable: bool) -> BorrowedReference:
         """Return a new reference to the value of a slot."""
         new = self._new(mutable)
-        # The new reference may be the same as any existing one. An existing one is, according to
-        # its path, the same as the new one or points into its value.
+        # The new reference may extend any existing reference to this slot. Depending on its path,
+        # an existing reference has the target of the new reference or points into this target.
         for other in sorted(self._of_places.get(place, ()), key=_number):
             _extend(other, new, Path.SAME)
             for where, path in other.places:
@@ -72,7 +74,7 @@ class BorrowGraph:
         return new
 
     def copy(self, source: BorrowedReference, *, mutable: bool) -> BorrowedReference:
-        """Return another reference to the same value."""
+        """Return a new reference to the target of `source`."""
         new = self._new(mutable)
         self._derive(source, new, Path.SAME, frozenset())
         return new
@@ -82,11 +84,12 @@ class BorrowGraph:
     ) -> list[BorrowedReference]:
         """Return the references that a function with the arguments `sources` returns.
 
-        Mutable ones derive from mutable ones, and are distinct from all other returned ones.
+        Mutable results derive only from mutable arguments, and are distinct from all other results.
         """
         references = [self._new(is_mutable) for is_mutable in mutable]
-        # Move has verified that a function does not return two references to one value if one
-        # is mutable. So these do not extend each other, although all derive from the sources.
+        # The Move verifier ensures that a function does not return two references to one value if
+        # one of them is mutable. So returned references do not extend each other, although all
+        # derive from the sources.
         distinct = frozenset(references)
         distinct_mutable = frozenset(reference for reference in references if reference.mutable)
         for new in references:
@@ -97,7 +100,7 @@ class BorrowGraph:
         return references
 
     def release(self, reference: BorrowedReference) -> None:
-        """End a reference."""
+        """Remove a reference from the graph."""
         for place, _ in reference.places:
             self._of_places[place].discard(reference)
         for other in reference.extensions:
@@ -120,10 +123,10 @@ class BorrowGraph:
         path: Path,
         exclude: frozenset[BorrowedReference],
     ) -> None:
-        """Add the edges that follow when `new` extends `source` by a path."""
-        # A base that reaches the source by a path p reaches the new reference by p, then `path`.
-        # The new reference may reach every extension of the source, and the reverse, because both
-        # may point into the same value.
+        """Add all edges that result when `new` extends `source`, except edges to `exclude`."""
+        # A base that reaches the source by a path p reaches the new reference by p followed by
+        # `path`. The new reference may reach every extension of the source, and every extension may
+        # reach the new reference, because both may point into the same value.
         for place, step in source.places:
             self._add_place(new, place, _joined(step, path))
         bases = [(base, step) for base, steps in source.bases.items() for step in steps]
@@ -152,10 +155,10 @@ def _number(reference: BorrowedReference) -> int:
 
 
 def first_conflict(references: Iterable[BorrowedReference]) -> BorrowedReference | None:
-    """Return the first reference that cannot be passed together with the others, or None.
+    """Return the first of these references that a call may not receive together with the others.
 
-    A mutable reference must not be extended by one of the others, nor by any reference into its
-    value.
+    None of the other passed references, and no reference into its target, may extend a mutable
+    reference. Return None if the references do not conflict.
     """
     passed = set(references)
     for reference in sorted(passed, key=_number):

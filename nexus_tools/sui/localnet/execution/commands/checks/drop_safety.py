@@ -1,8 +1,8 @@
 """The moves of values at their last uses, and the check that values without `drop` are moved.
 
-If several arguments use the same value, the last one moves it: `f(x); g(x)` copies `x` for `f` and
-moves it to `g`. Source: `scope_references` and `refine` in `translate.rs`, and `drop_safety.rs` of
-`sui-adapter`.
+If several arguments use one value, the last argument moves the value. For example, `f(x); g(x)`
+copies `x` for `f` and moves `x` to `g`. Source: `scope_references` and `refine` in `translate.rs`,
+and `drop_safety.rs` of `sui-adapter`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ def last_uses(commands: Sequence[TypedCommand]) -> list[TypedArgument]:
 
 
 def move_references(last: Iterable[TypedArgument]) -> None:
-    """End references that commands returned with their last uses."""
+    """End each returned reference with its last use."""
     for argument in last:
         if argument.slot.reference is not None:
             argument.moves = True
@@ -49,7 +49,7 @@ def move_at_last_uses(last: Iterable[TypedArgument]) -> None:
 def check_unused_results(
     context: ExecutionContext, commands: Sequence[TypedCommand], last: Iterable[TypedArgument]
 ) -> None:
-    """Refuse a result without `drop` that no argument moves. The error names no command."""
+    """Refuse a result without `drop` that no argument moves. The error has no command index."""
     if context.mode is Mode.INSPECT:
         return
     moved_slots = {argument.slot for argument in last if argument.moves}

@@ -1,11 +1,11 @@
-"""The functions that a transaction may call, and the values that private ones accept.
+"""The check of which functions a transaction may call and with which arguments.
 
-A transaction calls public functions, and `entry` functions that are not public. The author of the
-latter relies on being called directly, because a caller must not be able to force later commands to
-run. So values that one command uses belong together from then on, with its results, in a *clique*.
-A clique is *hot* while it holds a hot potato, a value that can neither be dropped nor stored, and
-forever after it consumed a shared object. A non-public entry function takes no argument from a hot
-clique. For example
+A transaction may call public functions and non-public `entry` functions. The author of a non-public
+entry function relies on a direct call: its arguments must not force later commands to run. So the
+values that a command uses form a *clique* together with its results, from this command on. A clique
+is *hot* while it contains a hot potato, which is a value that can neither be dropped nor stored. A
+clique is hot forever after one of its commands consumed a shared object. A non-public entry
+function accepts no argument from a hot clique. For example:
 
     0  (coin, receipt) = loan::borrow(pool)    a receipt is a hot potato: {pool, coin, receipt} hot
     1  game::play(coin)                        entry, not public: refused, because the game would
@@ -38,7 +38,7 @@ from nexus_tools.sui.types.transaction import MakeMoveVec
 
 
 def check_functions(context: ExecutionContext, commands: Sequence[TypedCommand]) -> None:
-    """Refuse functions that return references or that transactions may not call."""
+    """Refuse calls of functions that return references or that transactions may not call."""
     if context.mode is Mode.INSPECT:
         return
     for command in context.in_turn(commands):
@@ -74,7 +74,7 @@ def _is_private_generic(function: Function) -> bool:
 
 
 class Cliques:
-    """Disjoint sets of values, each with its number of hot potatoes."""
+    """The cliques of values, stored as disjoint sets with a count of hot potatoes each."""
 
     __slots__ = ("_heat", "_parent")
 
@@ -89,7 +89,7 @@ class Cliques:
         return len(self._parent) - 1
 
     def merge(self, cliques: Iterable[int]) -> int:
-        """Merge cliques into one."""
+        """Merge cliques and return the merged clique, or a new one if there are none."""
         roots = {self._root(clique) for clique in cliques}
         if not roots:
             return self.new()
@@ -100,31 +100,31 @@ class Cliques:
         return target
 
     def is_hot(self, clique: int) -> bool:
-        """Return whether the clique holds a hot potato."""
+        """Return whether a clique is hot."""
         return self._heat[self._root(clique)] > 0
 
     def heat(self, clique: int) -> None:
-        """Count a new hot potato."""
+        """Add a hot potato to a clique."""
         self._heat[self._root(clique)] += 1
 
     def cool(self, clique: int) -> None:
-        """Count a consumed hot potato."""
+        """Remove a consumed hot potato from a clique."""
         self._heat[self._root(clique)] -= 1
 
     def heat_for_ever(self, clique: int) -> None:
-        """Keep the clique hot forever, because a shared object was consumed."""
+        """Make a clique hot forever, because a command consumed a shared object."""
         self._heat[self._root(clique)] = inf
 
     def _root(self, clique: int) -> int:
         while self._parent[clique] != clique:
-            # Path halving: each lookup halves the path for the next one.
+            # Path halving: each lookup halves the path for later lookups.
             self._parent[clique] = self._parent[self._parent[clique]]
             clique = self._parent[clique]
         return clique
 
 
 def check_entry_arguments(context: ExecutionContext, commands: Sequence[TypedCommand]) -> None:
-    """Refuse arguments of private entry functions that could force later commands."""
+    """Refuse arguments of non-public entry functions that could force later commands to run."""
     if context.mode is Mode.INSPECT or not any(map(_is_non_public_entry, commands)):
         return
     check = _EntryArguments()
@@ -139,14 +139,15 @@ class _EntryArguments:
         self._vectors_of_shared: set[ValueSlot] = set()
 
     def command(self, command: TypedCommand) -> None:
-        """Process one command."""
+        """Check one command, and add its values to the cliques."""
         arguments = [use for use in command.arguments if use.argument is not None]
         cliques = [self._use(argument) for argument in arguments]
         if _is_non_public_entry(command):
             self._refuse_hot(arguments, cliques)
         clique = self._cliques.merge(cliques)
         if any(self._takes_shared_object(argument) for argument in arguments):
-            # The vector only holds the objects. The command that takes the vector consumes them.
+            # The vector only holds the shared objects. The command that takes the vector consumes
+            # the objects.
             if isinstance(command.command, MakeMoveVec):
                 self._vectors_of_shared.update(command.results)
             else:
@@ -179,7 +180,7 @@ class _EntryArguments:
 
 
 def _is_input(slot: ValueSlot) -> bool:
-    """Return whether the slot is not a result.
+    """Return whether a slot holds an input object or the gas coin, and not a result.
 
     Input objects without `store` would otherwise count as hot potatoes.
     """

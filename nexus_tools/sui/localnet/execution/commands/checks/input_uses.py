@@ -1,4 +1,4 @@
-"""Checks of how commands use inputs, and that bytes are valid values of their types.
+"""The check that pure inputs are valid values and that commands use input objects as allowed.
 
 Source: `input_arguments.rs` of `sui-adapter`.
 """
@@ -28,7 +28,7 @@ from nexus_tools.sui.types.type_tag import RECEIVING, StructTag, TypeTag
 def check_inputs(
     context: ExecutionContext, typer: ArgumentTyper, commands: Sequence[TypedCommand]
 ) -> None:
-    """Decode bytes and receiving tickets, and check how commands use objects."""
+    """Decode pure and receiving inputs, and check how commands use objects."""
     _fill(context, typer.pure)
     _fill(context, typer.receiving)
     for command in context.in_turn(commands):
@@ -82,7 +82,7 @@ def _is_receiving(context: ExecutionContext, tag: TypeTag) -> bool:
 
 
 def _check_object(argument: TypedArgument, input_object: InputObject) -> None:
-    """Refuse to move or change a read-only object."""
+    """Refuse an argument that moves or changes a read-only object."""
     if input_object.mutable:
         return
     if argument.usage is Usage.BORROW_MUTABLY:
@@ -92,7 +92,7 @@ def _check_object(argument: TypedArgument, input_object: InputObject) -> None:
 
 
 def _check_gas_coin(command: TypedCommand) -> None:
-    """Refuse to move the gas coin, which only `TransferObjects` may do."""
+    """Refuse an argument that moves the gas coin. Only `TransferObjects` may move it."""
     for argument in command.arguments:
         if argument.slot.is_gas_coin and argument.moves:
             raise argument_failed(argument.index, ArgumentErrorKind.INVALID_GAS_COIN_USAGE)

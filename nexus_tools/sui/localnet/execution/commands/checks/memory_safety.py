@@ -1,4 +1,4 @@
-"""The check that used values still exist and that references to them do not conflict.
+"""The check that commands use no moved values and no conflicting references.
 
 Source: `memory_safety.rs` of `sui-adapter`.
 """
@@ -29,7 +29,7 @@ ReferenceArgument = tuple[TypedArgument, BorrowedReference]
 def check_memory_safety(context: ExecutionContext, commands: Sequence[TypedCommand]) -> None:
     """Refuse uses of moved values and conflicting references.
 
-    Mark copies of values that have references.
+    Set `is_borrowed` of arguments that copy a borrowed value.
     """
     check = _MemorySafety(context.gas_slot, commands)
     for command in context.in_turn(commands):
@@ -64,18 +64,18 @@ class _MemorySafety:
         self._keep(command, returned)
 
     def _is_without_conflict(self, command: TypedCommand) -> bool:
-        """Return whether references cannot conflict, so that they need not be followed.
+        """Return whether references of a command cannot conflict, so that the graph is not needed.
 
-        This is true for nearly all commands. No reference is live, the command does not return one,
-        and each argument uses another slot. So the references that the command itself borrows do
-        not conflict.
+        The result is True for nearly all commands: no reference is live, the command does not
+        return a reference, and all its arguments use different slots. Then the references that the
+        command itself borrows cannot conflict.
         """
         if self._references or any(slot.reference is not None for slot in command.results):
             return False
         return len({argument.slot for argument in command.arguments}) == len(command.arguments)
 
     def _use(self, argument: TypedArgument) -> BorrowedReference | None:
-        """Return the reference that the command receives, or None for a value."""
+        """Return the reference that the command receives for an argument, or None for a value."""
         slot, borrowed = argument.slot, self._graph.is_borrowed(argument.slot)
         if argument.moves and borrowed:
             raise argument_failed(argument.index, ArgumentErrorKind.CANNOT_MOVE_BORROWED_VALUE)
@@ -86,15 +86,16 @@ class _MemorySafety:
         return None if slot.reference is None else self._use_reference(argument)
 
     def _use_value(self, argument: TypedArgument) -> None:
-        """Mark a slot as empty after an argument that moves its value."""
+        """Refuse an empty slot, and mark the slot as empty if the argument moves its value."""
         if argument.slot in self._empty:
             raise argument_failed(argument.index, ArgumentErrorKind.ARGUMENT_WITHOUT_VALUE)
         if argument.moves:
             self._empty.add(argument.slot)
 
     def _use_reference(self, argument: TypedArgument) -> BorrowedReference | None:
-        # The last use passes the reference itself, earlier uses pass a copy of it. READ passes a
-        # value instead of a reference. FREEZE passes an immutable copy, even as the last use.
+        # The last use passes the reference itself, and earlier uses pass a copy of the reference.
+        # READ passes a value instead of a reference. FREEZE passes an immutable copy, even as the
+        # last use.
         reference = self._references[argument.slot]
         if argument.moves:
             del self._references[argument.slot]
@@ -122,7 +123,7 @@ class _MemorySafety:
         return self._graph.call(references, mutable)
 
     def _keep(self, command: TypedCommand, returned: Sequence[BorrowedReference]) -> None:
-        """Keep the references that later commands use, and release the others."""
+        """Keep the returned references that later commands use, and release the others."""
         slots = (slot for slot in command.results if slot.reference is not None)
         for slot, reference in zip(slots, returned, strict=True):
             if self._is_used(slot):

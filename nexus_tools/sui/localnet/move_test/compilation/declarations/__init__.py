@@ -1,9 +1,9 @@
-"""The test-only and source-only declarations of the framework, which no released bytecode has.
+"""Declarations of test-only and source-only framework items, which bytecode does not contain.
 
-Each module has a Move file in `std`, `sui` or `sui_system`, and test-only macros have one in
-`macros`. A function without a body is native and implemented in `testing_natives`,
-`framework_natives`, `tx_context_natives`, `scenario_natives` or `system_natives`. All names are
-those that the framework documents.
+Each module has a Move file in `std`, `sui` or `sui_system`. If it has test-only macros, it also has
+a file in `macros`. A function without a body is native and implemented in
+`nexus_tools.sui.localnet.move_test.natives`. All names are as in the documentation of the
+framework.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ __all__ = ["DECLARATIONS", "TEST_MACROS"]
 
 
 def _members(folder: Path) -> Mapping[str, str]:
-    """Return the text after the header `module PACKAGE::NAME;` of each Move file, by module."""
+    """Return the text of each Move file after `module PACKAGE::NAME;`, by module."""
     members_by_module = {}
     for path in sorted(folder.glob("*/*.move")):
         module = f"{path.parent.name}::{path.stem}"

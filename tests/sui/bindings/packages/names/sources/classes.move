@@ -1,4 +1,4 @@
-/// What the module that is generated of this one uses names of.
+/// Names that the generated module also uses.
 module names::classes;
 
 use names::bcs::Codec;
@@ -6,9 +6,9 @@ use names::inputs::Input;
 use sui::coin::Coin as Money;
 use sui::table::Table;
 
-/// Said as Python says nothing.
+/// A keyword of Python.
 const None: u64 = 1;
-/// Said as the table of errors is called.
+/// The name of the table of errors in the generated module.
 const ERRORS: u64 = 2;
 
 public struct ClassVar has copy, drop, store { ClassVar: u8, ClassVar_: u8 }

@@ -17,7 +17,7 @@ use tokens::token::{Amount, Badge};
 
 /// The box is empty: put something in first.
 const EEmpty: u64 = 0;
-/// No error: how many items a box has room for.
+/// Not an error: the capacity of a box.
 const EIGHT_ITEMS: u64 = 8;
 
 #[error]
@@ -32,7 +32,7 @@ public struct BOXES has drop {}
 /// A box. Its item is of any type.
 public struct Box<T: store> has key, store {
     id: UID,
-    /// What is inside.
+    /// The content.
     item: T,
     label: String,
 }

@@ -1,4 +1,4 @@
-/// What another package has structs of.
+/// Types that another package uses in its structs.
 module tokens::token;
 
 /// A number with a unit.

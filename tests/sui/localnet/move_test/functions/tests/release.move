@@ -1,4 +1,4 @@
-// What is newer than the sources of the framework that verdicts were compared with.
+// Functions that are newer than the framework sources with which verdicts were compared.
 module functions::release;
 
 use std::unit_test::assert_eq;

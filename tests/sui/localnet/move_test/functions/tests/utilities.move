@@ -1,4 +1,4 @@
-// What modules for tests beside the framework's sources offer.
+// Functions of the test modules next to the framework's sources.
 module functions::utilities;
 
 use std::unit_test::assert_eq;

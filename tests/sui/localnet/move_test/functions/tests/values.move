@@ -1,4 +1,4 @@
-// What the framework offers to tests alone, beyond coins and clocks.
+// Test-only functions of the framework, except for coins and clocks.
 module functions::values;
 
 use std::unit_test::assert_eq;

@@ -1,4 +1,4 @@
-/// What a test may look at: errors of all kinds, objects of all owners, events, dynamic fields.
+/// Errors of all kinds, objects of all owners, events, and dynamic fields, for tests.
 module sample::vault;
 
 use sui::dynamic_field;

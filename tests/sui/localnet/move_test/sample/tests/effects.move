@@ -1,4 +1,4 @@
-/// What transactions say that they did. Each test aborts with the counts that it has found.
+/// Effects of transactions. Each test aborts with the counts that it has found.
 #[test_only]
 module sample::effects;
 

@@ -1,5 +1,5 @@
-/// What is so much that the genuine node charges more than the least amount for it. The names of
-/// module and structs count: the size of an event's type is charged for.
+/// Operations that are large enough to cost more than the minimum on Sui's node. The names of the
+/// module and the structs are short, because an event also pays for the size of its type.
 module costly::mm;
 
 use sui::bcs;
@@ -32,7 +32,7 @@ public fun ids(count: u64, ctx: &mut TxContext) {
     drawn.destroy_empty();
 }
 
-/// Emit an event of so many bytes, and its length.
+/// Emit an event of `size` bytes, and its length.
 public fun message(size: u64) {
     assert!(size > 3);
     let mut bytes = vector[];
@@ -47,7 +47,7 @@ public fun message(size: u64) {
     event::emit(message);
 }
 
-/// Make an object of so many bytes, and look at it twice.
+/// Create an object of `size` bytes, and read it twice.
 public fun parcel(size: u64, ctx: &mut TxContext): Parcel {
     assert!(size > 35);
     let mut bytes = vector[];

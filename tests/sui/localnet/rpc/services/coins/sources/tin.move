@@ -1,4 +1,4 @@
-/// A coin of the registry: 500 of them for ever, and an address that may deny its use.
+/// A coin of the registry with a fixed supply of 500, and an address that may deny its use.
 module coins::tin;
 
 use sui::coin_registry;
