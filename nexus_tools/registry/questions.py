@@ -32,7 +32,7 @@ from nexus_tools.workflow import Run, Status
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question that an address is asked, with its requester and deadline.
+    """A question to an address, with its requester and deadline.
 
     Times are in ms since 1970. `execution` is None if the question was asked outside a workflow. If
     the final status of the execution is already decided, such as `cancelled`, the answer has no
@@ -64,7 +64,7 @@ class Questions(PackageClient):
     """The questions of a deployment. Every method raises as `SuiClient` does."""
 
     async def open(self, who: Address | None = None) -> list[Question]:
-        """Return the open questions that an address is asked, or all of them, oldest first."""
+        """Return the open questions to an address, or to all addresses, oldest first."""
         ids = []
         kind = event_filter(self.deployment, InvocationRequested)
         async for record in past_events(self.client, kind):

@@ -1,4 +1,4 @@
-/// How an invocation is settled: the proof that an answer comes from the tool.
+/// The settlement of an invocation: the proof that an answer comes from the tool.
 module nexus_tools::settlement;
 
 use nexus_tools::tool::Tool;

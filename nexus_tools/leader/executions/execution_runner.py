@@ -134,7 +134,7 @@ class ExecutionRunner:
             if is_named and execution not in self._tracked:
                 self._track(execution)
         for event in page.steps:
-            self._MEANINGS[type(event)](self, event)
+            self._HANDLERS[type(event)](self, event)
 
     def stop(self) -> None:
         """Cancel all tasks. The next start of the Leader resumes the executions."""
@@ -231,7 +231,7 @@ class ExecutionRunner:
             _log.info("execution_ended", execution=str(event.execution), **details)
             self._metrics.executions_ended.labels(event.status).inc()
 
-    _MEANINGS: ClassVar[Mapping[type[RegistryEvent], Callable[..., None]]] = {
+    _HANDLERS: ClassVar[Mapping[type[RegistryEvent], Callable[..., None]]] = {
         InvocationRequested: _requested,
         InvocationSettled: _closed,
         InvocationFailed: _closed,

@@ -154,7 +154,7 @@ class ScheduleRunner:
         self, entry: AssignedSchedule, overview: ScheduleOverview, event: str
     ) -> None:
         """Follow the awaited events if the schedule could start an execution, else pause."""
-        if _can_begin(overview):
+        if _can_start(overview):
             self._event_follower.follow(overview.schedule, event, entry.since)
             return
         self._event_follower.pause(entry.id)
@@ -174,7 +174,7 @@ class ScheduleRunner:
             if overview is None or not records:
                 return True
             event, window_ms = records[0], self._window_ms(overview)
-            can_begin = _can_begin(overview)
+            can_begin = _can_start(overview)
             if can_begin and window_ms and not has_waited:
                 await self._clock.wait_until((event.timestamp_ms or 0) + window_ms)
                 has_waited = True
@@ -237,7 +237,7 @@ class ScheduleRunner:
         return overview.order.terms.leaders.index(self._chain.leader) * _WINDOW_MS
 
 
-def _can_begin(overview: ScheduleOverview) -> bool:
+def _can_start(overview: ScheduleOverview) -> bool:
     return overview.state is ScheduleState.ACTIVE and overview.is_funded
 
 

@@ -95,12 +95,12 @@ class Schedules(ScheduleKeeper):
         """Create a schedule that starts executions of a workflow, paid from `funds_mist`.
 
         `inputs` and the terms of each execution are as in `Executions.start`. Each execution
-        receives `funds_per_execution_mist`, by default the recommended amount. The keeper that
-        starts an execution is repaid its costs and earns `keeper_fee_mist`. Without `allow_overlap`
-        the schedule skips times while an execution runs. It pauses after `max_failures` in a row.
+        receives `funds_per_execution_mist`, by default the recommended amount. Its keeper is repaid
+        its costs and earns `keeper_fee_mist`. Without `allow_overlap` the schedule skips times
+        while an execution runs. After `max_failures` failures in a row it pauses, unless that is 0.
 
-        All checks run before anything is paid. Raises `no_future_time`, `funds_too_small` if an
-        execution or its start costs more than its funds, `invalid_interval`, `invalid_times`,
+        Checks everything before it pays. Raises `no_future_time`, `funds_too_small` if an execution
+        or its start costs more than its funds, `invalid_interval`, `invalid_times`,
         `invalid_event`, `type_invalid`, `amount_too_large`, `too_many_entries`, `values_too_large`,
         and the errors of `Executions.start`.
         """
