@@ -38,7 +38,7 @@ from nexus_tools.sui.localnet.ledger import (
     Ledger,
     TransactionPlace,
 )
-from nexus_tools.sui.localnet.vm import Machine, MoveFailure
+from nexus_tools.sui.localnet.vm import Machine, MoveFailure, Types
 from nexus_tools.sui.types.address import CLOCK, Address
 from nexus_tools.sui.types.clock import clock_contents
 from nexus_tools.sui.types.digest import Digest, blake2b256, transaction_digest
@@ -97,7 +97,7 @@ def create_network(
     release = origin.release or embedded_release()
     packages = framework_packages(release)
     for package in packages:
-        executor.machine.types.publish(package)
+        executor.machine.types.share(_framework_types(release).load(package.id))
     objects = [GenesisObject(package, Immutable()) for package in packages]
     try:
         objects += _created_objects(executor.machine, faucet, timestamp_ms, rules.version)
@@ -123,6 +123,13 @@ def create_network(
 def framework_packages(release: Release) -> tuple[MovePackage, ...]:
     """Return the packages of a release as version 1 of on-chain packages."""
     return tuple(map(_move_package, release.packages.values()))
+
+
+@lru_cache(maxsize=4)
+def _framework_types(release: Release) -> Types:
+    """Return the packages of a release, decoded and translated once for all new networks."""
+    packages = {package.id: package for package in framework_packages(release)}
+    return Types(packages.get, lambda _package: None)
 
 
 def check_genesis_config(ledger: Ledger, protocol_version: int, origin: Origin) -> None:

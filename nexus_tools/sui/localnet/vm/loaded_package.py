@@ -11,8 +11,9 @@ type origins of 0xC are `m::Old` -> 0xA and `m::New` -> 0xB, so the types are 0x
 the code of 0xC.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
+from typing import Any
 
 from nexus_tools.sui.bytecode import MalformedModule, deserialize_published, original_id
 from nexus_tools.sui.localnet.vm.errors import LinkError
@@ -30,6 +31,8 @@ class LoadedPackage:
         self._load = load
         self._files = dict(package.modules)
         self._modules: dict[str, LoadedModule] = {}
+        self.translations: dict[Hashable, Any] = {}
+        """The translated functions. `Translations` adds and reads them."""
         self._origins = {
             (origin.module, origin.datatype): origin.package for origin in package.type_origins
         }

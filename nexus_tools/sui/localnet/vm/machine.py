@@ -84,8 +84,7 @@ class Machine:
         return program
 
     def _forget(self, package: Address) -> None:
-        """Drop the programs and translations that use a removed package."""
-        self._translations.forget(package)
+        """Drop the programs that use a removed package."""
         for root, program in list(self._programs.items()):
             if package in program.linkage.values():
                 del self._programs[root]

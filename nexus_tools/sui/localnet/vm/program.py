@@ -41,11 +41,13 @@ _LINKED_MAX = 20_000
 
 
 class Translations:
-    """Translated functions by storage id, module and name, shared by all programs."""
+    """The translated functions of packages, for one table of native functions.
+
+    Each package stores its own translations, so machines that share a package share them too.
+    """
 
     def __init__(self, natives: Natives) -> None:
         self._natives = natives
-        self._translations: dict[tuple[Address, str, str], Translation] = {}
 
     def get(
         self, package: LoadedPackage, function: Function, called: ModuleId | None = None
@@ -58,10 +60,10 @@ class Translations:
         Raises:
             LinkError: The function is malformed, or it is a native function that does not exist.
         """
-        key = (package.id, function.module.name, function.name)
-        translation = self._translations.get(key)
+        native = self._native(called or function.module, function)
+        key = (function.module.name, function.name, native)
+        translation: Translation | None = package.translations.get(key)
         if translation is None:
-            native = self._native(called or function.module, function)
             module = package.module(function.module.name)
             assert module is not None
             try:
@@ -71,7 +73,7 @@ class Translations:
             except MalformedModule as error:  # the module's loading did not parse the code
                 name = f"{package.id.short()}::{function.module.name}::{function.name}"
                 raise LinkError(f"{name} is malformed: {error}") from error
-            self._translations[key] = translation
+            package.translations[key] = translation
         return translation
 
     def _native(self, module: ModuleId, function: Function) -> AnyNative | None:
@@ -85,11 +87,6 @@ class Translations:
                 f" framework {FRAMEWORK_VERSION}"
             )
         return native
-
-    def forget(self, package: Address) -> None:
-        """Discard the translations of a package's functions."""
-        for key in [key for key in self._translations if key[0] == package]:
-            del self._translations[key]
 
 
 class Program:

@@ -69,6 +69,10 @@ class Types:
         self.forget(package.id)
         self._add(package)
 
+    def share(self, package: LoadedPackage) -> None:
+        """Add a package that other machines may use at the same time."""
+        self._packages[package.id] = package
+
     def forget(self, package: Address) -> None:
         """Remove a package and all cached codecs, sizes and depths."""
         self._packages.pop(package, None)
